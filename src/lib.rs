@@ -1,0 +1,8 @@
+//! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
+
+pub mod error;
+pub mod gotemplate;
+pub mod model;
+pub mod regexp;
+pub mod rules;
+pub mod targets;

@@ -1,0 +1,3 @@
+//! argv → exit code.
+
+fn main() {}

@@ -1,0 +1,39 @@
+//! The image catalogue as the values write it, evaluated but not yet expanded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::place::{Located, Place};
+use super::workspace::Registry;
+
+/// Everything that the values say of images.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// The entries of both lists, in file order within each list's map: `os_images` first, then the builder's.
+    pub entries: Vec<CatalogueEntry>,
+    /// `os_images_oci_registries`, by name.
+    pub registries: BTreeMap<Arc<str>, Registry>,
+    /// `diskimage_builder_version` or `sylva_diskimagebuilder_version`.
+    pub version: Option<Located<Arc<str>>>,
+    /// `sylva_base_oci_registry`, where it is set (S13).
+    pub base_registry: Option<Located<Arc<str>>>,
+}
+
+/// One entry of the catalogue.
+#[derive(Clone, Debug)]
+pub struct CatalogueEntry {
+    /// The key as evaluated; it may hold dots.
+    pub name: Located<Arc<str>>,
+    /// Whether it stands in the builder's list (`sylva_diskimagebuilder_images`, `diskimage_builder_os_images`) rather than
+    /// in `os_images`.
+    pub built: bool,
+    /// `os_images_oci_registry`.
+    pub registry: Option<Located<Arc<str>>>,
+    /// `enabled`, else `default_enabled`.
+    pub enabled: Option<Located<bool>>,
+    /// `uri`, `sha256`, `filename` and every other property that is a scalar, as text, by name. The proposal's and the old
+    /// names are kept as written (`checksum`).
+    pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
+    /// Where the entry's key stands.
+    pub place: Place,
+}

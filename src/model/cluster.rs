@@ -1,0 +1,139 @@
+//! A cluster as the rest of the program sees it: its versions, its node pools and the image that each one chose.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::place::{Located, Place};
+use super::selector::Selector;
+use super::value::Node;
+
+/// One cluster, extracted from its evaluated values.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The name that findings and output files use: the project file's or the folder's.
+    pub name: Arc<str>,
+    /// The cluster's own name in its values (`cluster.name`); names of objects start with it.
+    pub object_name: Arc<str>,
+    /// The namespace of its objects.
+    pub namespace: Arc<str>,
+    /// `cluster.k8s_version`, evaluated.
+    pub k8s_version: Option<Located<Arc<str>>>,
+    /// `cluster.capi_providers.infra_provider`: `capm3`, `capo` ….
+    pub infra_provider: Option<Located<Arc<str>>>,
+    /// `cluster.capi_providers.bootstrap_provider`: `cabpk`, `cabpr`, `cabpck`, `cabpoa`.
+    pub bootstrap_provider: Option<Located<Arc<str>>>,
+    /// What each level wrote itself, before inheritance, in the order of S26.
+    pub levels: Vec<ChoiceLevel>,
+    /// The node pools that exist: the control plane first, then machine deployments by name.
+    pub pools: Vec<Pool>,
+    /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalised (S27).
+    pub additional_selectors: Vec<(Arc<str>, Selector)>,
+    /// `os_image_selector_autoselect_registries`, when set (sylva-library 0.9.0).
+    pub autoselect_registries: Option<Arc<str>>,
+    /// `os_images_default_download_storage_space`, such as `30Gi` (S34).
+    pub default_storage: Option<Located<Arc<str>>>,
+}
+
+/// A level of the values at which an image may be chosen (S26).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LevelName {
+    /// `cluster.<infra>`
+    Cluster,
+    /// `cluster.control_plane.<infra>`
+    ControlPlane,
+    /// `cluster.machine_deployment_default.<infra>`
+    MachineDeploymentDefault,
+    /// `cluster.machine_deployments.<name>.<infra>`
+    MachineDeployment(Arc<str>),
+}
+
+impl LevelName {
+    /// The keys from the root of the values to the level's provider settings.
+    pub fn path<'a>(&'a self, infra: &'a str) -> Vec<&'a str> {
+        match self {
+            Self::Cluster => vec!["cluster", infra],
+            Self::ControlPlane => vec!["cluster", "control_plane", infra],
+            Self::MachineDeploymentDefault => vec!["cluster", "machine_deployment_default", infra],
+            Self::MachineDeployment(name) => vec!["cluster", "machine_deployments", name, infra],
+        }
+    }
+}
+
+/// What one level wrote.
+#[derive(Clone, Debug)]
+pub struct ChoiceLevel {
+    /// Which level.
+    pub name: LevelName,
+    /// What it says itself.
+    pub choice: Choice,
+}
+
+/// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// `image_key`, or the proposal's `os_image_key`. An empty string chooses no image (T6).
+    pub key: Option<Located<Arc<str>>>,
+    /// `os_image_selector`, before finalising.
+    pub selector: Option<Located<Selector>>,
+    /// `machine_image_url`
+    pub url: Option<Located<Arc<str>>>,
+    /// `machine_image_format`
+    pub format: Option<Located<Arc<str>>>,
+    /// `machine_image_checksum`: a literal or an URL.
+    pub checksum: Option<Located<Arc<str>>>,
+    /// `machine_image_checksum_type`. The chart's default alone chooses nothing.
+    pub checksum_type: Option<Located<Arc<str>>>,
+}
+
+impl Choice {
+    /// Whether it chooses an image at all.
+    pub fn is_made(&self) -> bool {
+        self.key.as_ref().is_some_and(|key| !key.value.is_empty())
+            || self.selector.is_some()
+            || self.url.is_some()
+    }
+
+    /// Where the choice stands: the key's, the selector's or the URL's place.
+    pub fn place(&self) -> Place {
+        let key = self.key.as_ref().map(|key| key.place);
+        let selector = self.selector.as_ref().map(|selector| selector.place);
+        let url = self.url.as_ref().map(|url| url.place);
+        key.or(selector).or(url).unwrap_or(Place::NONE)
+    }
+}
+
+/// A set of nodes that boot one image.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// Which pool.
+    pub name: PoolName,
+    /// Its choice after inheritance (S26).
+    pub choice: Choice,
+    /// Where the pool is named in the values.
+    pub place: Place,
+    /// `control_plane_replicas` or the machine deployment's `replicas`.
+    pub replicas: Option<Located<u32>>,
+    /// Its own Kubernetes version, where the pool sets one; else the cluster's counts.
+    pub k8s_version: Option<Located<Arc<str>>>,
+    /// The provider's settings of the pool, merged and evaluated (`hostSelector`, `nodeReuse` …).
+    pub settings: Node,
+}
+
+/// The name of a node pool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PoolName {
+    /// The control plane.
+    ControlPlane,
+    /// A machine deployment, by its key.
+    MachineDeployment(Arc<str>),
+}
+
+/// `control-plane`, or the machine deployment's name.
+impl fmt::Display for PoolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ControlPlane => f.write_str("control-plane"),
+            Self::MachineDeployment(name) => f.write_str(name),
+        }
+    }
+}

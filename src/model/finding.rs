@@ -1,0 +1,100 @@
+//! A finding: something wrong in the input that a person can mend, with its places and the edit that mends it.
+//!
+//! A finding says nothing of its level: [`super::policy::Policy`] decides that, and [`crate::check`] joins the two.
+
+use super::place::Spot;
+
+/// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The stable id of the rule, such as `k8s-version-mismatch`.
+    pub rule: &'static str,
+    /// What is wrong, in one clause.
+    pub message: String,
+    /// The place of the fault first, then every other place that matters.
+    pub labels: Vec<Label>,
+    /// What to do, each an imperative that can be pasted.
+    pub help: Vec<String>,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a finding is about; policy and waivers match on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Subject {
+    /// The cluster; none for what all clusters share.
+    pub cluster: Option<String>,
+    /// The node pool: `control-plane` or the machine deployment's name.
+    pub pool: Option<String>,
+    /// The image key.
+    pub image: Option<String>,
+}
+
+/// A place and its part in the story.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Where.
+    pub spot: Spot,
+    /// What stands there, said in a few words; may be empty for the first label.
+    pub text: String,
+}
+
+impl Finding {
+    /// A finding without a place yet.
+    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            message: message.into(),
+            labels: Vec::new(),
+            help: Vec::new(),
+            subject: Subject::default(),
+        }
+    }
+
+    /// Adds a place; the first one added is where the fault is. A value that stands in no file adds nothing.
+    pub fn at(mut self, spot: Option<Spot>, text: impl Into<String>) -> Self {
+        self.labels.extend(spot.map(|spot| Label {
+            spot,
+            text: text.into(),
+        }));
+        self
+    }
+
+    /// Adds an imperative that can be pasted.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}
+
+/// How much a finding matters.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Not reported.
+    Off,
+    /// Reported; changes nothing.
+    Warning,
+    /// Reported; nothing is written and the exit status is 1.
+    Error,
+}
+
+/// A finding with the level that the policy gave it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What was found.
+    pub finding: Finding,
+    /// How much it matters here.
+    pub level: Level,
+}

@@ -1,0 +1,162 @@
+//! Images: their keys, their facts and where each fact comes from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::place::{Located, Place};
+
+/// An image's key in `os_images`: what clusters name it by.
+pub type ImageKey = Arc<str>;
+
+/// The name of a fact, spelt as Sylva's annotations and selectors spell it.
+///
+/// Source: Sylva's diskimage-builder annotations and sylva-library's `_os_images.tpl` (sylva-values.md S15, S20).
+pub mod fact {
+    /// `ubuntu`, `opensuse`.
+    pub const OS: &str = "os";
+    /// `noble`, `15.6`.
+    pub const OS_RELEASE: &str = "os-release";
+    /// `rke2`, `kubeadm`, `ck8s`, `openshift`.
+    pub const K8S_FLAVOR: &str = "k8s-flavor";
+    /// `1.31.8+rke2r1`, without a leading `v`.
+    pub const K8S_VERSION: &str = "k8s-version";
+    /// `true` or `false`.
+    pub const HARDENED: &str = "hardened";
+    /// The builder's flavour, `plain` or `hardened`.
+    pub const FLAVOR: &str = "flavor";
+    /// `raw` or `qcow2`.
+    pub const IMAGE_FORMAT: &str = "image-format";
+    /// `gz`, `none`, `zst`.
+    pub const COMPRESSION: &str = "compression";
+    /// Hex digest of the uncompressed image.
+    pub const SHA256: &str = "sha256";
+    /// Hex digest of the uncompressed image, for Glance.
+    pub const MD5: &str = "md5";
+    /// The image file's name inside the artifact and on the image server.
+    pub const FILENAME: &str = "filename";
+    /// Bytes of the uncompressed image.
+    pub const SIZE: &str = "size";
+    /// Bytes of the compressed image.
+    pub const ARCHIVE_SIZE: &str = "archive-size";
+    /// The builder's release.
+    pub const COMMIT_TAG: &str = "commit-tag";
+    /// The OCI reference of the artifact.
+    pub const URI: &str = "uri";
+}
+
+/// Where a fact was learnt; the order is its strength, the strongest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Parsed out of the image's name.
+    Name,
+    /// An `os-images-info` file or another metadata file.
+    InfoFile,
+    /// Values that the user wrote under `os_images`.
+    Values,
+    /// The manifest's annotations.
+    Annotation,
+    /// The lock.
+    Lock,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "the image's name",
+            Self::InfoFile => "the image info file",
+            Self::Values => "the values",
+            Self::Annotation => "the artifact's annotations",
+            Self::Lock => "the lock",
+        })
+    }
+}
+
+/// One fact of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its value; facts are strings in every one of their sources.
+    pub value: Arc<str>,
+    /// Where it was learnt.
+    pub origin: Origin,
+    /// Where it stands, if in a file.
+    pub place: Place,
+}
+
+/// The facts of one image by name. Of several sources the strongest wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    facts: BTreeMap<Arc<str>, Fact>,
+}
+
+impl Facts {
+    /// The fact of that name.
+    pub fn get(&self, name: &str) -> Option<&Fact> {
+        self.facts.get(name)
+    }
+
+    /// The text of the fact of that name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).map(|fact| &*fact.value)
+    }
+
+    /// Adds a fact unless a stronger or equally strong one stands. Returns the other fact where the two disagree.
+    pub fn learn(&mut self, name: &str, fact: Fact) -> Option<Fact> {
+        match self.facts.get_mut(name) {
+            None => {
+                self.facts.insert(name.into(), fact);
+                None
+            }
+            Some(known) => {
+                let disagrees = known.value != fact.value;
+                let loser = if fact.origin > known.origin {
+                    std::mem::replace(known, fact)
+                } else {
+                    fact
+                };
+                disagrees.then_some(loser)
+            }
+        }
+    }
+
+    /// All facts, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Fact)> {
+        self.facts.iter()
+    }
+}
+
+/// An image of the catalogue with everything known about it.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (S1).
+    pub key: ImageKey,
+    /// The artifact's real name, where it differs from the key (dots).
+    pub artifact: Arc<str>,
+    /// Where the catalogue names it.
+    pub place: Place,
+    /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (S9), or the entry's own `uri`.
+    pub uri: Option<Located<Arc<str>>>,
+    /// What is known of it.
+    pub facts: Facts,
+    /// `enabled` or `default_enabled` on the entry, where written.
+    pub enabled: Option<Located<bool>>,
+    /// Whether the entry comes from the builder's catalogue rather than from `os_images`.
+    pub built: bool,
+    /// The registry that it comes from, by name.
+    pub registry: Option<Arc<str>>,
+}
+
+/// The images of a cluster's catalogue by key.
+pub type Images = BTreeMap<ImageKey, Image>;
+
+/// Whether a text may stand as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at
+/// either end. (sylva-core charts/sylva-units/values.schema.json, `os_images.propertyNames`; S1.)
+pub fn is_valid_key(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (3..=52).contains(&bytes.len())
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        && bytes.first() != Some(&b'-')
+        && bytes.last() != Some(&b'-')
+}

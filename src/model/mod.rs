@@ -1,0 +1,12 @@
+//! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
+
+pub mod catalogue;
+pub mod cluster;
+pub mod finding;
+pub mod image;
+pub mod matching;
+pub mod place;
+pub mod policy;
+pub mod selector;
+pub mod value;
+pub mod workspace;

@@ -1,0 +1,168 @@
+//! Where something stands in a user's file.
+//!
+//! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
+//! a column only when a finding is shown, through the [`Sources`] it was read with.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// One file as it was read.
+pub struct Source {
+    /// The path as the user would type it: relative to the project's folder where it lies below it.
+    pub path: Arc<str>,
+    /// The file's text, decoded.
+    pub text: String,
+    /// A secrets file: its text must never be shown, only its name, line and column.
+    pub secret: bool,
+}
+
+/// A secret file's text never reaches a log.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("path", &self.path)
+            .field("bytes", &self.text.len())
+            .field("secret", &self.secret)
+            .finish()
+    }
+}
+
+impl Source {
+    /// A plain, shareable source.
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+            secret: false,
+        }
+    }
+
+    /// The line and column of a byte offset, both from 1; the column counts characters.
+    pub fn line_column(&self, offset: u32) -> (usize, usize) {
+        let mut end = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        )
+    }
+}
+
+/// The number of a file within its [`Sources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in a file: `start` inclusive, `end` exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file, in the [`Sources`] that the node was read with.
+    pub file: FileId,
+    /// Byte offset of the first byte.
+    pub start: u32,
+    /// Byte offset behind the last byte.
+    pub end: u32,
+}
+
+impl Place {
+    /// A value that stands in no file: a default, a flag, a computed value.
+    pub const NONE: Self = Self {
+        file: FileId(u32::MAX),
+        start: 0,
+        end: 0,
+    };
+
+    /// Whether the value stands in a file.
+    pub fn is_known(self) -> bool {
+        self.file != Self::NONE.file
+    }
+}
+
+/// A value with the place that it was written at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl<T> Located<T> {
+    /// Joins a value and its place.
+    pub fn new(value: T, place: Place) -> Self {
+        Self { value, place }
+    }
+}
+
+/// The files that a cluster's places point into: those that all clusters share, then its own.
+///
+/// Cloning is cheap, and one cluster's own files are freed with it, so that memory does not grow with the fleet.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    shared: Arc<Vec<Arc<Source>>>,
+    own: Vec<Arc<Source>>,
+}
+
+impl Sources {
+    /// Adds a file and returns its number.
+    pub fn add(&mut self, source: Source) -> FileId {
+        self.own.push(Arc::new(source));
+        FileId((self.shared.len() + self.own.len() - 1) as u32)
+    }
+
+    /// The same files, all of them now shared: what every cluster starts from.
+    pub fn share(self) -> Self {
+        let mut all = Arc::unwrap_or_clone(self.shared);
+        all.extend(self.own);
+        Self {
+            shared: Arc::new(all),
+            own: Vec::new(),
+        }
+    }
+
+    /// The file of that number; none for [`Place::NONE`].
+    pub fn get(&self, file: FileId) -> Option<&Arc<Source>> {
+        let index = file.0 as usize;
+        self.shared
+            .get(index)
+            .or_else(|| self.own.get(index.checked_sub(self.shared.len())?))
+    }
+
+    /// The place with its file, to be kept by a finding after these sources are gone.
+    pub fn resolve(&self, place: Place) -> Option<Spot> {
+        self.get(place.file).map(|source| Spot {
+            source: Arc::clone(source),
+            start: place.start,
+            end: place.end,
+        })
+    }
+}
+
+/// A place that owns its file: it can be shown without the [`Sources`] it came from.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Byte offset of the first byte.
+    pub start: u32,
+    /// Byte offset behind the last byte.
+    pub end: u32,
+}
+
+impl Spot {
+    /// Line and column of the first byte, from 1.
+    pub fn line_column(&self) -> (usize, usize) {
+        self.source.line_column(self.start)
+    }
+}
+
+/// `path:line:column`, as editors and terminals link it.
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.source.path)
+    }
+}

@@ -1,0 +1,43 @@
+//! A selector over image facts, as it is written in values. Matching is in [`super::matching`].
+
+use std::sync::Arc;
+
+use super::place::Place;
+
+/// An `os_image_selector`: facts and the pattern each must match.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selector {
+    /// The terms, sorted by fact name.
+    pub terms: Vec<Term>,
+}
+
+/// One fact and what it must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// The fact's name.
+    pub fact: Arc<str>,
+    /// What it must match.
+    pub wanted: Wanted,
+    /// Where the value stands; [`Place::NONE`] for a term that was added by finalising.
+    pub place: Place,
+    /// Where the key stands.
+    pub key_place: Place,
+}
+
+/// A term's value (S21).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// An RE2 pattern, anchored by `^(` and `)$`.
+    Pattern(Arc<str>),
+    /// Matches the fact's text `true` or `false`.
+    Bool(bool),
+    /// Any other type is an error; what it is, in words.
+    Invalid(&'static str),
+}
+
+impl Selector {
+    /// The term of a fact.
+    pub fn term(&self, fact: &str) -> Option<&Term> {
+        self.terms.iter().find(|term| &*term.fact == fact)
+    }
+}

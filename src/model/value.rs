@@ -1,0 +1,267 @@
+//! A values tree: what a YAML file says, each node with its place.
+//!
+//! Trees share their branches (`Arc`), so that merging a small layer over a large one copies only the maps that both have.
+
+use std::sync::Arc;
+
+use super::place::Place;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub value: Value,
+    /// Where it was written. After merging: in the layer that won.
+    pub place: Place,
+}
+
+/// What Helm can hold in values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`, `~` or nothing.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    String(Arc<str>),
+    /// A list.
+    List(Arc<Vec<Node>>),
+    /// A map with string keys, as JSON has it.
+    Map(Arc<Map>),
+}
+
+/// A number as the reading engine holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer (kubectl keeps those; Helm does not).
+    Int(i64),
+    /// Helm's only kind: everything goes through JSON.
+    Float(f64),
+}
+
+/// One entry of a [`Map`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key, as text.
+    pub key: Arc<str>,
+    /// Where the key stands.
+    pub key_place: Place,
+    /// Its value.
+    pub node: Node,
+}
+
+/// A map, sorted by key in byte order, which is the order Go's templates and JSON use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map {
+    entries: Vec<Entry>,
+}
+
+impl Map {
+    /// The entries in key order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
+        self.entries.iter()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The whole entry of a key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.position(key).ok().map(|index| &self.entries[index])
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.node)
+    }
+
+    /// Sets an entry; an earlier one of the same key is replaced and returned.
+    pub fn insert(&mut self, entry: Entry) -> Option<Entry> {
+        match self.position(&entry.key) {
+            Ok(index) => Some(std::mem::replace(&mut self.entries[index], entry)),
+            Err(index) => {
+                self.entries.insert(index, entry);
+                None
+            }
+        }
+    }
+
+    /// Takes an entry out.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        self.position(key)
+            .ok()
+            .map(|index| self.entries.remove(index))
+    }
+
+    fn position(&self, key: &str) -> Result<usize, usize> {
+        self.entries.binary_search_by(|entry| (*entry.key).cmp(key))
+    }
+}
+
+/// Sorts; of equal keys the last one stays, as in every YAML reader that does not refuse them.
+impl FromIterator<Entry> for Map {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
+        let mut entries: Vec<Entry> = entries.into_iter().collect();
+        if !entries.is_sorted_by(|a, b| a.key < b.key) {
+            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            entries.dedup_by(|later, earlier| {
+                let same = later.key == earlier.key;
+                if same {
+                    std::mem::swap(later, earlier);
+                }
+                same
+            });
+        }
+        Self { entries }
+    }
+}
+
+impl<'a> IntoIterator for &'a Map {
+    type Item = &'a Entry;
+    type IntoIter = std::slice::Iter<'a, Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+impl Entry {
+    /// An entry that stands in no file.
+    pub fn computed(key: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        Self {
+            key: key.into(),
+            key_place: Place::NONE,
+            node: Node::computed(value),
+        }
+    }
+}
+
+impl Node {
+    /// A value that stands in no file.
+    pub fn computed(value: impl Into<Value>) -> Self {
+        Self {
+            value: value.into(),
+            place: Place::NONE,
+        }
+    }
+
+    /// The value below a path of keys.
+    pub fn at(&self, path: &[&str]) -> Option<&Node> {
+        path.iter()
+            .try_fold(self, |node, key| node.value.as_map()?.get(key))
+    }
+}
+
+impl Value {
+    /// The empty map.
+    pub fn empty_map() -> Self {
+        Self::Map(Arc::default())
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&Arc<str>> {
+        if let Self::String(text) = self {
+            Some(text)
+        } else {
+            None
+        }
+    }
+
+    /// The map, if it is one.
+    pub fn as_map(&self) -> Option<&Arc<Map>> {
+        if let Self::Map(map) = self {
+            Some(map)
+        } else {
+            None
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn as_list(&self) -> Option<&[Node]> {
+        if let Self::List(items) = self {
+            Some(items)
+        } else {
+            None
+        }
+    }
+
+    /// Whether it is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// What kind of value it is, in the words of a YAML user.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Bool(flag)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(Number::Int(number))
+    }
+}
+
+impl From<Map> for Value {
+    fn from(map: Map) -> Self {
+        Self::Map(Arc::new(map))
+    }
+}
+
+impl From<Vec<Node>> for Value {
+    fn from(items: Vec<Node>) -> Self {
+        Self::List(Arc::new(items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Map};
+
+    #[test]
+    fn the_last_of_equal_keys_stays() {
+        let map: Map = [
+            Entry::computed("b", 1),
+            Entry::computed("a", 2),
+            Entry::computed("b", 3),
+        ]
+        .into_iter()
+        .collect();
+        assert_eq!(map.len(), 2);
+        assert_eq!(map.get("b"), Some(&Entry::computed("b", 3).node));
+    }
+}

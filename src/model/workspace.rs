@@ -1,0 +1,102 @@
+//! What was read: the workspace that all clusters share, and one cluster's share of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::finding::Finding;
+use super::image::{ImageKey, Images};
+use super::matching::{Matching, Selection};
+use super::place::{Located, Place, Sources};
+use super::policy::Policy;
+
+/// One cluster, read and resolved: what rules check and targets render.
+#[derive(Clone, Debug)]
+pub struct ClusterView {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Its catalogue with facts, after [`crate::resolve`].
+    pub images: Arc<Images>,
+    /// What each pool's choice came to, in the order of `cluster.pools`.
+    pub selections: Vec<Selection>,
+    /// The registries of the catalogue, by name.
+    pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
+    /// The keys of the images that are served for this cluster, sorted.
+    pub served: Vec<ImageKey>,
+    /// The files that its places point into.
+    pub sources: Sources,
+    /// What reading, evaluating and resolving found.
+    pub findings: Vec<Finding>,
+}
+
+/// An entry of `os_images_oci_registries` (S7).
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// `oci://…`, without a trailing slash.
+    pub url: Option<Located<Arc<str>>>,
+    /// The version of every image it offers.
+    pub tag: Option<Located<Arc<str>>>,
+    /// False skips all its images (S10).
+    pub enabled: bool,
+    /// Where its key stands.
+    pub place: Place,
+}
+
+/// The settings that every stage behind `read` needs, validated; flags and project file come to the same.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder that relative paths start from.
+    pub root: PathBuf,
+    /// How images and URLs are written.
+    pub images: ImageSettings,
+    /// What is written where.
+    pub outputs: Vec<Output>,
+    /// Levels and waivers.
+    pub policy: Policy,
+    /// How selectors compare versions.
+    pub matching: Matching,
+}
+
+/// How image fields are written.
+#[derive(Clone, Debug)]
+pub struct ImageSettings {
+    /// minijinja template of the URL that machines fetch the image from; knows `image` and `cluster`.
+    pub url: String,
+    /// The checksum itself, or the URL of a file that holds it.
+    pub checksum: ChecksumStyle,
+    /// Serve every image of the catalogue, whoever uses it.
+    pub serve_all: bool,
+}
+
+/// How a checksum is stamped.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ChecksumStyle {
+    /// The hex digest: proof against a man in the middle.
+    #[default]
+    Literal,
+    /// `<url>.sha256sum`, for image servers that publish it.
+    Url,
+}
+
+/// One output of the project.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The target's name.
+    pub target: String,
+    /// minijinja template of the folder, below the root; knows `cluster` where the output is made per cluster.
+    pub path: String,
+    /// The target's own options, by name.
+    pub options: BTreeMap<String, serde_json::Value>,
+}
