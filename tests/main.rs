@@ -1,1 +1,2 @@
 //! One test binary; each module says what it proves.
+
