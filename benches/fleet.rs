@@ -11,11 +11,18 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const RUNS: usize = 5;
-const RELEASES: [(&str, &str, &str); 3] = [("ubuntu", "noble", "noble"), ("ubuntu", "jammy", "jammy"), ("opensuse", "15-6", "15.6")];
+const RELEASES: [(&str, &str, &str); 3] = [
+    ("ubuntu", "noble", "noble"),
+    ("ubuntu", "jammy", "jammy"),
+    ("opensuse", "15-6", "15.6"),
+];
 const VERSIONS: [&str; 5] = ["1.28.15", "1.29.15", "1.30.12", "1.31.8", "1.32.4"];
 
 fn main() {
-    let mut sizes: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let mut sizes: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|word| word.parse().ok())
+        .collect();
     if sizes.is_empty() {
         sizes = vec![10, 100, 1000];
     }
@@ -25,7 +32,13 @@ fn main() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         write_fleet(folder.path(), clusters);
         measure(folder.path(), clusters, "render", &[], true);
-        measure(folder.path(), clusters, "render --check", &["--check"], false);
+        measure(
+            folder.path(),
+            clusters,
+            "render --check",
+            &["--check"],
+            false,
+        );
     }
 }
 
@@ -41,8 +54,23 @@ fn measure(folder: &Path, clusters: usize, name: &str, extra: &[&str], fresh: bo
         let (before, started) = (children_cpu(), Instant::now());
         let status = Command::new(env!("CARGO_BIN_EXE_metalmark"))
             .current_dir(folder)
-            .args(["render", "--values", "values.yaml", "--clusters", "clusters/*/values.yaml", "--info", "os-images-info.yaml"])
-            .args(["--target", "manifests", "--image-url", "https://os-images.example.org/{{ image.filename }}", "--out", "out"])
+            .args([
+                "render",
+                "--values",
+                "values.yaml",
+                "--clusters",
+                "clusters/*/values.yaml",
+                "--info",
+                "os-images-info.yaml",
+            ])
+            .args([
+                "--target",
+                "manifests",
+                "--image-url",
+                "https://os-images.example.org/{{ image.filename }}",
+                "--out",
+                "out",
+            ])
             .args(extra)
             .stdout(Stdio::null())
             .status()
@@ -52,14 +80,25 @@ fn measure(folder: &Path, clusters: usize, name: &str, extra: &[&str], fresh: bo
         cpu.push(children_cpu() - before);
     }
     let (cpu, wall) = (median(cpu), median(wall));
-    println!("| {clusters} | `{name}` | {cpu:.2} | {:.3} | {wall:.2} |", cpu * 1000.0 / clusters as f64);
+    println!(
+        "| {clusters} | `{name}` | {cpu:.2} | {:.3} | {wall:.2} |",
+        cpu * 1000.0 / clusters as f64
+    );
 }
 
 /// CPU seconds of all finished children, from the kernel's own accounting (proc(5), `cutime` and `cstime`).
 fn children_cpu() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("proc is mounted");
-    let fields: Vec<&str> = stat.rsplit(')').next().expect("a name in parentheses").split_whitespace().collect();
-    let ticks: f64 = fields[13..15].iter().map(|field| field.parse::<f64>().expect("a number")).sum();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .expect("a name in parentheses")
+        .split_whitespace()
+        .collect();
+    let ticks: f64 = fields[13..15]
+        .iter()
+        .map(|field| field.parse::<f64>().expect("a number"))
+        .sum();
     ticks / 100.0
 }
 
@@ -85,7 +124,14 @@ impl Dice {
 }
 
 /// The images: name, os, release, hardened, flavour, version as annotated.
-fn images() -> Vec<(String, &'static str, &'static str, bool, &'static str, String)> {
+fn images() -> Vec<(
+    String,
+    &'static str,
+    &'static str,
+    bool,
+    &'static str,
+    String,
+)> {
     let mut images = Vec::new();
     for (os, slug, release) in RELEASES {
         for hardened in [false, true] {
@@ -93,7 +139,11 @@ fn images() -> Vec<(String, &'static str, &'static str, bool, &'static str, Stri
                 for version in VERSIONS {
                     let kind = if hardened { "hardened" } else { "plain" };
                     let name = format!("{os}-{slug}-{kind}-{flavor}-{}", version.replace('.', "-"));
-                    let full = if flavor == "rke2" { format!("{version}+rke2r1") } else { version.to_owned() };
+                    let full = if flavor == "rke2" {
+                        format!("{version}+rke2r1")
+                    } else {
+                        version.to_owned()
+                    };
                     images.push((name, os, release, hardened, flavor, full));
                 }
             }
@@ -142,10 +192,18 @@ fn info(images: &[(String, &str, &str, bool, &str, String)]) -> String {
 fn values(number: usize, dice: &mut Dice) -> String {
     let flavor = if dice.percent(70) { "rke2" } else { "kubeadm" };
     let version = VERSIONS[dice.below(5) as usize];
-    let (provider, full) = if flavor == "rke2" { ("cabpr", format!("v{version}+rke2r1")) } else { ("cabpk", format!("v{version}")) };
+    let (provider, full) = if flavor == "rke2" {
+        ("cabpr", format!("v{version}+rke2r1"))
+    } else {
+        ("cabpk", format!("v{version}"))
+    };
     let mut image = |dice: &mut Dice| {
         let (os, slug, _) = RELEASES[dice.below(3) as usize];
-        let kind = if dice.percent(50) { "hardened" } else { "plain" };
+        let kind = if dice.percent(50) {
+            "hardened"
+        } else {
+            "plain"
+        };
         format!("{os}-{slug}-{kind}-{flavor}-{}", version.replace('.', "-"))
     };
     let by_key = dice.percent(60);
@@ -153,10 +211,20 @@ fn values(number: usize, dice: &mut Dice) -> String {
         format!("    image_key: {}\n", image(dice))
     } else {
         let (os, _, release) = RELEASES[dice.below(3) as usize];
-        format!("    os_image_selector:\n      os: {os}\n      os-release: \"{release}\"\n      hardened: {}\n", dice.percent(50))
+        format!(
+            "    os_image_selector:\n      os: {os}\n      os-release: \"{release}\"\n      hardened: {}\n",
+            dice.percent(50)
+        )
     };
     let own = |dice: &mut Dice, indent: &str, image: &mut dyn FnMut(&mut Dice) -> String| {
-        if by_key { format!("{indent}image_key: {}\n", image(dice)) } else { format!("{indent}os_image_selector:\n{indent}  hardened: {}\n", dice.percent(50)) }
+        if by_key {
+            format!("{indent}image_key: {}\n", image(dice))
+        } else {
+            format!(
+                "{indent}os_image_selector:\n{indent}  hardened: {}\n",
+                dice.percent(50)
+            )
+        }
     };
     let mut text = format!(
         "cluster_virtual_ip: 10.{}.{}.10\ncluster:\n  name: site-{number:05}\n  k8s_version: {full}\n  capi_providers:\n    \
@@ -169,18 +237,27 @@ fn values(number: usize, dice: &mut Dice) -> String {
     if dice.percent(30) {
         text.push_str(&own(dice, "      ", &mut image));
     }
-    text.push_str("      hostSelector:\n        matchLabels:\n          cluster-role: control-plane\n");
+    text.push_str(
+        "      hostSelector:\n        matchLabels:\n          cluster-role: control-plane\n",
+    );
     text.push_str(&interfaces("    "));
     let deployments = dice.below(6);
     if deployments > 0 {
         text.push_str("  machine_deployments:\n");
     }
     for index in 0..deployments {
-        let _ = write!(text, "    md{index}:\n      replicas: {}\n      capm3:\n", 1 + dice.below(20));
+        let _ = write!(
+            text,
+            "    md{index}:\n      replicas: {}\n      capm3:\n",
+            1 + dice.below(20)
+        );
         if dice.percent(40) {
             text.push_str(&own(dice, "        ", &mut image));
         }
-        let _ = write!(text, "        hostSelector:\n          matchLabels:\n            cluster-role: worker-{index}\n");
+        let _ = write!(
+            text,
+            "        hostSelector:\n          matchLabels:\n            cluster-role: worker-{index}\n"
+        );
     }
     text.push_str("  baremetal_hosts:\n");
     let mut host = 0;
@@ -210,7 +287,9 @@ fn networks(indent: &str, number: usize) -> String {
 }
 
 fn interfaces(indent: &str) -> String {
-    let mut text = format!("{indent}network_interfaces:\n{indent}  bond0:\n{indent}    type: bond\n{indent}    interfaces:\n");
+    let mut text = format!(
+        "{indent}network_interfaces:\n{indent}  bond0:\n{indent}    type: bond\n{indent}    interfaces:\n"
+    );
     for name in ["ens1f0", "ens1f1"] {
         let _ = write!(text, "{indent}      - {name}\n");
     }
