@@ -1,5 +1,6 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
+pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;

@@ -1,6 +1,7 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
 pub mod catalogue;
+pub mod checksum;
 pub mod cluster;
 pub mod finding;
 pub mod image;
@@ -10,6 +11,7 @@ pub mod name;
 pub mod output_path;
 pub mod place;
 pub mod policy;
+pub mod proof;
 pub mod selector;
 pub mod suggest;
 pub mod value;
