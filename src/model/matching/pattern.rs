@@ -10,11 +10,11 @@ use crate::regexp::Regexp;
 /// It is bounded: patterns beyond the limit are compiled where they are met, so that memory does not grow with the fleet.
 #[derive(Debug, Default)]
 pub struct PatternCache {
-    compiled: RwLock<HashMap<Arc<str>, Option<Spliced>>>,
+    compiled: RwLock<HashMap<Arc<str>, Option<Arc<Spliced>>>>,
 }
 
 /// A pattern between `^(` and `)$`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Spliced {
     regexp: Regexp,
     /// Whether the pattern is none by itself: it closes the group that is put around it and opens another (T4).
@@ -22,7 +22,7 @@ pub(super) struct Spliced {
 }
 
 /// How many patterns the cache holds.
-const CACHED: usize = 4096;
+const CACHED: usize = 256;
 
 /// A pattern as Sylva's library applies it: `^(` and `)$` are put around its text, then Go compiles it (S21, T4).
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(super) enum Pattern {
     /// `.*`
     Anything,
     /// Everything else.
-    Regexp(Spliced),
+    Regexp(Arc<Spliced>),
     /// Go would not compile it: it matches nothing, and upstream says nothing (T3).
     Invalid,
 }
@@ -55,7 +55,7 @@ impl PatternCache {
     }
 
     /// The spliced regular expression; none where Go refuses it.
-    fn spliced(&self, text: &Arc<str>) -> Option<Spliced> {
+    fn spliced(&self, text: &Arc<str>) -> Option<Arc<Spliced>> {
         let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = compiled.get(text) {
             return known.clone();
@@ -66,7 +66,8 @@ impl PatternCache {
             .map(|regexp| Spliced {
                 regexp,
                 breaks_out: text.contains(')') && Regexp::new(text).is_err(),
-            });
+            })
+            .map(Arc::new);
         let mut compiled = self
             .compiled
             .write()
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_go_refuses_matches_nothing() {
-        for text in ["(?!x)", r"\1", "(", r"\Z", r"a\"] {
+        for text in ["(?!x)", r"\1", "(", "u**", r"\Z", r"a\"] {
             assert!(!pattern(text).is_match(text), "{text}");
             assert!(matches!(pattern(text), Pattern::Invalid), "{text}");
         }

@@ -78,7 +78,9 @@ fn pattern_traps(
     let pattern = cache.get(text);
     match &pattern {
         Pattern::Invalid => {
-            let reason = Regexp::new(text).err().unwrap_or_default();
+            let spliced = || Regexp::new(&format!("^({text})$"));
+            let error = Regexp::new(text).and_then(|_| spliced()).err();
+            let reason = error.map(|error| error.message).unwrap_or_default();
             return vec![TrapKind::Unreadable(reason)];
         }
         Pattern::Regexp(spliced) if spliced.breaks_out => return vec![TrapKind::BreaksOut],
