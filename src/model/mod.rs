@@ -9,6 +9,7 @@ pub mod name;
 pub mod place;
 pub mod policy;
 pub mod selector;
+pub mod storage;
 pub mod value;
 pub mod version;
 pub mod workspace;
