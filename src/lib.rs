@@ -1,8 +1,10 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
+pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;
 pub mod regexp;
 pub mod rules;
 pub mod targets;
+pub mod write;

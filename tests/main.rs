@@ -1,1 +1,3 @@
 //! One test binary; each module says what it proves.
+
+mod write;

@@ -1,0 +1,98 @@
+//! The infrastructure provider cannot boot an image of that format.
+
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::image::fact;
+use crate::model::place::Place;
+use crate::rules::{ClusterInput, Rule};
+
+/// What Metal3 provisions.
+const BOOTABLE: [&str; 3] = ["raw", "qcow2", "live-iso"];
+
+/// What its schema lists beside those. (metal3-io/metal3-docs pull request 509.)
+const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
+
+/// Looks at every node pool.
+pub(super) struct FormatUnsupported;
+
+impl Rule for FormatUnsupported {
+    fn id(&self) -> &'static str {
+        "format-unsupported"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the infrastructure provider cannot boot an image of that format"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Metal3 takes `raw`, `qcow2` and `live-iso`. Its schema also lists `vdi` and `vmdk`, which Ironic's image checks refuse: those are a
+warning. Anything else the API server refuses.
+
+Wrong:
+
+    cluster:
+      capm3:
+        machine_image_format: raw.gz
+
+Right:
+
+    cluster:
+      capm3:
+        machine_image_format: raw"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        if input.infra() != "capm3" {
+            return;
+        }
+        for (pool, image) in input.chosen() {
+            if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
+                let place = if format.place.is_known() {
+                    format.place
+                } else {
+                    pool.choice.place()
+                };
+                let subject = || input.subject_with(pool, &image.key);
+                judge(self.id(), input, &format.value, place, subject, report);
+            }
+        }
+        for (pool, _) in input.explicit() {
+            if let Some(format) = &pool.choice.format {
+                let subject = || input.subject(Some(pool));
+                judge(
+                    self.id(),
+                    input,
+                    &format.value,
+                    format.place,
+                    subject,
+                    report,
+                );
+            }
+        }
+    }
+}
+
+fn judge(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    format: &str,
+    place: Place,
+    subject: impl Fn() -> Subject,
+    report: &mut dyn FnMut(Finding),
+) {
+    if format.is_empty() || BOOTABLE.contains(&format) {
+        return;
+    }
+    let finding = Finding::new(
+        id,
+        format!("Metal3 does not boot images of format `{format}`"),
+    )
+    .about(subject())
+    .at(input.spot(place), "one of raw, qcow2, live-iso")
+    .help("build or convert the image: `qemu-img convert -O raw`");
+    report(if REFUSED_LATER.contains(&format) {
+        finding.unless_set(Level::Warning)
+    } else {
+        finding
+    });
+}
