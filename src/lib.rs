@@ -8,3 +8,4 @@ pub mod regexp;
 pub mod rules;
 pub mod targets;
 pub mod write;
+pub mod yaml;

@@ -3,12 +3,16 @@
 pub mod catalogue;
 pub mod checksum;
 pub mod cluster;
+pub mod engine;
 pub mod finding;
 pub mod image;
 pub mod manifest;
 pub mod matching;
 pub mod name;
 pub mod output_path;
+pub mod json;
+pub mod matching;
+pub mod merge;
 pub mod place;
 pub mod policy;
 pub mod proof;
