@@ -17,6 +17,7 @@ pub mod place;
 pub mod policy;
 pub mod proof;
 pub mod selector;
+pub mod storage;
 pub mod suggest;
 pub mod value;
 pub mod version;
