@@ -11,7 +11,6 @@ pub mod matching;
 pub mod name;
 pub mod output_path;
 pub mod json;
-pub mod matching;
 pub mod merge;
 pub mod place;
 pub mod policy;
