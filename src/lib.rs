@@ -5,6 +5,7 @@ pub mod error;
 pub mod gotemplate;
 pub mod model;
 pub mod regexp;
+pub mod report;
 pub mod rules;
 pub mod targets;
 pub mod write;
