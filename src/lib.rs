@@ -4,6 +4,7 @@ pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;
+pub mod read;
 pub mod regexp;
 pub mod report;
 pub mod rules;

@@ -37,6 +37,13 @@ impl Places<'_> {
         Some(Spot { source, start: node.place.start, end: node.place.end })
     }
 
+    /// Where a word stands in the file, quoted or not: for names that no path leads to.
+    pub(super) fn word(&self, word: &str) -> Option<Spot> {
+        let source = self.source?;
+        let start = source.text.find(word)? as u32;
+        Some(Spot { source: std::sync::Arc::clone(source), start, end: start + word.len() as u32 })
+    }
+
     fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
         self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
     }
