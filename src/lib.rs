@@ -7,4 +7,6 @@ pub mod model;
 pub mod regexp;
 pub mod rules;
 pub mod targets;
+#[cfg(test)]
+mod testing;
 pub mod write;
