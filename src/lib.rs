@@ -5,8 +5,10 @@ pub mod error;
 pub mod gotemplate;
 pub mod model;
 pub mod regexp;
+pub mod report;
 pub mod rules;
 pub mod targets;
 #[cfg(test)]
 mod testing;
 pub mod write;
+pub mod yaml;

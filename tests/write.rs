@@ -6,7 +6,7 @@ use std::path::Path;
 
 use metalmark::error::Error;
 use metalmark::model::manifest::{
-    ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, Origin,
+    ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
 use metalmark::write::{self, Foreign, Options, Previous};
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_oneof, proptest};
@@ -42,7 +42,7 @@ fn on_disk(root: &Path) -> Files {
     let entries = walkdir::WalkDir::new(root).min_depth(1);
     let entries = entries.into_iter().map(|entry| entry.expect("readable"));
     entries
-        .filter(|entry| entry.file_name() != write::OWNERSHIP_FILE)
+        .filter(|entry| entry.file_name() != OWNERSHIP_FILE)
         .map(|entry| {
             let path = entry.path().strip_prefix(root).expect("below the root");
             let path = path.to_string_lossy().into_owned();
@@ -117,7 +117,7 @@ fn a_second_run_changes_nothing() {
 fn the_ownership_file_is_sorted_and_names_each_file_once() {
     let root = TempDir::new().expect("a folder");
     render(root.path(), &[("b", "2\n"), ("a/1", "1\n")]);
-    let text = fs::read_to_string(root.path().join(write::OWNERSHIP_FILE)).expect("it is there");
+    let text = fs::read_to_string(root.path().join(OWNERSHIP_FILE)).expect("it is there");
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let one = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865";
     let two = "53c234e5e8472b6ac51c1ae1cab3fe06fad053beb8ebfd8977b010655bfdd3c3";
@@ -156,7 +156,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
 #[test]
 fn a_lost_ownership_file_mends_itself_where_nothing_differs() {
     let root = TempDir::new().expect("a folder");
-    let record = root.path().join(write::OWNERSHIP_FILE);
+    let record = root.path().join(OWNERSHIP_FILE);
     render(root.path(), &[("a", "1")]);
     let before = fs::read(&record).expect("it is there");
     fs::remove_file(&record).expect("removed");

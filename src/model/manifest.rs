@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use super::finding::{Finding, Subject};
 
+/// The ownership file's name: no GitOps tool reads a dot-file without a YAML ending.
+pub const OWNERSHIP_FILE: &str = ".metalmark-owned";
+
 /// The files of one output folder, as rendered. Paths are not yet proven: [`crate::write`] refuses the ones that would
 /// leave the folder.
 #[derive(Clone, Debug, Default)]
@@ -83,8 +86,10 @@ pub struct ChangeSet {
     pub shown: String,
     /// What changes, sorted by path.
     pub changes: Vec<Change>,
-    /// How many files are rendered, changed or not.
+    /// How many files are rendered, changed or not, refused or not.
     pub rendered: usize,
+    /// How many of them are refused.
+    pub refused: usize,
     /// Folders below the root that are removed once they are empty, deepest first.
     pub folders: Vec<String>,
     /// What happens to the ownership file.

@@ -9,10 +9,10 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::join::folders_above;
 use super::plan::ownership;
-use super::record::{self, Record};
+use super::record::Record;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
-use crate::model::manifest::{Change, ChangeSet};
+use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE};
 
 /// Files that are being written start with this, in the folder of their place.
 const STAGED: &str = ".metalmark-tmp-";
@@ -145,7 +145,7 @@ impl Step<'_> {
     }
 
     fn record(&self, text: Option<&str>) -> Result<(), Error> {
-        let path = self.root.join(record::FILE);
+        let path = self.root.join(OWNERSHIP_FILE);
         let Some(text) = text else {
             return remove(&path);
         };

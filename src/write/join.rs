@@ -18,7 +18,10 @@ use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership};
 /// What the whole plan comes to.
 pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
     let (mut entries, mut findings) = (Vec::new(), Vec::new());
+    // Files whose path is illegal have no entry.
+    let mut unnamed = 0;
     for part in parts {
+        unnamed += part.unnamed;
         entries.extend(part.entries);
         findings.extend(part.findings);
     }
@@ -26,7 +29,11 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     refuse_collisions(&plan, &mut entries, &mut findings);
     let pruned = pruned(&plan, &entries, keeps)?;
     let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
-    let rendered = entries.len();
+    let rendered = entries.len() + unnamed;
+    let refused = entries
+        .iter()
+        .filter(|entry| matches!(entry.fate, Fate::Refused));
+    let refused = refused.count() + unnamed;
     let after = owned_after(&plan.record, &entries, &pruned.gone);
     let mut changes = pruned.changes;
     for entry in entries {
@@ -53,6 +60,7 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
         shown: plan.options.shown,
         changes,
         rendered,
+        refused,
         findings,
     })
 }

@@ -19,5 +19,4 @@ mod standing;
 
 pub use apply::{Step, apply, phases};
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
-pub use record::FILE as OWNERSHIP_FILE;
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};

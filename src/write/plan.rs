@@ -13,7 +13,7 @@ use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{
-    Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, Origin,
+    Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
 use crate::model::output_path;
 
@@ -76,6 +76,8 @@ pub struct Plan {
 #[derive(Debug)]
 pub struct Part {
     pub(super) entries: Vec<Entry>,
+    /// How many files have a path that is illegal, and so no entry.
+    pub(super) unnamed: usize,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -123,12 +125,14 @@ impl Plan {
         let mut inspector = Inspector::new(&self.root);
         let mut part = Part {
             entries: Vec::with_capacity(files.len()),
+            unnamed: 0,
             findings: Vec::new(),
         };
         for file in files {
             if let Some(fault) = output_path::fault(&file.path) {
                 let finding = refusal::illegal(&file.path, &fault, file.subject);
                 part.findings.push(finding);
+                part.unnamed += 1;
                 continue;
             }
             let standing = inspector.look(&file.path)?;
@@ -251,7 +255,7 @@ pub(super) fn origin(sums: &[Sum], old: Option<&[u8]>) -> Origin {
 
 /// The text of the ownership file. A link in its place could make anything owned, so it is refused.
 pub(super) fn ownership(root: &Path) -> Result<Option<String>, Error> {
-    let path = root.join(record::FILE);
+    let path = root.join(OWNERSHIP_FILE);
     let read = fs::symlink_metadata(&path).and_then(|metadata| {
         if metadata.is_file() {
             fs::read_to_string(&path)

@@ -12,9 +12,6 @@ use sha2::{Digest, Sha256};
 
 use crate::model::output_path;
 
-/// The ownership file's name: no GitOps tool reads a dot-file without a YAML ending.
-pub const FILE: &str = ".metalmark-owned";
-
 const HEADER: &str =
     "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";
 const UNFINISHED: &str = "# unfinished: the run was interrupted, run metalmark again\n";

@@ -7,10 +7,9 @@ mod schemes;
 
 use std::fmt;
 
-use regex::Captures;
-
 use super::image::{ImageKey, fact, is_valid_key};
 use super::version::Version;
+use schemes::Groups;
 pub use schemes::{Example, SCHEMES, Scheme};
 
 /// What a name says.
@@ -48,7 +47,7 @@ pub struct Release {
 impl NameFacts {
     /// Reads an image's name or file name by the first scheme that fits the whole of it.
     pub fn parse(name: &str) -> Option<Self> {
-        schemes::matching(name).map(|(scheme, captures)| Self::from_captures(scheme.id, &captures))
+        schemes::matching(name).map(|(scheme, groups)| Self::from_groups(scheme.id, &groups))
     }
 
     /// The facts by the names that annotations use (S15). `k8s-version` has no build: names carry none.
@@ -74,8 +73,11 @@ impl NameFacts {
         .collect()
     }
 
-    fn from_captures(scheme: &'static str, captures: &Captures<'_>) -> Self {
-        let group = |name: &str| captures.name(name).map(|found| found.as_str());
+    fn from_groups(scheme: &'static str, groups: &Groups<'_>) -> Self {
+        let group = |name: &str| {
+            let found = groups.iter().find(|(group, _)| *group == name);
+            found.map(|(_, text)| *text)
+        };
         let os = group("os").map(str::to_ascii_lowercase);
         let compression = group("suffixes").and_then(|suffixes| {
             let known = |suffix: &&str| matches!(*suffix, "gz" | "bz2" | "xz" | "zst");

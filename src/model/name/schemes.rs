@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use crate::regexp::{Error, Regexp};
 
 /// One way to name images.
 #[derive(Debug)]
@@ -24,18 +24,20 @@ pub type Example = (&'static str, &'static [(&'static str, &'static str)]);
 /// Every scheme; no name fits two.
 pub const SCHEMES: &[Scheme] = &[SYLVA, SYLVA_LEGACY, METAL3];
 
+/// What the named groups of a scheme's pattern matched.
+pub(super) type Groups<'t> = Vec<(&'static str, &'t str)>;
+
 /// The scheme that a name follows, with its groups.
-pub(super) fn matching(name: &str) -> Option<(&'static Scheme, Captures<'_>)> {
+pub(super) fn matching(name: &str) -> Option<(&'static Scheme, Groups<'_>)> {
     SCHEMES
         .iter()
         .zip(COMPILED.iter())
-        .find_map(|(scheme, regex)| Some((scheme, regex.captures(name)?)))
+        .find_map(|(scheme, regexp)| Some((scheme, regexp.named_groups(name)?)))
 }
 
-static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let compile =
-        |scheme: &Scheme| Regex::new(&format!("^(?-u:(?:{}){EXTENSION})$", scheme.pattern));
-    let compiled: Result<Vec<Regex>, regex::Error> = SCHEMES.iter().map(compile).collect();
+static COMPILED: LazyLock<Vec<Regexp>> = LazyLock::new(|| {
+    let compile = |scheme: &Scheme| Regexp::new(&format!("^(?:{}){EXTENSION}$", scheme.pattern));
+    let compiled: Result<Vec<Regexp>, Error> = SCHEMES.iter().map(compile).collect();
     compiled.expect("every scheme's pattern compiles: checked by tests")
 });
 
@@ -294,7 +296,10 @@ mod tests {
     #[test]
     fn no_example_fits_two_schemes() {
         for (name, _) in SCHEMES.iter().flat_map(|scheme| scheme.examples) {
-            let fitting = COMPILED.iter().filter(|regex| regex.is_match(name)).count();
+            let fitting = COMPILED
+                .iter()
+                .filter(|regexp| regexp.is_match(name))
+                .count();
             assert_eq!(fitting, 1, "{name}");
         }
     }
