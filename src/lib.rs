@@ -9,5 +9,7 @@ pub mod regexp;
 pub mod report;
 pub mod rules;
 pub mod targets;
+#[cfg(test)]
+mod testing;
 pub mod write;
 pub mod yaml;
