@@ -6,3 +6,4 @@ pub mod model;
 pub mod regexp;
 pub mod rules;
 pub mod targets;
+pub mod yaml;
