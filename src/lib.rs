@@ -3,6 +3,11 @@
 pub mod error;
 pub mod gotemplate;
 pub mod model;
+pub mod objects;
+pub mod providers;
 pub mod regexp;
+pub mod render;
 pub mod rules;
+pub mod schema;
 pub mod targets;
+pub mod yaml;

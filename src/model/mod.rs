@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod cluster;
 pub mod finding;
 pub mod image;
+pub mod manifest;
 pub mod matching;
 pub mod place;
 pub mod policy;

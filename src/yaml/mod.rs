@@ -1,0 +1,3 @@
+//! YAML text.
+
+pub mod emit;
