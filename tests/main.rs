@@ -1,1 +1,5 @@
 //! One test binary; each module says what it proves.
+
+mod oracle;
+mod oracle_layers;
+mod oracle_scalars;

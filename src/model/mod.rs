@@ -2,10 +2,13 @@
 
 pub mod catalogue;
 pub mod cluster;
+pub mod engine;
 pub mod finding;
 pub mod image;
 pub mod manifest;
+pub mod json;
 pub mod matching;
+pub mod merge;
 pub mod place;
 pub mod policy;
 pub mod selector;

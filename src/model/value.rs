@@ -203,6 +203,24 @@ impl Value {
         }
     }
 
+    /// Whether two values are equal, wherever they stand. Recurses as deep as the values are nested.
+    pub fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List(a), Self::List(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| a.value.same(&b.value))
+            }
+            (Self::Map(a), Self::Map(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len()
+                        && a.iter()
+                            .zip(&**b)
+                            .all(|(a, b)| a.key == b.key && a.node.value.same(&b.node.value))
+            }
+            _ => self == other,
+        }
+    }
+
     /// Whether it is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
