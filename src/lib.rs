@@ -7,7 +7,12 @@ pub mod model;
 pub mod read;
 pub mod regexp;
 pub mod report;
+pub mod objects;
+pub mod providers;
+pub mod regexp;
+pub mod render;
 pub mod rules;
+pub mod schema;
 pub mod targets;
 #[cfg(test)]
 mod testing;

@@ -7,6 +7,7 @@ pub mod engine;
 pub mod finding;
 pub mod image;
 pub mod manifest;
+pub mod json;
 pub mod matching;
 pub mod name;
 pub mod output_path;

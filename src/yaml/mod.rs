@@ -1,3 +1,6 @@
+//! YAML text.
+
+pub mod emit;
 //! YAML as the engines read it: a values file becomes a tree in which every node has its place.
 //!
 //! Helm and kubectl read values with go-yaml v2, then pass them through JSON. What that reader takes for YAML, which words

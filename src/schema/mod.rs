@@ -1,0 +1,4 @@
+//! CRD schemas.
+
+/// placeholder
+pub struct Schemas;
