@@ -1,6 +1,3 @@
-//! YAML text.
-
-pub mod emit;
 //! YAML as the engines read it: a values file becomes a tree in which every node has its place.
 //!
 //! Helm and kubectl read values with go-yaml v2, then pass them through JSON. What that reader takes for YAML, which words
@@ -10,7 +7,7 @@ pub mod emit;
 mod compose;
 mod decode;
 mod documents;
-mod emit;
+pub mod emit;
 mod inside;
 mod json_text;
 mod mapping;
