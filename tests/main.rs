@@ -3,3 +3,6 @@
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod schemas;
+mod support;
+mod targets;

@@ -1,6 +1,3 @@
-//! YAML text.
-
-pub mod emit;
 //! YAML as the engines read it: a values file becomes a tree in which every node has its place.
 //!
 //! Helm and kubectl read values with go-yaml v2, then pass them through JSON. What that reader takes for YAML, which words
@@ -10,6 +7,7 @@ pub mod emit;
 mod compose;
 mod decode;
 mod documents;
+mod emit;
 mod mapping;
 mod misread;
 mod notice;
@@ -23,6 +21,7 @@ use crate::model::value::{Node, Value};
 
 pub use decode::{EncodingError, decode};
 pub use documents::read;
+pub use emit::{emit, emit_at, quoted};
 pub use notice::{Misreading, Notice, NoticeKind};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
