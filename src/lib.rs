@@ -1,8 +1,12 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
+pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;
+pub mod read;
+pub mod regexp;
+pub mod report;
 pub mod objects;
 pub mod providers;
 pub mod regexp;
@@ -10,4 +14,7 @@ pub mod render;
 pub mod rules;
 pub mod schema;
 pub mod targets;
+#[cfg(test)]
+mod testing;
+pub mod write;
 pub mod yaml;

@@ -1,8 +1,25 @@
 //! The Go-template expressions inside values: parse, evaluate, functions. Pure, and knows nothing of the project.
 
+mod builtins;
+pub mod function;
+mod functions;
+pub mod limits;
+pub mod object;
+pub mod print;
 pub mod value;
 
+pub use limits::{Budget, Limits};
 pub use value::Value;
+
+/// Whose behaviour is wanted, where the engines differ (fixtures/oracle/README.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Helm 3.
+    Helm3,
+    /// Helm 4.
+    #[default]
+    Helm4,
+}
 
 /// What went wrong in an expression, and where in its text.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -14,6 +31,23 @@ pub struct Error {
     pub message: String,
     /// Byte range in the outermost template text that the fault stands at.
     pub span: std::ops::Range<usize>,
+}
+
+impl Error {
+    /// An error whose place is not known yet: the engine sets it to the call that met the error.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            span: 0..0,
+        }
+    }
+
+    /// The same error at a place.
+    pub fn at(mut self, span: std::ops::Range<usize>) -> Self {
+        self.span = span;
+        self
+    }
 }
 
 /// The kinds of error that the engines tell apart (fixtures/oracle/README.md), and our own limits.
@@ -43,4 +77,17 @@ pub enum ErrorClass {
     Cycle,
     /// Anything else: division by zero, a bad regular expression, a bad version.
     Other,
+}
+
+/// The function of that name; where Sprig has one of the same name as Go (`slice`), it is Sprig's.
+fn lookup(name: &str) -> Option<&'static function::Function> {
+    type Functions = std::collections::HashMap<&'static str, &'static function::Function>;
+    static BY_NAME: std::sync::LazyLock<Functions> = std::sync::LazyLock::new(|| {
+        let mut by_name = Functions::new();
+        for table in [builtins::TABLE].iter().chain(functions::TABLES) {
+            by_name.extend(table.iter().map(|function| (function.name, function)));
+        }
+        by_name
+    });
+    BY_NAME.get(name).copied()
 }

@@ -87,6 +87,7 @@ pub struct Fact {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     facts: BTreeMap<Arc<str>, Fact>,
+    mistyped: BTreeMap<Arc<str>, &'static str>,
 }
 
 impl Facts {
@@ -117,6 +118,16 @@ impl Facts {
                 disagrees.then_some(loser)
             }
         }
+    }
+
+    /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it (S5, T10).
+    pub fn mark_mistyped(&mut self, name: &str, kind: &'static str) {
+        self.mistyped.insert(name.into(), kind);
+    }
+
+    /// What a fact is in its file, where it is neither a string nor a boolean.
+    pub fn mistyped(&self, name: &str) -> Option<&'static str> {
+        self.mistyped.get(name).copied()
     }
 
     /// All facts, by name.

@@ -1,243 +1,97 @@
-//! Clusters built by hand, for tests of what stands behind the readers.
+//! Runs the real binary in a scratch folder, with a clean environment, and asks real programs where they are found.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
-use metalmark::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
-use metalmark::model::finding::Finding;
-use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
-use metalmark::model::manifest::ManifestFile;
-use metalmark::model::matching::{Matching, Outcome, Selection};
-use metalmark::model::place::{Located, Place, Sources};
-use metalmark::model::policy::Policy;
-use metalmark::model::selector::{Selector, Term, Wanted};
-use metalmark::model::value::{Entry, Map, Node, Number, Value};
-use metalmark::model::workspace::{ChecksumStyle, ClusterView, ImageSettings, Output, Settings};
-use metalmark::render::Renderer;
-use metalmark::schema::Schemas;
-
-/// A text that stands in no file.
-pub(crate) fn text(value: &str) -> Option<Located<Arc<str>>> {
-    Some(Located::new(value.into(), Place::NONE))
+/// The repository's folder.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A tree out of JSON.
-pub(crate) fn tree(json: &serde_json::Value) -> Node {
-    Node::computed(match json {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(flag) => Value::Bool(*flag),
-        serde_json::Value::Number(number) => Value::Number(Number::Float(number.as_f64().unwrap())),
-        serde_json::Value::String(text) => Value::from(text.as_str()),
-        serde_json::Value::Array(items) => Value::from(items.iter().map(tree).collect::<Vec<_>>()),
-        serde_json::Value::Object(entries) => Value::from(
-            entries
-                .iter()
-                .map(|(key, value)| Entry::holding(key.as_str(), tree(value)))
-                .collect::<Map>(),
-        ),
-    })
+/// A run of the binary, told step by step.
+pub(crate) struct Metalmark {
+    command: Command,
+    folder: PathBuf,
 }
 
-/// An image with facts as an info file gives them.
-pub(crate) fn image(key: &str, facts: &[(&str, &str)]) -> Image {
-    let mut known = Facts::default();
-    for (name, value) in facts {
-        known.learn(
-            name,
-            Fact {
-                value: (*value).into(),
-                origin: Origin::InfoFile,
-                place: Place::NONE,
-            },
-        );
+/// What a run came to.
+pub(crate) struct Outcome {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Metalmark {
+    /// A run in that folder, untouched by the developer's environment.
+    pub(crate) fn within(folder: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+        command.current_dir(folder).env_clear().stdin(Stdio::null());
+        Self { command, folder: folder.to_owned() }
     }
-    Image {
-        key: key.into(),
-        artifact: key.into(),
-        place: Place::NONE,
-        uri: text(&format!("oci://registry.example.org/images/{key}:0.4.12")),
-        facts: known,
-        enabled: None,
-        built: true,
-        registry: Some("sylva".into()),
+
+    pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
+    pub(crate) fn run(mut self) -> Outcome {
+        let Output { status, stdout, stderr } = self.command.output().expect("the binary starts");
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).expect("output is UTF-8");
+            text.replace(&self.folder.to_string_lossy().into_owned(), "[FOLDER]")
+        };
+        Outcome { status: status.code().expect("not killed"), stdout: text(stdout), stderr: text(stderr) }
     }
 }
 
-/// The two images that the tests use: `plain` is raw with a sha256, `hard` is qcow2.
-pub(crate) fn images() -> Images {
-    let plain = image(
-        "plain",
-        &[
-            (fact::FILENAME, "plain-0.4.12.raw"),
-            (fact::IMAGE_FORMAT, "raw"),
-            (fact::SHA256, &"a1".repeat(32)),
-            (fact::K8S_VERSION, "1.31.8+rke2r1"),
-            (fact::HARDENED, "false"),
-        ],
-    );
-    let hard = image(
-        "hard",
-        &[
-            (fact::IMAGE_FORMAT, "qcow2"),
-            (fact::SHA256, &"b2".repeat(32)),
-            (fact::K8S_VERSION, "1.31.8-rke2r1"),
-        ],
-    );
-    [plain, hard]
-        .map(|image| (Arc::clone(&image.key), image))
-        .into()
-}
-
-/// A choice by key.
-pub(crate) fn key(key: &str) -> Choice {
-    Choice {
-        key: text(key),
-        ..Choice::default()
+/// A scratch copy of a folder of the repository.
+pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    for entry in walkdir::WalkDir::new(folder).min_depth(1) {
+        let entry = entry.expect("readable");
+        let to = scratch.path().join(entry.path().strip_prefix(folder).expect("below"));
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(to).expect("created");
+        } else {
+            std::fs::copy(entry.path(), to).expect("copied");
+        }
     }
+    scratch
 }
 
-/// A choice by a selector of one term.
-pub(crate) fn selector(fact: &str, pattern: &str) -> Choice {
-    let term = Term {
-        fact: fact.into(),
-        wanted: Wanted::Pattern(pattern.into()),
-        place: Place::NONE,
-        key_place: Place::NONE,
-    };
-    Choice {
-        selector: Some(Located::new(Selector { terms: vec![term] }, Place::NONE)),
-        ..Choice::default()
+/// A real program: by `METALMARK_<NAME>`, else on the PATH. Prints a line when it is absent, which is a failure where
+/// `METALMARK_REQUIRE` names it.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
+    let named = std::env::var_os(&variable).map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = named.or_else(|| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file()));
+    if found.is_none() {
+        let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
+        assert!(!required.split(',').any(|word| word == name), "`{name}` is required (METALMARK_REQUIRE) and was not found");
+        println!("skipped: `{name}` was not found");
     }
-}
-
-/// A choice by URL.
-pub(crate) fn url(url: &str) -> Choice {
-    Choice {
-        url: text(url),
-        format: text("qcow2"),
-        checksum: text("c3"),
-        checksum_type: text("sha256"),
-        ..Choice::default()
-    }
-}
-
-/// A cluster of the given name in a namespace of the same name, without pools.
-pub(crate) fn cluster(name: &str) -> ClusterView {
-    ClusterView {
-        cluster: Cluster {
-            name: name.into(),
-            object_name: name.into(),
-            namespace: name.into(),
-            k8s_version: text("v1.31.8+rke2r1"),
-            infra_provider: text("capm3"),
-            bootstrap_provider: text("cabpr"),
-            levels: Vec::new(),
-            pools: Vec::new(),
-            additional_selectors: Vec::new(),
-            autoselect_registries: None,
-            default_storage: None,
-        },
-        images: Arc::new(images()),
-        selections: Vec::new(),
-        registries: Arc::default(),
-        served: vec!["hard".into(), "plain".into()],
-        sources: Sources::default(),
-        findings: Vec::new(),
-    }
-}
-
-/// Adds what a level wrote.
-pub(crate) fn level(view: &mut ClusterView, name: LevelName, choice: Choice) {
-    view.cluster.levels.push(ChoiceLevel { name, choice });
-}
-
-/// Adds a pool that came to an image (or to its own URL, for no key). No name means the control plane.
-pub(crate) fn pool(
-    view: &mut ClusterView,
-    name: Option<&str>,
-    (choice, image): (Choice, Option<&str>),
-    settings: &serde_json::Value,
-) {
-    let name = name.map_or(PoolName::ControlPlane, |name| {
-        PoolName::MachineDeployment(name.into())
-    });
-    let outcome = image.map_or(Outcome::Explicit, |key| Outcome::Image(key.into()));
-    view.cluster.pools.push(Pool {
-        name,
-        choice,
-        place: Place::NONE,
-        replicas: None,
-        k8s_version: None,
-        settings: tree(settings),
-    });
-    view.selections.push(Selection {
-        finalised: Selector::default(),
-        candidates: Vec::new(),
-        outcome,
-        other_mode: None,
-    });
-}
-
-/// One output of a target, its options as JSON.
-pub(crate) fn output(target: &str, path: &str, options: &serde_json::Value) -> Output {
-    let entries = options.as_object().unwrap();
-    Output {
-        target: target.to_owned(),
-        path: path.to_owned(),
-        options: entries
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect::<BTreeMap<_, _>>(),
-    }
-}
-
-/// Settings with an image server that serves by file name.
-pub(crate) fn settings(outputs: Vec<Output>) -> Settings {
-    Settings {
-        root: ".".into(),
-        images: ImageSettings {
-            url: "https://images.example.org/{{ image.key }}/{{ image.filename }}".to_owned(),
-            checksum: ChecksumStyle::Literal,
-            serve_all: false,
-        },
-        outputs,
-        policy: Policy::default(),
-        matching: Matching::Normalised,
-    }
-}
-
-/// Everything that a run would write, and what it found.
-pub(crate) fn rendered(
-    settings: &Settings,
-    views: &[ClusterView],
-    schemas: Option<&Schemas>,
-) -> (Vec<ManifestFile>, Vec<Finding>) {
-    let mut findings = Vec::new();
-    let mut report = |finding| findings.push(finding);
-    let renderer = Renderer::new(settings, &BTreeMap::new(), schemas, &mut report);
-    let mut files = Vec::new();
-    for view in views {
-        files.extend(renderer.cluster(view, &mut report));
-    }
-    let names: Vec<Arc<str>> = views.iter().map(|view| view.cluster.name.clone()).collect();
-    files.extend(renderer.shared(&Arc::new(images()), &names, &mut report));
-    (files, findings)
-}
-
-/// The text of one file of a target's output; no finding may stand.
-pub(crate) fn file(
-    target: &str,
-    options: &serde_json::Value,
-    view: &ClusterView,
-    path: &str,
-) -> String {
-    let settings = settings(vec![output(target, "out", options)]);
-    let (files, findings) = rendered(&settings, std::slice::from_ref(view), None);
-    assert!(findings.is_empty(), "{findings:?}");
-    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    let found = files.iter().find(|file| file.path == format!("out/{path}"));
     found
-        .unwrap_or_else(|| panic!("{path} not in {paths:?}"))
-        .text
-        .clone()
+}
+
+/// Compares a text with a golden file; `BLESS=1` writes it instead.
+pub(crate) fn golden(file: &Path, actual: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+        std::fs::write(file, actual).expect("written");
+        return;
+    }
+    let expected = std::fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{} differs (BLESS=1 rewrites it):\n{}",
+        file.display(),
+        similar::TextDiff::from_lines(&expected, actual).unified_diff().header("expected", "actual")
+    );
 }
