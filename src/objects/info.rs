@@ -6,7 +6,7 @@ use super::{SUBSTITUTE_ANNOTATION, hash, holds_variables};
 use crate::model::image::{Image, fact};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::providers::Stamp;
-use crate::yaml::emit;
+use crate::yaml;
 
 /// The name that Sylva's charts look for (S17).
 pub const CONFIG_MAP: &str = "os-images-info";
@@ -68,7 +68,7 @@ pub struct ConfigMap {
 pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) -> ConfigMap {
     let values = Node::computed(values);
     let guarded = holds_variables(&values);
-    let text = emit::document(&values);
+    let text = yaml::emit(&values.value);
     let name = if hashed {
         format!("{CONFIG_MAP}-{}", hash::of_text(&text))
     } else {

@@ -1,7 +1,8 @@
 //! The machine templates of a cluster: one for each node pool that came to an image.
 
-use super::{SUBSTITUTE_ANNOTATION, hash, holds_variables, name};
+use super::{SUBSTITUTE_ANNOTATION, holds_variables, name};
 use crate::model::finding::{Finding, Subject};
+use crate::model::json::{Html, to_json};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::{Provider, Stamp};
@@ -47,7 +48,7 @@ pub fn contexts(
         let name = name::machine_template(
             &cluster.object_name,
             &pool_name,
-            &hash::canonical_json(&spec),
+            &to_json(&spec.value, Html::Plain),
         );
         let api_version = format!("{}/{version}", provider.group());
         let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);

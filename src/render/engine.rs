@@ -12,8 +12,8 @@ use minijinja::{
 use super::context;
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
-use crate::model::value::Value;
-use crate::yaml::emit;
+use crate::model::value::{Entry, Map, Value};
+use crate::yaml;
 
 /// Instructions that one rendering may take: some hundred thousand objects' worth, and the end of an endless template.
 const FUEL: u64 = 50_000_000;
@@ -152,12 +152,31 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> R
             "a list or map needs the filter `yaml(COLUMNS)`",
         ));
     }
-    out.write_str(&emit::scalar(&node)).map_err(Error::from)
+    match &node.value {
+        Value::String(text) => out.write_str(&yaml::quoted(text)),
+        other => out.write_str(yaml::emit(other).trim_end()),
+    }
+    .map_err(Error::from)
 }
 
 /// The filter `yaml`: a value in block style, its lines after the first so many columns in.
 fn block(value: &Context, columns: Option<usize>) -> Result<Context, Error> {
     let node = context::node(value)?;
     let columns = columns.unwrap_or(0).min(200);
-    Ok(Context::from_safe_string(emit::block(&node, columns)))
+    Ok(Context::from_safe_string(placed(&node.value, columns)))
+}
+
+/// The text of a value whose first line is placed by the template and whose other lines stand so many columns in.
+fn placed(value: &Value, columns: usize) -> String {
+    let (text, before) = match value {
+        // A literal block's lines are told by the column of its key, so it is written with a key of the right column.
+        Value::String(text) if text.contains('\n') => {
+            let columns = columns.saturating_sub(2);
+            let map = Map::from_iter([Entry::computed("k", Value::String(text.clone()))]);
+            (yaml::emit_at(&map.into(), columns), columns + "k: ".len())
+        }
+        other => (yaml::emit_at(other, columns), columns),
+    };
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    text.get(before..).unwrap_or_default().to_owned()
 }

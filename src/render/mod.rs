@@ -24,7 +24,7 @@ use crate::model::place::Source;
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
-use crate::targets::{self, Content, SharedInput, Target, TargetFile, TargetInput};
+use crate::targets::{self, SharedInput, Target, TargetFile, TargetInput};
 use engine::Engine;
 
 /// Renders any number of clusters; shared between threads.
@@ -256,8 +256,7 @@ impl<'a> Renderer<'a> {
                 .render(&template, context::map(&Arc::new(file.context)))
             {
                 Ok(text) => {
-                    let objects = file.content == Content::Objects;
-                    documents::check(&path, &text, objects, self.schemas, report);
+                    documents::check((&path, &text), file.content, self.schemas, report);
                     files.push(ManifestFile::new(path, text, owner));
                 }
                 Err(finding) => report(*finding),

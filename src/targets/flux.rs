@@ -16,7 +16,7 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::choices::{self, Root, Style};
 use crate::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
-use crate::yaml::emit;
+use crate::yaml;
 
 /// See the module's text.
 pub(super) struct Flux;
@@ -252,11 +252,8 @@ fn component(
         template: "component.yaml.j2",
         context: Map::from_iter([
             Entry::computed("release", release),
-            Entry::computed(
-                "append",
-                emit::document(&Node::computed(vec![Node::computed(append)])),
-            ),
-            Entry::computed("merge", emit::document(&Node::computed(merge))),
+            Entry::computed("append", yaml::emit(&vec![Node::computed(append)].into())),
+            Entry::computed("merge", yaml::emit(&merge.into())),
         ]),
         content: Content::Yaml,
     }
