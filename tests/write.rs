@@ -288,6 +288,35 @@ fn a_folder_with_a_foreign_file_is_not_replaced() {
 }
 
 #[test]
+fn an_empty_folder_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    fs::create_dir_all(root.path().join("a/b/c")).expect("made");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1")]);
+    fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn what_a_killed_run_was_writing_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    let killed = plan(root.path(), tree(&[("a/b", "1"), ("a/d", "1")]));
+    for step in write::phases(&killed).iter().flatten().take(4) {
+        step.run().expect("the folder can be written");
+    }
+    assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
+    render(root.path(), &[("a", "2")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+}
+
+#[test]
 fn two_runs_do_not_write_over_each_other() {
     let root = TempDir::new().expect("a folder");
     let (one, other) = (
@@ -396,7 +425,7 @@ fn with_foreign() -> TempDir {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn any_sequence_of_trees_ends_in_the_last_one(trees in proptest::collection::vec(a_tree(), 1..5)) {
@@ -429,6 +458,6 @@ proptest! {
         assert_eq!(rules(&mended), [""; 0]);
         assert!(mended.changes.iter().all(|change| change.origin == Origin::Run));
         assert_eq!(on_disk(root.path()), expected(&next, &FOREIGN));
-        assert!(!plan(root.path(), tree(&borrowed(&next))).drift());
+            assert!(!plan(root.path(), tree(&borrowed(&next))).drift());
     }
 }
