@@ -251,6 +251,19 @@ fn no_link_is_followed() {
 
 #[cfg(unix)]
 #[test]
+fn no_link_that_appears_after_the_plan_is_followed() {
+    let root = TempDir::new().expect("a folder");
+    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+    fs::create_dir(&outside).expect("made");
+    let changes = plan(&out, tree(&[("a/b/c", "x")]));
+    fs::create_dir(&out).expect("made");
+    std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
+    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+    assert_eq!(on_disk(&outside), Files::new());
+}
+
+#[cfg(unix)]
+#[test]
 fn nothing_is_pruned_through_a_link() {
     let root = TempDir::new().expect("a folder");
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
