@@ -174,3 +174,185 @@ fn spots(finding: &Finding) -> impl Iterator<Item = (&str, u32, u32)> {
         (&*source.path, *start, *end)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Checked, cluster, findings, gather, workspace};
+    use crate::model::finding::{Finding, Judged, Level, Subject};
+    use crate::model::image::Images;
+    use crate::model::place::{Source, Sources};
+    use crate::model::policy::{Date, Waiver, pattern};
+    use crate::model::workspace::{ClusterView, Settings};
+    use crate::rules::WorkspaceInput;
+    use crate::testing::{Given, settings, today};
+
+    const MISSING: &str = "checksum-missing";
+
+    /// A cluster whose image has no checksum and a format.
+    fn without_checksum() -> Given {
+        let mut given = Given::new();
+        let facts = [("k8s-version", "1.31.8+rke2r1"), ("image-format", "raw")];
+        given.image("noble-a", &facts);
+        given.boots("noble-a");
+        given
+    }
+
+    fn waived(rule: &str, place: &str, until: Option<&str>) -> Settings {
+        let mut settings = settings();
+        settings.policy.waivers.push(Waiver {
+            rule: rule.into(),
+            pattern: pattern(place).unwrap(),
+            reason: "ticket 4711".into(),
+            until: until.map(str::to_string),
+            spot: None,
+        });
+        settings
+    }
+
+    fn rules(checked: &Checked) -> Vec<&str> {
+        let rules = checked.findings.iter().map(|judged| judged.finding.rule);
+        rules.collect()
+    }
+
+    fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
+        let input = WorkspaceInput {
+            uses: &[],
+            images: &Images::new(),
+            sources: &Sources::default(),
+            settings,
+        };
+        workspace(&input, Vec::new(), used, today)
+    }
+
+    #[test]
+    fn a_clean_cluster_has_no_findings() {
+        let mut given = without_checksum();
+        given.settings.images.url = "{{ image.uri }}".into();
+        let checked = cluster(&given.finished(), &given.settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert!(!checked.has_errors());
+    }
+
+    #[test]
+    fn stages_and_rules_findings_are_judged_alike() {
+        let mut given = without_checksum();
+        given.view.findings = vec![Finding::new("value-surprising", "odd")];
+        let mut settings = settings();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), ["value-surprising", MISSING]);
+        assert_eq!(checked.findings[0].level, Level::Warning);
+        assert!(checked.has_errors());
+        settings.policy.rules = [MISSING, "value-surprising"]
+            .map(|rule| (rule.to_string(), Level::Off))
+            .into();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_waiver_accepts_and_is_counted_as_used() {
+        let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(checked.waivers_used, BTreeSet::from([0]));
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_expired_waiver_accepts_nothing_and_is_told() {
+        let settings = waived(MISSING, "edge-*", Some("2026-11-20"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), [MISSING]);
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), ["waiver-expired"]);
+    }
+
+    #[test]
+    fn a_waiver_that_accepts_nothing_is_told() {
+        let settings = waived(MISSING, "edge-2", None);
+        let checked = whole(&settings, &BTreeSet::new(), today());
+        assert_eq!(rules(&checked), ["waiver-unused"]);
+    }
+
+    #[test]
+    fn findings_of_later_stages_keep_their_own_level() {
+        let found = vec![Finding::new("duplicate-key", "twice").unless_set(Level::Warning)];
+        let checked = findings(found, &settings(), today());
+        assert_eq!(checked.findings[0].level, Level::Warning);
+    }
+
+    /// One finding of a pool at a byte of a file that every cluster reads anew.
+    fn judged(pool: &str, start: u32, message: &str) -> Judged {
+        let mut sources = Sources::default();
+        let file = sources.add(Source::new("shared.yaml", "a: 1\n"));
+        let place = crate::model::place::Place {
+            file,
+            start,
+            end: start + 1,
+        };
+        let subject = Subject {
+            pool: Some(pool.into()),
+            ..Subject::default()
+        };
+        Judged {
+            finding: Finding::new(MISSING, message)
+                .about(subject)
+                .at(sources.resolve(place), "here"),
+            level: Level::Error,
+        }
+    }
+
+    #[test]
+    fn one_fault_is_one_finding_however_many_inherit_it() {
+        let given = vec![
+            judged("md1", 3, "b"),
+            judged("md0", 3, "b"),
+            judged("md0", 0, "b"),
+            judged("md0", 3, "a"),
+            judged("md1", 3, "b"),
+        ];
+        let gathered = gather(given);
+        let told: Vec<(u32, &str, usize)> = gathered
+            .iter()
+            .map(|judged| {
+                let finding = &judged.finding;
+                let start = finding.labels[0].spot.start;
+                (start, &*finding.message, finding.also.len())
+            })
+            .collect();
+        assert_eq!(told, [(0, "b", 0), (3, "a", 0), (3, "b", 1)]);
+        assert_eq!(gathered[2].finding.also[0].pool.as_deref(), Some("md1"));
+        let again = gather(gathered.clone());
+        assert_eq!(again.len(), gathered.len());
+    }
+
+    #[test]
+    fn the_order_of_findings_is_not_that_of_their_discovery() {
+        let mut found = vec![
+            judged("a", 3, "x"),
+            judged("b", 1, "y"),
+            judged("c", 2, "z"),
+        ];
+        let forward = gather(found.clone());
+        found.reverse();
+        let texts = |findings: Vec<Judged>| format!("{findings:?}");
+        assert_eq!(texts(forward), texts(gather(found)));
+    }
+
+    #[test]
+    fn a_view_without_pools_is_no_trouble() {
+        let view = ClusterView {
+            selections: Vec::new(),
+            ..Given::new().finished()
+        };
+        assert_eq!(
+            rules(&cluster(&view, &settings(), today())),
+            Vec::<&str>::new()
+        );
+    }
+}

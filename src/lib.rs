@@ -4,11 +4,18 @@ pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;
+pub mod objects;
+pub mod providers;
+pub mod read;
 pub mod regexp;
+pub mod render;
 pub mod report;
 pub mod resolve;
 pub mod rules;
 pub mod sources;
+pub mod schema;
 pub mod targets;
+#[cfg(test)]
+mod testing;
 pub mod write;
 pub mod yaml;

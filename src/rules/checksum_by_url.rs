@@ -84,3 +84,43 @@ fn digest<'a>(input: &ClusterInput<'a>, file: &str) -> Option<&'a str> {
         .facts
         .text(fact::SHA256)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::workspace::ChecksumStyle;
+    use crate::testing::Given;
+
+    const ID: &str = "checksum-by-url";
+
+    #[test]
+    fn the_digest_is_offered_where_the_file_is_known() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("filename", "c.raw"), ("sha256", "00ff")]);
+        let sum = "https://a.b/c.raw.sha256sum";
+        given.boots_url("https://a.b/c.raw", &[("checksum", sum)]);
+        assert_eq!(
+            given.found(ID),
+            format!(
+                "the checksum is a URL\n  machine_image_checksum: {sum}: \
+                 fetched when a node is provisioned\n  \
+                 help: `cluster.capm3.machine_image_checksum: 00ff`\n"
+            )
+        );
+        given.boots_url("https://a.b/c.raw", &[("checksum", "00ff")]);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn the_projects_own_setting_is_told_too() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]);
+        given.boots("noble-a");
+        assert_eq!(given.found(ID), "");
+        given.settings.images.checksum = ChecksumStyle::Url;
+        assert!(
+            given
+                .found(ID)
+                .starts_with("checksums are stamped as URLs\n")
+        );
+    }
+}

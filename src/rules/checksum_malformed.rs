@@ -132,3 +132,53 @@ fn edit(setting: &str, text: &str) -> String {
         format!("`{setting}: …`, as `sha256sum` prints it for the image")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "checksum-malformed";
+
+    #[test]
+    fn a_prefix_and_upper_case_are_mended() {
+        let digest = "9f86d081884c7d65".repeat(4);
+        let mut given = Given::new();
+        let written = format!("sha256:{}", digest.to_uppercase());
+        given.boots_url("https://a.b/c.raw", &[("checksum", &written)]);
+        assert_eq!(
+            given.found(ID),
+            format!(
+                "`machine_image_checksum` is no digest\n  machine_image_checksum: {written}: \
+                 it starts with `sha256:`\n  help: `machine_image_checksum: {digest}`\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_digest_has_the_length_of_its_type() {
+        let digest = "9f86d081884c7d65".repeat(4);
+        let mut given = Given::new();
+        let with = |given: &mut Given, kind: &str| {
+            let further = [("checksum", &*digest), ("checksum_type", kind)];
+            given.boots_url("https://a.b/c.raw", &further);
+            given.found(ID)
+        };
+        assert_eq!(with(&mut given, "sha256"), "");
+        assert!(with(&mut given, "sha512").contains("it has 64 digits, sha512 has 128"));
+        assert!(
+            with(&mut given, "auto").starts_with("machine templates know no checksum type `auto`")
+        );
+    }
+
+    #[test]
+    fn facts_are_held_to_the_same() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("sha256", "abc")]);
+        given.boots("noble-a");
+        assert!(
+            given
+                .found(ID)
+                .starts_with("the sha256 of image `noble-a` is no digest\n")
+        );
+    }
+}

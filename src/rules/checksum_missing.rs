@@ -123,3 +123,64 @@ fn of_image(
         finding
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::workspace::ChecksumStyle;
+    use crate::testing::Given;
+
+    const ID: &str = "checksum-missing";
+
+    #[test]
+    fn an_image_without_a_sha256_cannot_be_stamped() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]);
+        given.boots("noble-a");
+        assert_eq!(
+            given.found(ID),
+            "the sha256 of image `noble-a` is not known\n  \
+             image_key: noble-a: this image is chosen here\n  \
+             image: noble-a: the catalogue's entry has no checksum\n  \
+             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"
+        );
+        given.settings.images.checksum = ChecksumStyle::Url;
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_known_sha256_or_an_oci_url_is_enough() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("sha256", "00")]);
+        given.image("noble-b", &[]);
+        given.boots("noble-a");
+        assert_eq!(given.found(ID), "");
+        given.boots("noble-b");
+        given.settings.images.url = "{{ image.uri }}".into();
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_url_needs_its_checksum_unless_it_is_an_artifact_or_a_live_image() {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[("format", "raw")]);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `cluster.capm3.machine_image_checksum: …`")
+        );
+        given.boots_url("OCI://a.b/c:1", &[]);
+        assert_eq!(given.found(ID), "");
+        given.boots_url("https://a.b/c.iso", &[("format", "live-iso")]);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn openstack_needs_the_md5_of_declared_images() {
+        let mut given = Given::new();
+        given.view.cluster.infra_provider = Some(given.line("infra_provider", "capo"));
+        given.image("noble-a", &[("sha256", "00")]).built = false;
+        given.boots("noble-a");
+        assert!(given.found(ID).contains("help: `os_images.noble-a.md5: …`"));
+    }
+}

@@ -128,3 +128,91 @@ fn disagreement(
         _ => finding.help(format!("remove `{path}`: `image_key` says it all")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::cluster::{Choice, ChoiceLevel, LevelName};
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "choice-conflict";
+
+    #[test]
+    fn a_key_and_a_url_conflict() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            url: Some(given.line("machine_image_url", "https://a.b/c")),
+            ..Choice::default()
+        };
+        given.choose(&choice, &Outcome::Image("noble-a".into()));
+        assert_eq!(
+            given.found(ID),
+            "`image_key` and `machine_image_url` each choose an image\n  \
+             image_key: noble-a: `image_key` chooses\n  \
+             machine_image_url: https://a.b/c: `machine_image_url` chooses\n  \
+             help: keep one of them\n"
+        );
+    }
+
+    #[test]
+    fn an_inherited_selector_may_agree_and_one_level_may_not_write_both() {
+        let mut given = Given::new();
+        let selector = Choice {
+            selector: Some(given.selector(&[("os", "ubuntu")])),
+            ..Choice::default()
+        };
+        let key = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            ..Choice::default()
+        };
+        let both = Choice {
+            selector: selector.selector.clone(),
+            ..key.clone()
+        };
+        given.choose(&both, &Outcome::Image("noble-a".into()));
+        assert!(
+            given
+                .found(ID)
+                .starts_with("`image_key` and `os_image_selector` each")
+        );
+        let level = |name, choice| ChoiceLevel { name, choice };
+        given.view.cluster.levels = vec![
+            level(LevelName::Cluster, selector),
+            level(LevelName::ControlPlane, key),
+        ];
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_disagreement_names_both_images() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            selector: Some(given.selector(&[("os", "opensuse")])),
+            ..Choice::default()
+        };
+        let outcome = Outcome::Disagree {
+            key: "noble-a".into(),
+            selected: vec!["suse-b".into()],
+        };
+        given.choose(&choice, &outcome);
+        let found = given.found(ID);
+        assert!(
+            found.starts_with("`image_key` names `noble-a`, and the selector matches `suse-b`\n")
+        );
+        assert!(found.contains("help: `cluster.capm3.image_key: suse-b`"));
+    }
+
+    #[test]
+    fn an_empty_key_chooses_nothing() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "")),
+            url: Some(given.line("machine_image_url", "https://a.b/c")),
+            ..Choice::default()
+        };
+        given.choose(&choice, &Outcome::Explicit);
+        assert_eq!(given.found(ID), "");
+    }
+}

@@ -81,3 +81,38 @@ Right:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "format-missing";
+
+    #[test]
+    fn every_image_needs_a_format() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]).built = false;
+        given.image("noble-b", &[("image-format", "raw")]);
+        given.boots("noble-a");
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `os_images.noble-a.image-format: raw`")
+        );
+        given.boots("noble-b");
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn so_does_a_url() {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[]);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `cluster.capm3.machine_image_format: raw`")
+        );
+        given.boots_url("https://a.b/c.raw", &[("format", "raw")]);
+        assert_eq!(given.found(ID), "");
+    }
+}

@@ -96,3 +96,43 @@ fn judge(
         finding
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::finding::Level;
+    use crate::rules::{ClusterInput, Rule};
+    use crate::testing::Given;
+
+    fn levels(format: &str) -> Vec<Option<Level>> {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[("format", format)]);
+        let view = given.finished();
+        let input = ClusterInput {
+            view: &view,
+            settings: &given.settings,
+        };
+        let mut levels = Vec::new();
+        super::FormatUnsupported.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        levels
+    }
+
+    #[test]
+    fn what_metal3_boots_passes_and_what_ironic_refuses_is_milder() {
+        for format in ["raw", "qcow2", "live-iso", ""] {
+            assert_eq!(levels(format), [], "{format}");
+        }
+        assert_eq!(levels("vmdk"), [Some(Level::Warning)]);
+        assert_eq!(levels("raw.gz"), [None]);
+    }
+
+    #[test]
+    fn facts_are_judged_too() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("image-format", "ova")]);
+        given.boots("noble-a");
+        let found = given.found("format-unsupported");
+        assert!(
+            found.starts_with("Metal3 does not boot images of format `ova`\n  image_key: noble-a")
+        );
+    }
+}

@@ -58,3 +58,21 @@ Right:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    #[test]
+    fn only_names_that_os_images_takes_pass() {
+        let mut given = Given::new();
+        given.image("ubuntu-noble", &[]);
+        assert_eq!(given.found("image-name-invalid"), "");
+        given.image("Ubuntu_Noble", &[]);
+        assert_eq!(
+            given.found("image-name-invalid"),
+            "`Ubuntu_Noble` cannot name an image\n  image: Ubuntu_Noble: it holds 'U'\n  \
+             help: use 3 to 52 lower-case letters, digits and dashes\n"
+        );
+    }
+}

@@ -78,3 +78,48 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
             .help(format!("`{list}.{}.enabled: true`", image.artifact)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::place::{Located, Place};
+    use crate::testing::Given;
+
+    const ID: &str = "image-not-enabled";
+
+    #[test]
+    fn the_flag_that_keeps_it_from_being_served_is_shown() {
+        let mut given = Given::new();
+        let place = given.line("enabled", "false").place;
+        given.image("noble-a", &[]).enabled = Some(Located::new(false, place));
+        given.boots("noble-a");
+        given.view.served = vec!["other".into()];
+        assert_eq!(
+            given.found(ID),
+            "image `noble-a` is not served\n  image_key: noble-a: chosen here\n  \
+             enabled: false: not enabled here\n  \
+             help: `sylva_diskimagebuilder_images.noble-a.enabled: true`\n"
+        );
+    }
+
+    #[test]
+    fn a_registry_that_is_off_serves_none_of_its_images() {
+        let mut given = Given::new();
+        given.registry("sylva", false);
+        given.image("noble-a", &[]).registry = Some("sylva".into());
+        given.boots("noble-a");
+        given.view.served = vec!["other".into()];
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `os_images_oci_registries.sylva.enabled: true`")
+        );
+    }
+
+    #[test]
+    fn an_image_that_is_served_is_fine() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]).enabled = Some(Located::new(true, Place::NONE));
+        given.boots("noble-a");
+        assert_eq!(given.found(ID), "");
+    }
+}

@@ -79,3 +79,59 @@ Right:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use crate::model::finding::Finding;
+    use crate::model::image::Images;
+    use crate::model::place::{Located, Place, Sources};
+    use crate::rules::{ImageUse, Rule, WorkspaceInput};
+    use crate::testing::{Given, settings};
+
+    fn messages(images: &Images, serve_all: bool) -> Vec<String> {
+        let mut settings = settings();
+        settings.images.serve_all = serve_all;
+        let input = WorkspaceInput {
+            uses: &[ImageUse {
+                cluster: "edge-1".into(),
+                pools: vec![("control-plane".into(), "booted".into())],
+                served: vec!["booted".into(), "extra".into(), "enabled".into()],
+            }],
+            images,
+            sources: &Sources::default(),
+            settings: &settings,
+        };
+        let mut messages = Vec::new();
+        let mut report = |finding: Finding| messages.push(finding.message);
+        super::ImageUnused.workspace(&input, &mut report);
+        messages
+    }
+
+    fn images() -> Images {
+        let mut given = Given::new();
+        let flag = |value| Some(Located::new(value, Place::NONE));
+        given.image("listed", &[]);
+        given.image("enabled", &[]).enabled = flag(true);
+        given.image("disabled", &[]).enabled = flag(false);
+        given.image("booted", &[]).enabled = flag(true);
+        given.image("declared", &[]).built = false;
+        given.image("extra", &[]).built = false;
+        Arc::unwrap_or_clone(given.finished().images)
+    }
+
+    #[test]
+    fn only_what_is_enabled_or_declared_in_vain_is_told() {
+        assert_eq!(
+            messages(&images(), false),
+            [
+                "no cluster uses image `declared`",
+                "no cluster uses image `enabled`"
+            ]
+        );
+        assert_eq!(messages(&images(), true), Vec::<String>::new());
+        assert_eq!(messages(&BTreeMap::new(), false), Vec::<String>::new());
+    }
+}

@@ -88,3 +88,27 @@ fn fitting<'a>(input: &ClusterInput<'a>, chosen: &Image, flavor: &str) -> Option
             names.iter().filter(|name| !alike(image, name)).count()
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    #[test]
+    fn an_image_for_kubeadm_does_not_boot_rke2() {
+        let mut given = Given::new();
+        for flavor in ["kubeadm", "rke2"] {
+            let facts = [("k8s-flavor", flavor), ("k8s-version", "1.31.8+rke2r1")];
+            given.image(&format!("noble-{flavor}"), &facts);
+        }
+        given.boots("noble-kubeadm");
+        assert_eq!(
+            given.found("k8s-flavor-mismatch"),
+            "image `noble-kubeadm` is made for kubeadm, not for rke2\n  \
+             image_key: noble-kubeadm: this image is chosen here\n  \
+             bootstrap_provider: cabpr: `cabpr` boots rke2\n  \
+             help: `cluster.capm3.image_key: noble-rke2`\n"
+        );
+        given.boots("noble-rke2");
+        assert_eq!(given.found("k8s-flavor-mismatch"), "");
+    }
+}

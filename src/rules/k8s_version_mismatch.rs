@@ -146,3 +146,83 @@ fn fitting<'a>(input: &ClusterInput<'a>, weighed: &PoolProof<'_>) -> Vec<&'a Ima
     fitting.truncate(SHOWN);
     fitting
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "k8s-version-mismatch";
+
+    fn noble(given: &mut Given, key: &str, version: &str) {
+        given.image(
+            key,
+            &[
+                ("k8s-version", version),
+                ("k8s-flavor", "rke2"),
+                ("os", "ubuntu"),
+            ],
+        );
+    }
+
+    #[test]
+    fn another_version_is_shown_with_the_image_that_fits() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
+        noble(&mut given, "noble-1-31-8", "1.31.8+rke2r1");
+        given.boots("noble-1-30-12");
+        assert_eq!(
+            given.found(ID),
+            "image `noble-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`\n  \
+             image_key: noble-1-30-12: this image is chosen here\n  \
+             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             help: `cluster.capm3.image_key: noble-1-31-8`\n  \
+             help: or `cluster.k8s_version: v1.30.12+rke2r1`\n"
+        );
+        given.boots("noble-1-31-8");
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_pool_is_held_to_its_own_version() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-31-8", "1.31.8+rke2r1");
+        let own = given.line("k8s_version", "v1.30.12+rke2r1");
+        given.machine_deployment("md0").k8s_version = Some(own);
+        given.boots("noble-1-31-8");
+        let found = given.found(ID);
+        assert!(found.starts_with(
+            "image `noble-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.12+rke2r1`"
+        ));
+        assert_eq!(found.matches("holds Kubernetes").count(), 1);
+        assert!(!found.contains("or `cluster.k8s_version"));
+    }
+
+    #[test]
+    fn a_name_that_contradicts_is_enough() {
+        let mut given = Given::new();
+        given.image("noble-1-30", &[("name!k8s-version", "1.30")]);
+        given.boots("noble-1-30");
+        assert!(
+            given
+                .found(ID)
+                .starts_with("image `noble-1-30` holds Kubernetes `1.30`")
+        );
+        given.boots_url("https://a.b/ubuntu-jammy-plain-rke2-1.26.9.qcow2", &[]);
+        assert!(given.found(ID).contains("`1.26.9`"));
+        given.boots_url("https://a.b/ubuntu-jammy-plain-rke2-1.31.8.qcow2", &[]);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_selector_of_another_version_is_told_to_drop_it() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
+        let outcome = crate::model::matching::Outcome::Image("noble-1-30-12".into());
+        given.selects(&[("k8s-version", "1.30.*")], &outcome);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: remove `k8s-version` from the selector")
+        );
+    }
+}

@@ -100,3 +100,73 @@ fn known(held: Option<&Fact>, proof: Proof) -> String {
         (None, _) => "no source says which version it holds".to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::finding::Level;
+    use crate::rules::{ClusterInput, Rule};
+    use crate::testing::Given;
+
+    const ID: &str = "k8s-version-unproven";
+
+    fn levels(given: &Given) -> Vec<Option<Level>> {
+        let view = given.finished();
+        let input = ClusterInput {
+            view: &view,
+            settings: &given.settings,
+        };
+        let mut levels = Vec::new();
+        super::K8sVersionUnproven.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        levels
+    }
+
+    #[test]
+    fn a_minor_in_the_name_proves_nothing() {
+        let mut given = Given::new();
+        given.image("noble-1-31", &[("name!k8s-version", "1.31")]);
+        given.boots("noble-1-31");
+        assert_eq!(
+            given.found(ID),
+            "nothing proves that image `noble-1-31` holds Kubernetes `v1.31.8+rke2r1`\n  \
+             image_key: noble-1-31: the image's name says only `1.31`, no patch level\n  \
+             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: or declare it: `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
+        );
+        assert_eq!(levels(&given), [None]);
+    }
+
+    #[test]
+    fn a_whole_version_in_the_name_is_milder() {
+        let mut given = Given::new();
+        given.image("noble-1-31-8", &[("name!k8s-version", "1.31.8")]);
+        given.boots("noble-1-31-8");
+        assert_eq!(levels(&given), [Some(Level::Warning)]);
+    }
+
+    #[test]
+    fn nothing_known_is_as_bad_as_half_a_version() {
+        let mut given = Given::new();
+        given.image("mystery", &[]);
+        given.boots("mystery");
+        assert!(
+            given
+                .found(ID)
+                .contains("no source says which version it holds")
+        );
+        assert_eq!(levels(&given), [None]);
+        given.boots_url("https://a.b/ubuntu-22.04-plain.qcow2", &[]);
+        assert!(given.found(ID).contains("image `ubuntu-22.04-plain.qcow2`"));
+    }
+
+    #[test]
+    fn facts_prove_and_contradictions_are_another_rules() {
+        let mut given = Given::new();
+        given.image("a-image", &[("k8s-version", "1.31.8-rke2r1")]);
+        given.boots("a-image");
+        assert_eq!(given.found(ID), "");
+        given.image("b-image", &[("k8s-version", "1.30.1")]);
+        given.boots("b-image");
+        assert_eq!(given.found(ID), "");
+    }
+}

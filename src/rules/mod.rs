@@ -267,3 +267,54 @@ pub fn exact_term(fact: &str, value: &str) -> String {
         format!("{fact}: '{}'", pattern.replace('\'', "''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, exact_term, rule};
+
+    #[test]
+    fn the_table_is_sorted_and_each_id_finds_its_rule() {
+        assert!(RULES.is_sorted_by(|a, b| a.id() < b.id()));
+        for entry in RULES {
+            assert_eq!(rule(entry.id()).map(|found| found.id()), Some(entry.id()));
+        }
+        assert!(rule("no-such-rule").is_none());
+    }
+
+    #[test]
+    fn every_rule_explains_itself_with_a_wrong_and_a_right_snippet() {
+        for entry in RULES {
+            let (id, text) = (entry.id(), entry.explanation());
+            assert!(text.len() > 150, "{id} says too little");
+            let wrong = text
+                .find("\nWrong")
+                .map(|at| at + text[at..].find(":\n\n    ").unwrap_or(0));
+            let right = text.find("\nRight");
+            assert!(
+                wrong < right && wrong.is_some(),
+                "{id} shows a wrong, then a right snippet"
+            );
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 140),
+                "{id} has long lines"
+            );
+            assert!(
+                !entry.summary().ends_with('.') && entry.summary().len() < 110,
+                "{id}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_term_matches_its_value_alone() {
+        assert_eq!(exact_term("os", "ubuntu"), "os: ubuntu");
+        assert_eq!(exact_term("os-release", "15.6"), r"os-release: '15\.6'");
+        assert_eq!(
+            exact_term("k8s-version", "1.31.8+rke2r1"),
+            r"k8s-version: '1\.31\.8\+rke2r1'"
+        );
+        assert_eq!(exact_term("hardened", "true"), "hardened: true");
+        assert_eq!(exact_term("os", "on"), "os: 'on'");
+        assert_eq!(exact_term("os", "it's"), r"os: 'it\''s'");
+    }
+}

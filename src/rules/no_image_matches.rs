@@ -171,3 +171,84 @@ fn has(difference: &Difference) -> String {
         None => format!("no `{fact}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::{Candidate, Difference, Outcome};
+    use crate::testing::Given;
+
+    const ID: &str = "no-image-matches";
+
+    fn candidate(key: &str, differs: &[(&str, &str, Option<&str>)]) -> Candidate {
+        Candidate {
+            key: key.into(),
+            differs: differs
+                .iter()
+                .map(|(fact, wanted, has)| Difference {
+                    fact: (*fact).into(),
+                    wanted: (*wanted).into(),
+                    has: has.map(str::to_string),
+                })
+                .collect(),
+        }
+    }
+
+    fn given(terms: &[(&str, &str)], candidates: &[Candidate]) -> Given {
+        let mut given = Given::new();
+        given.selects(terms, &Outcome::NoMatch);
+        for selection in &mut given.view.selections {
+            selection.candidates = candidates.to_vec();
+        }
+        given
+    }
+
+    #[test]
+    fn the_nearest_image_comes_with_the_one_term_to_change() {
+        let near = candidate("noble-a", &[("os-release", "24.04", Some("noble"))]);
+        let far = candidate(
+            "suse-b",
+            &[
+                ("os", "ubuntu", Some("opensuse")),
+                ("os-release", "24.04", Some("15.6")),
+            ],
+        );
+        let given = given(&[("os", "ubuntu"), ("os-release", "24.04")], &[near, far]);
+        assert_eq!(
+            given.found(ID),
+            "no image matches the selector\n  \
+             os_image_selector: : each of the catalogue's 2 images differs\n  \
+             os-release: 24.04: the nearest image has `os-release: noble`\n  \
+             help: to boot `noble-a`: `cluster.capm3.os_image_selector.os-release: noble`\n"
+        );
+    }
+
+    #[test]
+    fn a_version_that_was_added_is_changed_in_the_cluster() {
+        let near = candidate(
+            "noble-a",
+            &[("k8s-version", "1.31.8\\+rke2r1", Some("1.31.9+rke2r1"))],
+        );
+        let found = given(&[("os", "ubuntu")], &[near]).found(ID);
+        assert!(found.contains("help: to boot `noble-a`: `cluster.k8s_version: v1.31.9+rke2r1`"));
+        assert!(found.contains("k8s_version: v1.31.8+rke2r1: the nearest image has"));
+    }
+
+    #[test]
+    fn several_facts_that_differ_are_all_told() {
+        let near = candidate(
+            "noble-a",
+            &[("hardened", "true", None), ("os", "suse", Some("ubuntu"))],
+        );
+        let found = given(&[("os", "suse"), ("hardened", "true")], &[near]).found(ID);
+        assert!(found.contains(
+            "`noble-a` is near: it has no `hardened`, not `true`, `os: ubuntu`, not `suse`"
+        ));
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_told() {
+        let found = given(&[("os", "ubuntu(")], &[]).found(ID);
+        assert!(found.contains("`ubuntu(` is not a regular expression and matches nothing"));
+        assert!(found.contains("the catalogue is empty"));
+    }
+}

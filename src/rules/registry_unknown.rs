@@ -64,3 +64,30 @@ Right:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    #[test]
+    fn a_slip_gets_the_registry_that_was_meant() {
+        let mut given = Given::new();
+        given.registry("sylva", true);
+        given.image("noble-a", &[]).registry = Some("silva".into());
+        assert_eq!(
+            given.found("registry-unknown"),
+            "image `noble-a` comes from registry `silva`, which is not defined\n  \
+             image: noble-a: this image\n  \
+             help: did you mean `os_images_oci_registry: sylva`\n"
+        );
+    }
+
+    #[test]
+    fn defined_registries_and_images_without_one_are_fine() {
+        let mut given = Given::new();
+        given.registry("sylva", true);
+        given.image("noble-a", &[]).registry = Some("sylva".into());
+        given.image("noble-b", &[]);
+        assert_eq!(given.found("registry-unknown"), "");
+    }
+}

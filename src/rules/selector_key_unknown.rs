@@ -102,3 +102,46 @@ fn meant(written: &str) -> Option<&'static str> {
             .and_then(|known| KNOWN.into_iter().find(|name| *name == known)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "selector-key-unknown";
+
+    fn found(terms: &[(&str, &str)]) -> String {
+        let mut given = Given::new();
+        given.selects(terms, &Outcome::Invalid("unknown".into()));
+        given.found(ID)
+    }
+
+    #[test]
+    fn sylvas_own_slip_is_known() {
+        assert_eq!(
+            found(&[("os-version", "15.6")]),
+            "selectors do not know a fact `os-version`\n  \
+             os-version: 15.6: matches no image\n  help: did you mean `os-release`\n"
+        );
+        assert!(found(&[("os_release", "15.6")]).contains("did you mean `os-release`"));
+        assert!(found(&[("hardend", "true")]).contains("did you mean `hardened`"));
+    }
+
+    #[test]
+    fn a_fact_of_ones_own_needs_the_opt_in() {
+        assert!(found(&[("gpu", "a100")]).contains("add `_use_extra_keys_: true`"));
+        assert_eq!(found(&[("gpu", "a100"), ("_use_extra_keys_", "false")]), "");
+        assert_eq!(
+            found(&[("os", "ubuntu"), ("oci-image-registry-key", "lab")]),
+            ""
+        );
+    }
+
+    #[test]
+    fn additional_selectors_are_looked_at_too() {
+        let mut given = Given::new();
+        let selector = given.selector(&[("os-version", "15.6")]).value;
+        given.view.cluster.additional_selectors = vec![("extra".into(), selector)];
+        assert!(given.found(ID).contains("did you mean `os-release`"));
+    }
+}

@@ -164,3 +164,59 @@ fn is_literal(pattern: &str) -> bool {
 fn unescaped(pattern: &str) -> String {
     pattern.replace('\\', "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{breaks_out, is_literal};
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "selector-too-broad";
+
+    fn found(facts: &[(&str, &str)], terms: &[(&str, &str)]) -> String {
+        let mut given = Given::new();
+        given.image("noble-a", facts);
+        given.selects(terms, &Outcome::Image("noble-a".into()));
+        given.found(ID)
+    }
+
+    #[test]
+    fn a_pattern_that_breaks_out_matches_everything() {
+        assert_eq!(
+            found(&[("os", "ubuntu")], &[("os", "ubuntu)|(.*")]),
+            "the pattern of `os` breaks out of its parentheses\n  \
+             os: ubuntu)|(.*: it is read as `^(ubuntu)|(.*)$`\n  \
+             help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`\n"
+        );
+        for pattern in ["(a)|(b)", "[)]", r"\)", "a(b(c))d"] {
+            assert!(!breaks_out(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_a_fact_that_the_image_lacks_is_told() {
+        assert_eq!(
+            found(&[("os", "ubuntu")], &[("hardened", ".*")]),
+            "`hardened: .*` matches an image without that fact\n  \
+             hardened: .*: `noble-a` has no `hardened`\n  \
+             help: remove `hardened` from the selector, or say what it must be\n"
+        );
+        assert_eq!(found(&[("hardened", "true")], &[("hardened", ".*")]), "");
+    }
+
+    #[test]
+    fn a_dot_that_stands_for_another_character_is_told() {
+        let found = |pattern| found(&[("os-release", "1506")], &[("os-release", pattern)]);
+        assert!(found("15.6").contains("matches `1506`: a dot stands for any character"));
+        assert!(found("15.6").contains(r"help: `os-release: '15\.6'`"));
+        assert_eq!(found("1506"), "");
+        assert!(!is_literal("15.*") && !is_literal(r"\d") && is_literal(r"1\.5\+rke2"));
+    }
+
+    #[test]
+    fn an_exact_version_is_not_too_broad() {
+        let facts = [("os-release", "15.6"), ("k8s-version", "1.31.8+rke2r1")];
+        let terms = [("os-release", "15.6"), ("k8s-version", r"1.31.8\+rke2r1")];
+        assert_eq!(found(&facts, &terms), "");
+    }
+}

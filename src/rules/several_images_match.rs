@@ -94,3 +94,41 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
     let path = input.path(pool, &format!("os_image_selector.{term}"), selects);
     format!("to boot `{key}`: `{path}`")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "several-images-match";
+
+    #[test]
+    fn each_image_comes_with_the_term_that_means_it_alone() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("os", "ubuntu"), ("hardened", "true")]);
+        given.image("noble-b", &[("os", "ubuntu"), ("hardened", "false")]);
+        let outcome = Outcome::Several(vec!["noble-a".into(), "noble-b".into()]);
+        given.selects(&[("os", "ubuntu")], &outcome);
+        assert_eq!(
+            given.found(ID),
+            "2 images match the selector: `noble-a`, `noble-b`\n  \
+             os_image_selector: : one image is needed\n  \
+             help: to boot `noble-a`: `cluster.capm3.os_image_selector.hardened: true`\n  \
+             help: to boot `noble-b`: `cluster.capm3.os_image_selector.hardened: false`\n"
+        );
+    }
+
+    #[test]
+    fn images_alike_in_every_fact_are_told_apart_by_their_keys() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("os", "ubuntu")]);
+        given.image("noble-b", &[("os", "ubuntu")]);
+        let outcome = Outcome::Several(vec!["noble-a".into(), "noble-b".into()]);
+        given.selects(&[("os", "ubuntu")], &outcome);
+        assert!(
+            given
+                .found(ID)
+                .contains("os_image_selector._os_images_key_: noble-a`")
+        );
+    }
+}

@@ -64,3 +64,44 @@ Right:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::cluster::Choice;
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    fn names(given: &mut Given, key: &str) {
+        let key = given.line("image_key", key);
+        let outcome = Outcome::Unknown(std::sync::Arc::clone(&key.value));
+        let choice = Choice {
+            key: Some(key),
+            ..Choice::default()
+        };
+        given.choose(&choice, &outcome);
+    }
+
+    #[test]
+    fn a_slip_gets_the_key_that_was_meant() {
+        let mut given = Given::new();
+        given.image("ubuntu-noble", &[]);
+        names(&mut given, "ubuntu-nobel");
+        assert_eq!(
+            given.found("unknown-image"),
+            "image `ubuntu-nobel` is not in the catalogue\n  \
+             image_key: ubuntu-nobel: the catalogue has one other image\n  \
+             help: did you mean `cluster.capm3.image_key: ubuntu-noble`\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_catalogue_is_said_to_be_empty() {
+        let mut given = Given::new();
+        names(&mut given, "ubuntu-noble");
+        assert!(
+            given
+                .found("unknown-image")
+                .contains("the catalogue is empty")
+        );
+    }
+}

@@ -83,3 +83,29 @@ fn written(spot: &Spot) -> Option<&str> {
         .all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));
     (plain && !text.is_empty() && !spot.source.secret).then_some(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::model::selector::Wanted;
+    use crate::testing::Given;
+
+    #[test]
+    fn a_number_is_to_be_quoted() {
+        let mut given = Given::new();
+        given.selects(
+            &[("os-release", "15.6")],
+            &Outcome::Invalid("a number".into()),
+        );
+        assert_eq!(given.found("value-type"), "");
+        let pool = &mut given.view.cluster.pools[0];
+        let selector = pool.choice.selector.as_mut().expect("it selects");
+        selector.value.terms[0].wanted = Wanted::Invalid("a number");
+        assert_eq!(
+            given.found("value-type"),
+            "the selector's `os-release` is a number, not a pattern\n  \
+             os-release: 15.6: a text, `true` or `false` is expected\n  \
+             help: quote it: `os-release: \"15.6\"`\n"
+        );
+    }
+}

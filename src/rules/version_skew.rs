@@ -115,3 +115,43 @@ fn fault(ahead: Option<i64>, kubeadm: bool) -> Option<&'static str> {
         None => Some("of another major than its control plane's"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+    use crate::testing::Given;
+
+    fn found(bootstrap: &str, worker: &str) -> String {
+        let mut given = Given::new();
+        given.view.cluster.bootstrap_provider = Some(given.line("bootstrap_provider", bootstrap));
+        let version = given.line("k8s_version", worker);
+        given.machine_deployment("md0").k8s_version = Some(version);
+        given.found("version-skew")
+    }
+
+    #[test]
+    fn a_worker_is_never_newer_than_its_control_plane() {
+        assert_eq!(
+            found("cabpr", "v1.32.4+rke2r1"),
+            "node pool `md0` runs Kubernetes `v1.32.4+rke2r1`, newer than its control plane's `v1.31.8+rke2r1`\n  \
+             k8s_version: v1.32.4+rke2r1: this pool's version\n  \
+             k8s_version: v1.31.8+rke2r1: the control plane's version\n  \
+             help: run `v1.32.4+rke2r1` in both\n"
+        );
+        assert_eq!(found("cabpr", "v1.31.9+rke2r1"), "");
+    }
+
+    #[test]
+    fn a_worker_is_three_minors_older_at_most_and_none_with_kubeadm() {
+        assert_eq!(found("cabpr", "v1.28.1+rke2r1"), "");
+        assert!(found("cabpr", "v1.27.16+rke2r1").contains("more than three minors older"));
+        assert!(found("cabpk", "v1.30.1").contains("need their control plane's minor"));
+        assert_eq!(found("cabpk", "v1.31.1"), "");
+        assert!(fault(None, false).is_some());
+    }
+
+    #[test]
+    fn a_version_that_is_none_is_not_this_rules() {
+        assert_eq!(found("cabpr", "latest"), "");
+    }
+}
