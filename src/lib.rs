@@ -10,7 +10,9 @@ pub mod read;
 pub mod regexp;
 pub mod render;
 pub mod report;
+pub mod resolve;
 pub mod rules;
+pub mod sources;
 pub mod schema;
 pub mod targets;
 #[cfg(test)]

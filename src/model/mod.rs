@@ -21,3 +21,4 @@ pub mod suggest;
 pub mod value;
 pub mod version;
 pub mod workspace;
+pub mod written;
