@@ -126,7 +126,19 @@ impl<'a> Renderer<'a> {
                 stamp: &stamp,
             };
             let made = prepared.target.cluster(&input, &mut report);
-            self.files(prepared.target, &folder, made, &mut files, &mut report);
+            let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
+            let first = files.len();
+            self.files(
+                prepared.target,
+                &folder,
+                &owner,
+                made,
+                &mut files,
+                &mut report,
+            );
+            for file in &mut files[first..] {
+                file.subject.cluster = Some(view.cluster.name.to_string());
+            }
         }
         for mut finding in findings.into_inner() {
             let subject = &mut finding.subject.cluster;
@@ -166,7 +178,15 @@ impl<'a> Renderer<'a> {
                 stamp: &stamp,
             };
             let made = prepared.target.shared(&input, &mut report);
-            self.files(prepared.target, &folder, made, &mut files, &mut report);
+            let owner = prepared.target.name();
+            self.files(
+                prepared.target,
+                &folder,
+                owner,
+                made,
+                &mut files,
+                &mut report,
+            );
         }
         findings.into_inner().into_iter().for_each(report);
         files
@@ -213,6 +233,7 @@ impl<'a> Renderer<'a> {
         &self,
         target: &dyn Target,
         folder: &str,
+        owner: &str,
         made: Vec<TargetFile>,
         files: &mut Vec<ManifestFile>,
         report: &mut dyn FnMut(Finding),
@@ -236,7 +257,7 @@ impl<'a> Renderer<'a> {
             {
                 Ok(text) => {
                     documents::check((&path, &text), file.content, self.schemas, report);
-                    files.push(ManifestFile { path, text });
+                    files.push(ManifestFile::new(path, text, owner));
                 }
                 Err(finding) => report(*finding),
             }
