@@ -7,3 +7,4 @@ mod write;
 mod schemas;
 mod support;
 mod targets;
+mod write;
