@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
-mod write;
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod rules;
+mod write;

@@ -33,6 +33,8 @@ pub mod fact {
     pub const SHA256: &str = "sha256";
     /// Hex digest of the uncompressed image, for Glance.
     pub const MD5: &str = "md5";
+    /// Hex digest of the uncompressed image, where a catalogue of other origin has it.
+    pub const SHA512: &str = "sha512";
     /// The image file's name inside the artifact and on the image server.
     pub const FILENAME: &str = "filename";
     /// Bytes of the uncompressed image.
