@@ -4,9 +4,14 @@ pub mod check;
 pub mod error;
 pub mod gotemplate;
 pub mod model;
+pub mod objects;
+pub mod providers;
+pub mod read;
 pub mod regexp;
+pub mod render;
 pub mod report;
 pub mod rules;
+pub mod schema;
 pub mod targets;
 #[cfg(test)]
 mod testing;

@@ -5,3 +5,7 @@ mod oracle_layers;
 mod oracle_scalars;
 mod rules;
 mod write;
+mod write;
+mod schemas;
+mod support;
+mod targets;

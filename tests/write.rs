@@ -251,6 +251,19 @@ fn no_link_is_followed() {
 
 #[cfg(unix)]
 #[test]
+fn no_link_that_appears_after_the_plan_is_followed() {
+    let root = TempDir::new().expect("a folder");
+    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+    fs::create_dir(&outside).expect("made");
+    let changes = plan(&out, tree(&[("a/b/c", "x")]));
+    fs::create_dir(&out).expect("made");
+    std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
+    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+    assert_eq!(on_disk(&outside), Files::new());
+}
+
+#[cfg(unix)]
+#[test]
 fn nothing_is_pruned_through_a_link() {
     let root = TempDir::new().expect("a folder");
     let (out, outside) = (root.path().join("out"), root.path().join("outside"));
@@ -285,6 +298,35 @@ fn a_folder_with_a_foreign_file_is_not_replaced() {
     assert!(changes.findings[0].message.contains("a/mine"));
     let left = on_disk(root.path());
     assert_eq!(left, files(&[("a/", ""), ("a/mine", "mine")]));
+}
+
+#[test]
+fn an_empty_folder_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    fs::create_dir_all(root.path().join("a/b/c")).expect("made");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1")]);
+    fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn what_a_killed_run_was_writing_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    let killed = plan(root.path(), tree(&[("a/b", "1"), ("a/d", "1")]));
+    for step in write::phases(&killed).iter().flatten().take(4) {
+        step.run().expect("the folder can be written");
+    }
+    assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
+    render(root.path(), &[("a", "2")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
 }
 
 #[test]
@@ -396,7 +438,7 @@ fn with_foreign() -> TempDir {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn any_sequence_of_trees_ends_in_the_last_one(trees in proptest::collection::vec(a_tree(), 1..5)) {
@@ -429,6 +471,6 @@ proptest! {
         assert_eq!(rules(&mended), [""; 0]);
         assert!(mended.changes.iter().all(|change| change.origin == Origin::Run));
         assert_eq!(on_disk(root.path()), expected(&next, &FOREIGN));
-        assert!(!plan(root.path(), tree(&borrowed(&next))).drift());
+            assert!(!plan(root.path(), tree(&borrowed(&next))).drift());
     }
 }

@@ -4,6 +4,7 @@ mod check;
 mod explain;
 mod fleet;
 mod images;
+mod outputs;
 mod render;
 mod terminal;
 

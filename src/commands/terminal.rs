@@ -2,7 +2,12 @@
 
 use std::io::{self, Write};
 
-/// Where a command writes, and whether each stream takes colours.
+use crate::model::finding::Judged;
+use crate::report::{self, Colour, Findings};
+
+use super::Format;
+
+/// Where a command writes.
 pub struct Terminal {
     /// Results.
     pub out: Stream,
@@ -13,14 +18,23 @@ pub struct Terminal {
 /// One stream.
 pub struct Stream {
     writer: Box<dyn Write>,
-    /// Whether escape codes are wanted.
-    pub color: bool,
+    /// Whether it takes colours.
+    pub colour: Colour,
 }
 
 impl Stream {
     /// A stream over a writer.
-    pub fn new(writer: Box<dyn Write>, color: bool) -> Self {
-        Self { writer, color }
+    pub fn new(writer: Box<dyn Write>, colour: Colour) -> Self {
+        Self { writer, colour }
+    }
+
+    /// Writes findings in a format.
+    pub(super) fn findings(&mut self, judged: &[Judged], checked: usize, format: Format) -> io::Result<()> {
+        let findings = Findings::new(judged, checked, self.colour);
+        match report::by_name(format.name()) {
+            Some(report) => report.findings(&findings, &mut self.writer),
+            None => Ok(()),
+        }
     }
 }
 

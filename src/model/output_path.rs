@@ -30,6 +30,20 @@ pub fn fault(path: &str) -> Option<String> {
     path.split('/').find_map(name_fault)
 }
 
+/// The folder that an output's `path` names before its first expression, and the rest: `rendered` and
+/// `{{ cluster.name }}/x` for `rendered/{{ cluster.name }}/x`. The folder is the one that the ownership file lies in, so that
+/// a cluster that is gone is still known there.
+pub fn root(template: &str) -> (&str, &str) {
+    let expression = [template.find("{{"), template.find("{%")];
+    match expression.into_iter().flatten().min() {
+        None => (template.trim_end_matches('/'), ""),
+        Some(end) => match template[..end].rfind('/') {
+            Some(slash) => (&template[..slash], &template[slash + 1..]),
+            None => ("", template),
+        },
+    }
+}
+
 fn name_fault(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     let stem = lower.split('.').next().unwrap_or_default().trim_end();
@@ -59,7 +73,20 @@ fn name_fault(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::{fault, root};
+
+    #[test]
+    fn the_root_of_an_output_ends_before_the_first_expression() {
+        assert_eq!(root("rendered"), ("rendered", ""));
+        assert_eq!(root("a/b/"), ("a/b", ""));
+        assert_eq!(root("a/{{ c }}/b"), ("a", "{{ c }}/b"));
+        assert_eq!(root("a/b-{{ c }}"), ("a", "b-{{ c }}"));
+        assert_eq!(root("{{ c }}"), ("", "{{ c }}"));
+        assert_eq!(
+            root("a{% if c %}/{{ c }}{% endif %}"),
+            ("", "a{% if c %}/{{ c }}{% endif %}")
+        );
+    }
 
     #[test]
     fn ordinary_names_pass() {

@@ -32,12 +32,20 @@ pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error>
     } else {
         Path::new(pattern).components().count() - fixed.components().count()
     };
-    let walk = WalkDir::new(root.join(&fixed)).follow_links(true).max_depth(depth).sort_by_file_name();
+    let walk = WalkDir::new(root.join(&fixed))
+        .follow_links(true)
+        .max_depth(depth)
+        .sort_by_file_name();
     let mut found = Vec::new();
-    for entry in walk.into_iter().filter_entry(|entry| entry.file_name() != ".git") {
+    for entry in walk
+        .into_iter()
+        .filter_entry(|entry| entry.file_name() != ".git")
+    {
         // An unreadable or looping folder can only hide files that were never readable.
         let Ok(entry) = entry else { continue };
-        let Ok(below) = entry.path().strip_prefix(root) else { continue };
+        let Ok(below) = entry.path().strip_prefix(root) else {
+            continue;
+        };
         if entry.file_type().is_file() && matcher.is_match(below) {
             found.push(below.to_owned());
         }
@@ -51,14 +59,21 @@ fn compile(pattern: &str) -> Result<GlobMatcher, Error> {
         .literal_separator(true)
         .build()
         .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage { message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()) })
+        .map_err(|error| Error::Usage {
+            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
+        })
 }
 
 /// The leading folders of a pattern that hold no wildcard.
 fn fixed_folder(pattern: &str) -> PathBuf {
     let path = Path::new(pattern);
     let parent = path.parent().unwrap_or(Path::new(""));
-    let is_fixed = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{', '\\']);
+    let is_fixed = |part: &Component<'_>| {
+        !part
+            .as_os_str()
+            .to_string_lossy()
+            .contains(['*', '?', '[', '{', '\\'])
+    };
     parent.components().take_while(is_fixed).collect()
 }
 
@@ -70,8 +85,14 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
     }
     let name_of = |file: &PathBuf| {
         let alone = in_folder[folder(file)] == 1;
-        let part = if alone { folder(file).file_name() } else { file.file_stem() };
-        part.or(file.file_stem()).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        let part = if alone {
+            folder(file).file_name()
+        } else {
+            file.file_stem()
+        };
+        part.or(file.file_stem())
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
     };
     files.iter().map(name_of).collect()
 }
@@ -84,9 +105,16 @@ fn folder(file: &Path) -> &Path {
 pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<(Arc<str>, Vec<PathBuf>)> {
     let mut by_name: BTreeMap<&Arc<str>, Vec<PathBuf>> = BTreeMap::new();
     for entry in entries {
-        by_name.entry(&entry.name).or_default().extend(entry.layers.last().cloned());
+        by_name
+            .entry(&entry.name)
+            .or_default()
+            .extend(entry.layers.last().cloned());
     }
-    by_name.into_iter().filter(|(_, files)| files.len() > 1).map(|(name, files)| (Arc::clone(name), files)).collect()
+    by_name
+        .into_iter()
+        .filter(|(_, files)| files.len() > 1)
+        .map(|(name, files)| (Arc::clone(name), files))
+        .collect()
 }
 
 #[cfg(test)]
@@ -97,12 +125,18 @@ mod tests {
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
-        assert_eq!(names(&["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]), ["paris", "lyon"]);
+        assert_eq!(
+            names(&["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]),
+            ["paris", "lyon"]
+        );
     }
 
     #[test]
     fn files_that_share_a_folder_are_named_by_themselves() {
-        assert_eq!(names(&["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]), ["paris", "lyon"]);
+        assert_eq!(
+            names(&["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]),
+            ["paris", "lyon"]
+        );
     }
 
     #[test]

@@ -37,10 +37,14 @@ pub(super) fn values(
     let Some(source) = sources.get(id).cloned() else {
         return Ok((empty(), Vec::new()));
     };
-    let read = yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
+    let read =
+        yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
     Ok(match read {
         Ok((tree, notices)) => {
-            let findings = notices.iter().filter_map(|notice| told(notice, sources)).collect();
+            let findings = notices
+                .iter()
+                .filter_map(|notice| told(notice, sources))
+                .collect();
             (tree, findings)
         }
         Err(error) => (empty(), vec![broken(&error, sources)]),
@@ -61,7 +65,8 @@ fn is_secret(file: &Path) -> bool {
 
 /// What breaks a file.
 pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
-    let finding = Finding::new("yaml-syntax", error.message.clone()).at(sources.resolve(error.place), "");
+    let finding =
+        Finding::new("yaml-syntax", error.message.clone()).at(sources.resolve(error.place), "");
     match &error.help {
         Some(help) => finding.help(help.clone()),
         None => finding,
@@ -72,11 +77,23 @@ pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
 fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
     let at = |place: Place| sources.resolve(place);
     Some(match &notice.kind {
-        NoticeKind::DuplicateKey { key, first, same_value } => {
+        NoticeKind::DuplicateKey {
+            key,
+            first,
+            same_value,
+        } => {
             let (message, level, label) = if *same_value {
-                (format!("`{key}` stands twice, with the same value"), Level::Warning, "again here")
+                (
+                    format!("`{key}` stands twice, with the same value"),
+                    Level::Warning,
+                    "again here",
+                )
             } else {
-                (format!("`{key}` stands twice, with different values"), Level::Error, "this one counts")
+                (
+                    format!("`{key}` stands twice, with different values"),
+                    Level::Error,
+                    "this one counts",
+                )
             };
             Finding::new("duplicate-key", message)
                 .at(at(notice.place), label)
@@ -91,18 +108,30 @@ fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
                 .at(at(*merged), "to this one")
                 .help("move `<<` to the top of the map, so that the map's own keys win")
         }
-        NoticeKind::Misread { text, becomes, why, is_key } => misread(text, becomes, *why, *is_key).at(at(notice.place), ""),
-        NoticeKind::IgnoredDocuments => {
-            Finding::new("value-surprising", "Helm 3 reads only the first document of a values file")
-                .at(at(notice.place), "nothing is read from here on")
-                .help("merge the documents into one, or set `helm: 4` if you deploy with Helm 4")
-        }
+        NoticeKind::Misread {
+            text,
+            becomes,
+            why,
+            is_key,
+        } => misread(text, becomes, *why, *is_key).at(at(notice.place), ""),
+        NoticeKind::IgnoredDocuments => Finding::new(
+            "value-surprising",
+            "Helm 3 reads only the first document of a values file",
+        )
+        .at(at(notice.place), "nothing is read from here on")
+        .help("merge the documents into one, or set `helm: 4` if you deploy with Helm 4"),
     })
 }
 
 fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding {
     let what = if is_key { "the key" } else { "the value" };
     let message = format!("{what} `{text}` looks like {why} and reads as `{becomes}`");
-    let quoted = if is_key { format!("\"{text}\":") } else { format!("\"{text}\"") };
-    Finding::new("value-surprising", message).help(format!("write `{quoted}` if text is meant, `{becomes}` if it is not"))
+    let quoted = if is_key {
+        format!("\"{text}\":")
+    } else {
+        format!("\"{text}\"")
+    };
+    Finding::new("value-surprising", message).help(format!(
+        "write `{quoted}` if text is meant, `{becomes}` if it is not"
+    ))
 }

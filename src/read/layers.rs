@@ -25,7 +25,11 @@ pub struct Shared {
 }
 
 /// Reads and merges the shared layers.
-pub(super) fn shared(root: &Path, layers: &[PathBuf], engine: Engine) -> Result<(Shared, Vec<Finding>), Error> {
+pub(super) fn shared(
+    root: &Path,
+    layers: &[PathBuf],
+    engine: Engine,
+) -> Result<(Shared, Vec<Finding>), Error> {
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
@@ -37,12 +41,24 @@ pub(super) fn shared(root: &Path, layers: &[PathBuf], engine: Engine) -> Result<
             _ => overrides = merge::merge(&overrides, &tree),
         }
     }
-    Ok((Shared { chart, overrides, sources: sources.share() }, findings))
+    Ok((
+        Shared {
+            chart,
+            overrides,
+            sources: sources.share(),
+        },
+        findings,
+    ))
 }
 
 impl Shared {
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
-    pub(super) fn with(&self, root: &Path, layers: &[PathBuf], engine: Engine) -> Result<Own, Error> {
+    pub(super) fn with(
+        &self,
+        root: &Path,
+        layers: &[PathBuf],
+        engine: Engine,
+    ) -> Result<Own, Error> {
         let (mut sources, mut findings) = (self.sources.clone(), Vec::new());
         let mut user = self.overrides.clone();
         for layer in layers {
@@ -51,8 +67,17 @@ impl Shared {
             user = merge::merge(&user, &tree);
         }
         let merged = merge::over_chart(&self.chart, &user, engine);
-        findings.extend(merged.conflicts.iter().map(|conflict| clash(conflict, &sources)));
-        Ok(Own { values: merged.tree, sources, findings })
+        findings.extend(
+            merged
+                .conflicts
+                .iter()
+                .map(|conflict| clash(conflict, &sources)),
+        );
+        Ok(Own {
+            values: merged.tree,
+            sources,
+            findings,
+        })
     }
 }
 
@@ -66,8 +91,12 @@ pub(super) struct Own {
 fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {
     let path = conflict.path.join(".");
     let message = match conflict.map {
-        merge::LayerKind::Chart => format!("`{path}` is a map in the chart's values and is replaced by something else"),
-        merge::LayerKind::Override => format!("`{path}` is no map in the chart's values and is replaced by one"),
+        merge::LayerKind::Chart => {
+            format!("`{path}` is a map in the chart's values and is replaced by something else")
+        }
+        merge::LayerKind::Override => {
+            format!("`{path}` is no map in the chart's values and is replaced by one")
+        }
     };
     Finding::new("value-surprising", message)
         .at(sources.resolve(conflict.user), "replaces")

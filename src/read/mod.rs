@@ -6,18 +6,21 @@ mod files;
 mod layers;
 mod project;
 mod settings;
+mod typed;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::error::Error;
+use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::matching::Matching;
 use crate::model::workspace::{ChecksumStyle, Settings};
 
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
+pub use typed::schema;
+pub use workspace::workspace;
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -62,12 +65,20 @@ pub struct Flags {
 pub struct Workspace {
     /// The settings, from project file and flags.
     pub settings: Settings,
+    /// Whose reading of values counts.
+    pub engine: Engine,
+    /// How expressions see values that hold expressions themselves.
+    pub evaluation: project::EvaluationOption,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
-    /// The clusters, by name.
+    /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
+    /// The files with image facts, the strongest first, below the root.
+    pub facts: Vec<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
     pub templates: BTreeMap<String, String>,
+    /// The folder of CustomResourceDefinitions, below the root.
+    pub schemas: Option<PathBuf>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Colour;
 use crate::model::finding::{Judged, Level};
@@ -87,10 +88,6 @@ fn group<'a>(same: &[&'a Judged]) -> Group<'a> {
 
 /// Findings that this calls equal are one thing to mend. Offsets order as lines and columns do, and cost nothing.
 fn by_place(a: &Judged, b: &Judged) -> Ordering {
-    let place = |one: &'_ Judged| {
-        let spot = one.finding.labels.first().map(|label| label.spot.clone());
-        spot.map(|spot| (spot.source.path.clone(), spot.start, spot.end))
-    };
     let (left, right) = (place(a), place(b));
     let known_first = left.is_none().cmp(&right.is_none());
     known_first
@@ -100,17 +97,19 @@ fn by_place(a: &Judged, b: &Judged) -> Ordering {
         .then_with(|| a.finding.message.cmp(&b.finding.message))
 }
 
+/// The file and the range of the fault.
+fn place(one: &Judged) -> Option<(&str, u32, u32)> {
+    let spot = &one.finding.labels.first()?.spot;
+    Some((&spot.source.path, spot.start, spot.end))
+}
+
 /// Breaks ties, down to the last word, so that the first of a group is the same one in every run.
 fn by_subject(a: &Judged, b: &Judged) -> Ordering {
-    let labels = |one: &Judged| -> Vec<(String, u32, u32, std::sync::Arc<str>)> {
+    let labels = |one: &Judged| -> Vec<_> {
         let labels = one.finding.labels.iter().map(|label| {
             let spot = &label.spot;
-            (
-                label.text.clone(),
-                spot.start,
-                spot.end,
-                spot.source.path.clone(),
-            )
+            let path = Arc::clone(&spot.source.path);
+            (path, spot.start, spot.end, label.text.clone())
         });
         labels.collect()
     };

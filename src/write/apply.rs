@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE};
 
 /// Files that are being written start with this, in the folder of their place.
-const STAGED: &str = ".metalmark-tmp-";
+pub(super) const STAGED: &str = ".metalmark-tmp-";
 
 /// The ownership file while it is being written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
+use super::apply::STAGED;
 use super::plan::{Entry, Fate, Part, Plan, origin};
 use super::record::{self, Owned, Record};
 use super::refusal;
@@ -170,7 +170,7 @@ fn refuse_blocked(
         };
         let mut inside = Vec::new();
         let foreign = if *obstacle == entry.path {
-            foreign_inside(&plan.root, obstacle, &deleted, &mut inside)?
+            foreign_inside(plan, obstacle, &deleted, &mut inside)?
         } else {
             Some(obstacle.clone()).filter(|file| !deleted.contains(&**file))
         };
@@ -186,16 +186,16 @@ fn refuse_blocked(
     Ok(folders)
 }
 
-/// Something in a folder that is not about to be deleted. An empty folder is nobody's. Folders on the way are added to
-/// `folders`.
+/// Something in a folder that is not about to be deleted. An empty folder is nobody's, and what a killed run was writing
+/// is swept. Folders on the way are added to `folders`.
 fn foreign_inside(
-    root: &Path,
+    plan: &Plan,
     folder: &str,
     deleted: &HashSet<&str>,
     folders: &mut Vec<String>,
 ) -> Result<Option<String>, Error> {
     folders.push(folder.to_owned());
-    let full = root.join(folder);
+    let full = plan.root.join(folder);
     let unreadable = |cause| Error::Read {
         path: full.clone(),
         cause,
@@ -205,10 +205,15 @@ fn foreign_inside(
         .map_err(unreadable)?;
     inside.sort_by_key(fs::DirEntry::file_name);
     for item in inside {
-        let path = format!("{folder}/{}", item.file_name().to_string_lossy());
+        let name = item.file_name();
+        let name = name.to_string_lossy();
+        if plan.unfinished && name.starts_with(STAGED) {
+            continue;
+        }
+        let path = format!("{folder}/{name}");
         let is_folder = item.file_type().map_err(unreadable)?.is_dir();
         let foreign = if is_folder {
-            foreign_inside(root, &path, deleted, folders)?
+            foreign_inside(plan, &path, deleted, folders)?
         } else {
             Some(path).filter(|path| !deleted.contains(&**path))
         };
