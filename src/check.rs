@@ -1,12 +1,10 @@
-//! Runs the rules over what was read and resolved, and says how much each finding matters: levels, waivers, once each.
+//! Runs the rules over what was read and resolved, and says how much each finding matters: its level, and whether it is waived.
 //!
 //! Never reads a clock: the day that waivers are held against is given by whoever asks.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::model::finding::{Finding, Judged, Level};
-use crate::model::place::Spot;
 use crate::model::policy::{Date, Policy};
 use crate::model::workspace::{ClusterView, Settings};
 use crate::rules::{ClusterInput, RULES, Rule, WorkspaceInput};
@@ -14,7 +12,8 @@ use crate::rules::{ClusterInput, RULES, Rule, WorkspaceInput};
 /// What checking one cluster, or the workspace, came to.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// The findings that are neither off nor waived, sorted, each once.
+    /// The findings that are neither off nor waived. [`crate::report`] sorts them and shows each fault once, however many
+    /// clusters and pools inherit it.
     pub findings: Vec<Judged>,
     /// The waivers that accepted a finding, by their number in the policy: [`workspace`] needs those of all clusters.
     pub waivers_used: BTreeSet<usize>,
@@ -31,7 +30,6 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     for rule in running(policy) {
         rule.cluster(&input, &mut |finding| checked.judge(finding, policy, today));
     }
-    checked.findings = gather(checked.findings);
     checked
 }
 
@@ -55,7 +53,6 @@ pub fn workspace(
     for finding in waivers(policy, &checked.waivers_used, today) {
         checked.judge(finding, policy, today);
     }
-    checked.findings = gather(checked.findings);
     checked
 }
 
@@ -65,30 +62,7 @@ pub fn findings(found: Vec<Finding>, settings: &Settings, today: Date) -> Checke
     for finding in found {
         checked.judge(finding, &settings.policy, today);
     }
-    checked.findings = gather(checked.findings);
     checked
-}
-
-/// Sorts findings by their place and joins equal ones: a fault in a shared layer is one finding, however many clusters and
-/// pools inherit it.
-pub fn gather(mut findings: Vec<Judged>) -> Vec<Judged> {
-    findings.sort_by(order);
-    let mut gathered: Vec<Judged> = Vec::with_capacity(findings.len());
-    for next in findings {
-        match gathered.last_mut() {
-            Some(last) if is_same(last, &next) => {
-                last.finding.also.push(next.finding.subject);
-                last.finding.also.extend(next.finding.also);
-            }
-            _ => gathered.push(next),
-        }
-    }
-    for Judged { finding, .. } in &mut gathered {
-        finding.also.sort();
-        finding.also.dedup();
-        finding.also.retain(|other| *other != finding.subject);
-    }
-    gathered
 }
 
 impl Checked {
@@ -150,39 +124,14 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
     stale.collect()
 }
 
-/// By file, line and column; findings without a place come first.
-fn order(left: &Judged, right: &Judged) -> Ordering {
-    let (a, b) = (&left.finding, &right.finding);
-    spots(a)
-        .cmp(spots(b))
-        .then_with(|| a.rule.cmp(b.rule))
-        .then_with(|| a.message.cmp(&b.message))
-        .then_with(|| left.level.cmp(&right.level).reverse())
-        .then_with(|| a.help.cmp(&b.help))
-        .then_with(|| a.subject.cmp(&b.subject))
-}
-
-fn is_same(left: &Judged, right: &Judged) -> bool {
-    let (a, b) = (&left.finding, &right.finding);
-    (left.level, a.rule, &a.message, &a.help) == (right.level, b.rule, &b.message, &b.help)
-        && spots(a).eq(spots(b))
-}
-
-fn spots(finding: &Finding) -> impl Iterator<Item = (&str, u32, u32)> {
-    finding.labels.iter().map(|label| {
-        let Spot { source, start, end } = &label.spot;
-        (&*source.path, *start, *end)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Checked, cluster, findings, gather, workspace};
-    use crate::model::finding::{Finding, Judged, Level, Subject};
+    use super::{Checked, cluster, findings, workspace};
+    use crate::model::finding::{Finding, Level};
     use crate::model::image::Images;
-    use crate::model::place::{Source, Sources};
+    use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
     use crate::model::workspace::{ClusterView, Settings};
     use crate::rules::WorkspaceInput;
@@ -284,64 +233,6 @@ mod tests {
         let found = vec![Finding::new("duplicate-key", "twice").unless_set(Level::Warning)];
         let checked = findings(found, &settings(), today());
         assert_eq!(checked.findings[0].level, Level::Warning);
-    }
-
-    /// One finding of a pool at a byte of a file that every cluster reads anew.
-    fn judged(pool: &str, start: u32, message: &str) -> Judged {
-        let mut sources = Sources::default();
-        let file = sources.add(Source::new("shared.yaml", "a: 1\n"));
-        let place = crate::model::place::Place {
-            file,
-            start,
-            end: start + 1,
-        };
-        let subject = Subject {
-            pool: Some(pool.into()),
-            ..Subject::default()
-        };
-        Judged {
-            finding: Finding::new(MISSING, message)
-                .about(subject)
-                .at(sources.resolve(place), "here"),
-            level: Level::Error,
-        }
-    }
-
-    #[test]
-    fn one_fault_is_one_finding_however_many_inherit_it() {
-        let given = vec![
-            judged("md1", 3, "b"),
-            judged("md0", 3, "b"),
-            judged("md0", 0, "b"),
-            judged("md0", 3, "a"),
-            judged("md1", 3, "b"),
-        ];
-        let gathered = gather(given);
-        let told: Vec<(u32, &str, usize)> = gathered
-            .iter()
-            .map(|judged| {
-                let finding = &judged.finding;
-                let start = finding.labels[0].spot.start;
-                (start, &*finding.message, finding.also.len())
-            })
-            .collect();
-        assert_eq!(told, [(0, "b", 0), (3, "a", 0), (3, "b", 1)]);
-        assert_eq!(gathered[2].finding.also[0].pool.as_deref(), Some("md1"));
-        let again = gather(gathered.clone());
-        assert_eq!(again.len(), gathered.len());
-    }
-
-    #[test]
-    fn the_order_of_findings_is_not_that_of_their_discovery() {
-        let mut found = vec![
-            judged("a", 3, "x"),
-            judged("b", 1, "y"),
-            judged("c", 2, "z"),
-        ];
-        let forward = gather(found.clone());
-        found.reverse();
-        let texts = |findings: Vec<Judged>| format!("{findings:?}");
-        assert_eq!(texts(forward), texts(gather(found)));
     }
 
     #[test]

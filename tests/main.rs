@@ -3,6 +3,8 @@
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod rules;
+mod write;
 mod write;
 mod schemas;
 mod support;

@@ -20,8 +20,6 @@ pub struct Finding {
     /// The level of this case where the policy says nothing, if it is not the rule's own: a key that stands twice with one
     /// value is milder than one with two.
     pub unless_set: Option<Level>,
-    /// Who else has the same finding at the same place, once [`crate::check`] has joined equal findings; sorted.
-    pub also: Vec<Subject>,
 }
 
 /// What a finding is about; policy and waivers match on it.
@@ -54,7 +52,6 @@ impl Finding {
             help: Vec::new(),
             subject: Subject::default(),
             unless_set: None,
-            also: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, Rule, is_oci};
+use crate::rules::{ClusterInput, Rule, entry_path, is_oci};
 
 /// Looks at every node pool.
 pub(super) struct ChecksumMissing;
@@ -90,11 +90,17 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
         }
         _ => !image.built,
     };
-    // `checksum` is the name up to 2024-03.
-    stamped
-        && [needed, "checksum"]
-            .iter()
-            .all(|name| image.facts.text(name).is_none_or(str::is_empty))
+    let known = match needed {
+        fact::SHA256 => &[fact::SHA256, fact::SHA512][..],
+        _ => &[fact::MD5],
+    };
+    let is_known = |name: &&str| {
+        image
+            .facts
+            .text(name)
+            .is_some_and(|digest| !digest.is_empty())
+    };
+    stamped && !known.iter().any(is_known)
 }
 
 fn of_image(
@@ -115,7 +121,7 @@ fn of_image(
     let finding = if image.built {
         finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
     } else {
-        finding.help(format!("`os_images.{}.{needed}: …`", image.artifact))
+        finding.help(format!("`{}.{needed}: …`", entry_path(image)))
     };
     if needed == fact::SHA256 {
         finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")

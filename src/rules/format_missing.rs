@@ -2,7 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::fact;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct FormatMissing;
@@ -62,7 +62,7 @@ Right:
                     "give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml",
                 )
             } else {
-                finding.help(format!("`os_images.{}.{name}: raw`", image.artifact))
+                finding.help(format!("`{}.{name}: raw`", entry_path(image)))
             });
         }
         for (pool, url) in input.explicit() {

@@ -38,22 +38,19 @@ Right:
             if is_valid_key(key) {
                 continue;
             }
-            let reason = key_of(&image.artifact).err();
+            let reason = key_of(key).err();
             let subject = Subject {
                 image: Some(key.to_string()),
                 ..input.subject(None)
             };
             report(
-                Finding::new(
-                    self.id(),
-                    format!("`{}` cannot name an image", image.artifact),
-                )
-                .about(subject)
-                .at(
-                    input.spot(image.place),
-                    reason.map_or(String::new(), |reason| reason.to_string()),
-                )
-                .help("use 3 to 52 lower-case letters, digits and dashes"),
+                Finding::new(self.id(), format!("`{key}` cannot name an image"))
+                    .about(subject)
+                    .at(
+                        input.spot(image.place),
+                        reason.map_or(String::new(), |reason| reason.to_string()),
+                    )
+                    .help("use 3 to 52 lower-case letters, digits and dashes"),
             );
         }
     }

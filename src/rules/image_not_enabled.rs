@@ -2,7 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::Image;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct ImageNotEnabled;
@@ -55,11 +55,6 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
     let off = registry
         .and_then(|name| input.view.registries.get(name))
         .filter(|registry| !registry.enabled);
-    let list = if image.built {
-        "sylva_diskimagebuilder_images"
-    } else {
-        "os_images"
-    };
     match (off, &image.enabled) {
         (Some(off), _) => finding
             .at(input.spot(off.place), "its registry is not enabled")
@@ -69,13 +64,13 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
             )),
         (None, Some(enabled)) => finding
             .at(input.spot(enabled.place), "not enabled here")
-            .help(format!("`{list}.{}.enabled: true`", image.artifact)),
+            .help(format!("`{}.enabled: true`", entry_path(image))),
         (None, None) => finding
             .at(
                 input.spot(image.place),
                 "other entries are enabled, this one is not",
             )
-            .help(format!("`{list}.{}.enabled: true`", image.artifact)),
+            .help(format!("`{}.enabled: true`", entry_path(image))),
     }
 }
 

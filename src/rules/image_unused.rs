@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Level, Subject};
-use crate::rules::{Rule, WorkspaceInput};
+use crate::rules::{Rule, WorkspaceInput, entry_path};
 
 /// Looks at what all clusters came to.
 pub(super) struct ImageUnused;
@@ -72,8 +72,8 @@ Right:
                     .about(subject)
                     .at(input.sources.resolve(place), format!("{what} here"))
                     .help(match enabled {
-                        Some(_) => format!("`{}: {{enabled: false}}`", image.artifact),
-                        None => format!("remove `os_images.{}`", image.artifact),
+                        Some(_) => format!("`{}.enabled: false`", entry_path(image)),
+                        None => format!("remove `{}`", entry_path(image)),
                     }),
             );
         }

@@ -5,7 +5,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct K8sVersionUnproven;
@@ -78,13 +78,17 @@ fn doubt(
     if explicit {
         finding.help("choose the image by `image_key`, so that its facts are known".to_string())
     } else {
-        let version = wanted.strip_prefix('v').unwrap_or(wanted);
-        finding
-            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
-            .help(format!(
-                "or declare it: `os_images.{image}.{}: \"{version}\"`",
-                fact::K8S_VERSION
-            ))
+        let finding = finding
+            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+        let entry = input.view.images.get(image).filter(|image| !image.built);
+        match entry {
+            Some(entry) => {
+                let version = wanted.strip_prefix('v').unwrap_or(wanted);
+                let path = entry_path(entry);
+                finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
+            }
+            None => finding,
+        }
     }
 }
 
@@ -123,7 +127,9 @@ mod tests {
     #[test]
     fn a_minor_in_the_name_proves_nothing() {
         let mut given = Given::new();
-        given.image("noble-1-31", &[("name!k8s-version", "1.31")]);
+        given
+            .image("noble-1-31", &[("name!k8s-version", "1.31")])
+            .built = false;
         given.boots("noble-1-31");
         assert_eq!(
             given.found(ID),
@@ -131,7 +137,7 @@ mod tests {
              image_key: noble-1-31: the image's name says only `1.31`, no patch level\n  \
              k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
              help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
-             help: or declare it: `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
+             help: or `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
         );
         assert_eq!(levels(&given), [None]);
     }

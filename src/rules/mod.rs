@@ -22,6 +22,9 @@ mod manifest_invalid;
 mod matching_differs;
 mod no_image_matches;
 mod object_too_large;
+mod output_path_collision;
+mod output_path_illegal;
+mod output_symlink;
 mod project_file;
 mod registry_unknown;
 mod selector_key_unknown;
@@ -71,6 +74,9 @@ pub const RULES: &[&dyn Rule] = &[
     &matching_differs::MatchingDiffers,
     &no_image_matches::NoImageMatches,
     &object_too_large::ObjectTooLarge,
+    &output_path_collision::OutputPathCollision,
+    &output_path_illegal::OutputPathIllegal,
+    &output_symlink::OutputSymlink,
     &project_file::ProjectFile,
     &registry_unknown::RegistryUnknown,
     &selector_key_unknown::SelectorKeyUnknown,
@@ -235,6 +241,15 @@ impl<'a> ClusterInput<'a> {
             image: Some(image.to_string()),
             ..self.subject(Some(pool))
         }
+    }
+}
+
+/// The values' path of the catalogue's entry of an image.
+pub fn entry_path(image: &Image) -> String {
+    if image.built {
+        format!("sylva_diskimagebuilder_images.{}", image.artifact)
+    } else {
+        format!("os_images.{}", image.key)
     }
 }
 

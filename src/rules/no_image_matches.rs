@@ -3,8 +3,10 @@
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::fact;
-use crate::model::matching::{Candidate, Difference, Outcome, Selection};
-use crate::model::selector::Wanted;
+use crate::model::matching::{
+    Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS,
+};
+use crate::model::selector::{Selector, Term, Wanted};
 use crate::regexp::Regexp;
 use crate::rules::{ClusterInput, Rule, exact_term};
 
@@ -44,8 +46,13 @@ Right:
 
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         for (pool, selection) in input.pools() {
-            if selection.outcome != Outcome::NoMatch {
-                continue;
+            match &selection.outcome {
+                Outcome::Invalid(reason) if !is_at_fault(&selection.finalised) => {
+                    report(refused(self.id(), input, pool, reason));
+                    continue;
+                }
+                Outcome::NoMatch => {}
+                _ => continue,
             }
             let finding = Finding::new(self.id(), "no image matches the selector")
                 .about(input.subject(Some(pool)));
@@ -54,6 +61,22 @@ Right:
             report(near_misses(input, pool, selection, finding));
         }
     }
+}
+
+/// Whether other rules tell why the selector was refused: an unknown fact, or a value that is no pattern.
+fn is_at_fault(selector: &Selector) -> bool {
+    let unknown = |term: &Term| !SELECTOR_KEYS.contains(&&*term.fact);
+    let mistyped = |term: &Term| matches!(term.wanted, Wanted::Invalid(_));
+    let opted_in = selector.term(USE_EXTRA_KEYS).is_some();
+    let mut terms = selector.terms.iter();
+    terms.any(|term| mistyped(term) || (!opted_in && unknown(term)))
+}
+
+/// A selector that cannot be matched, as in a cluster without a version.
+fn refused(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
+    Finding::new(id, format!("the selector cannot be matched: {reason}"))
+        .about(input.subject(Some(pool)))
+        .at(input.spot(pool.choice.place()), "this selector")
 }
 
 /// The selector, and the one term of the user's that keeps the nearest image away.
@@ -231,6 +254,17 @@ mod tests {
         let found = given(&[("os", "ubuntu")], &[near]).found(ID);
         assert!(found.contains("help: to boot `noble-a`: `cluster.k8s_version: v1.31.9+rke2r1`"));
         assert!(found.contains("k8s_version: v1.31.8+rke2r1: the nearest image has"));
+    }
+
+    #[test]
+    fn a_selector_without_a_version_to_match_says_so() {
+        let mut given = Given::new();
+        let outcome = Outcome::Invalid("the cluster has no version".into());
+        given.selects(&[("os", "ubuntu")], &outcome);
+        let found = given.found(ID);
+        assert!(found.starts_with("the selector cannot be matched: the cluster has no version\n"));
+        given.selects(&[("os-version", "noble")], &outcome);
+        assert_eq!(given.found(ID), "");
     }
 
     #[test]

@@ -2,25 +2,10 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::fact;
+use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::selector::Selector;
 use crate::model::suggest::did_you_mean;
 use crate::rules::{ClusterInput, Rule};
-
-/// The facts that a selector may ask for (S20); the last since sylva-library 0.9.0.
-const KNOWN: [&str; 9] = [
-    "_os_images_key_",
-    fact::COMMIT_TAG,
-    fact::FLAVOR,
-    fact::HARDENED,
-    fact::K8S_FLAVOR,
-    fact::K8S_VERSION,
-    fact::OS,
-    fact::OS_RELEASE,
-    "oci-image-registry-key",
-];
-
-/// Its presence, with any value, allows every key (T9).
-const OPT_IN: &str = "_use_extra_keys_";
 
 /// Looks at every node pool.
 pub(super) struct SelectorKeyUnknown;
@@ -75,8 +60,10 @@ fn unknown(
     selector: &Selector,
     report: &mut dyn FnMut(Finding),
 ) {
-    let is_known = |fact: &str| fact == OPT_IN || KNOWN.contains(&fact);
-    if selector.terms.iter().all(|term| is_known(&term.fact)) || selector.term(OPT_IN).is_some() {
+    let is_known = |fact: &str| SELECTOR_KEYS.contains(&fact);
+    if selector.terms.iter().all(|term| is_known(&term.fact))
+        || selector.term(USE_EXTRA_KEYS).is_some()
+    {
         return;
     }
     for term in selector.terms.iter().filter(|term| !is_known(&term.fact)) {
@@ -86,20 +73,29 @@ fn unknown(
         report(match meant(fact) {
             Some(known) => finding.help(format!("did you mean `{known}`")),
             None => finding
-                .help(format!("one of `{}`", KNOWN[1..].join("`, `")))
                 .help(format!(
-                    "for a fact of your own, add `{OPT_IN}: true` to the selector"
+                    "one of `{}`",
+                    facts().collect::<Vec<_>>().join("`, `")
+                ))
+                .help(format!(
+                    "for a fact of your own, add `{USE_EXTRA_KEYS}: true` to the selector"
                 )),
         });
     }
+}
+
+/// The keys that are facts of images.
+fn facts() -> impl Iterator<Item = &'static str> {
+    SELECTOR_KEYS
+        .into_iter()
+        .filter(|key| !key.starts_with('_'))
 }
 
 /// The fact meant by a name that people do write, or by a slip.
 fn meant(written: &str) -> Option<&'static str> {
     match written {
         "os-version" | "release" | "version" => Some(fact::OS_RELEASE),
-        _ => did_you_mean(written, KNOWN[1..].iter().copied())
-            .and_then(|known| KNOWN.into_iter().find(|name| *name == known)),
+        _ => did_you_mean(written, facts()),
     }
 }
 

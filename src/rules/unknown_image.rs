@@ -60,6 +60,21 @@ Right:
                 let path = input.path(pool, "image_key", |choice| choice.key.is_some());
                 finding = finding.help(format!("did you mean `{path}: {known}`"));
             }
+            let off = input
+                .view
+                .registries
+                .iter()
+                .find(|(_, registry)| !registry.enabled);
+            if let Some((name, registry)) = off {
+                finding = finding
+                    .at(
+                        input.spot(registry.place),
+                        "images of this registry are left out",
+                    )
+                    .help(format!(
+                        "or `os_images_oci_registries.{name}.enabled: true`"
+                    ));
+            }
             report(finding);
         }
     }
