@@ -7,7 +7,7 @@
 mod compose;
 mod decode;
 mod documents;
-mod emit;
+pub mod emit;
 mod inside;
 mod json_text;
 mod mapping;
