@@ -1,3 +1,12 @@
 //! One test binary; each module says what it proves.
 
+mod oracle;
+mod oracle_layers;
+mod oracle_scalars;
+mod rules;
+mod write;
+mod write;
+mod schemas;
+mod support;
+mod targets;
 mod write;

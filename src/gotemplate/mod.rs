@@ -1,7 +1,30 @@
 //! The Go-template expressions inside values: parse, evaluate, functions. Pure, and knows nothing of the project.
 
+mod builtins;
+mod code;
+mod compare;
+pub mod convert;
+mod escape;
+pub mod format;
+pub mod function;
+mod functions;
+mod host;
+mod lexer;
+mod limits;
+mod literal;
+mod machine;
+pub mod object;
+mod parse;
+pub mod print;
+mod refused;
 pub mod value;
 
+pub use crate::model::engine::Engine;
+pub use code::Template;
+pub use host::{Host, Named, Native, NoHost};
+pub use limits::{Budget, Limits};
+pub use machine::execute;
+pub use parse::parse;
 pub use value::Value;
 
 /// What went wrong in an expression, and where in its text.
@@ -14,6 +37,23 @@ pub struct Error {
     pub message: String,
     /// Byte range in the outermost template text that the fault stands at.
     pub span: std::ops::Range<usize>,
+}
+
+impl Error {
+    /// An error whose place is not known yet: the engine sets it to the call that met the error.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            span: 0..0,
+        }
+    }
+
+    /// The same error at a place.
+    pub fn at(mut self, span: std::ops::Range<usize>) -> Self {
+        self.span = span;
+        self
+    }
 }
 
 /// The kinds of error that the engines tell apart (fixtures/oracle/README.md), and our own limits.
@@ -43,4 +83,20 @@ pub enum ErrorClass {
     Cycle,
     /// Anything else: division by zero, a bad regular expression, a bad version.
     Other,
+}
+
+/// The function of that name; where Sprig has one of the same name as Go (`slice`), it is Sprig's.
+fn lookup(name: &str) -> Option<&'static function::Function> {
+    type Functions = std::collections::HashMap<&'static str, &'static function::Function>;
+    static BY_NAME: std::sync::LazyLock<Functions> = std::sync::LazyLock::new(|| {
+        let mut by_name = Functions::new();
+        for table in [builtins::TABLE, refused::TABLE]
+            .iter()
+            .chain(functions::TABLES)
+        {
+            by_name.extend(table.iter().map(|function| (function.name, function)));
+        }
+        by_name
+    });
+    BY_NAME.get(name).copied()
 }

@@ -6,19 +6,26 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Error;
+use super::object::Object;
 
 /// A Go value. Maps are shared and mutable, as in Go; lists and strings are not mutable by any template.
+///
+/// Strings are UTF-8 always: where Go would cut a character in two, the pieces become U+FFFD, as Go's JSON has them.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// An untyped nil.
+    /// An untyped nil: also what a missing key gives.
     Nil,
     /// `bool`
     Bool(bool),
     /// `int`: literals, `len`, `int`.
     Int(i64),
-    /// `int64`: Sprig's arithmetic.
+    /// `int64`: Sprig's arithmetic, and integers of `--set`.
     Int64(i64),
-    /// `float64`: every number of values.
+    /// `uint8`: one byte of a string, by `index`.
+    Uint8(u8),
+    /// `uint64`: the numbers of a semantic version.
+    Uint64(u64),
+    /// `float64`: every number of values files.
     Float(f64),
     /// `string`
     String(Arc<str>),
@@ -26,6 +33,102 @@ pub enum Value {
     List(Rc<List>),
     /// `map[string]interface {}` and its kin.
     Map(Rc<Map>),
+    /// Anything with fields or methods of its own: a version, a time, `.Files`.
+    Object(Rc<dyn Object>),
+}
+
+impl Value {
+    /// A `[]interface {}`.
+    pub fn list(items: Vec<Value>) -> Self {
+        Self::List(Rc::new(List {
+            items,
+            element: Element::Any,
+        }))
+    }
+
+    /// A `[]string`.
+    pub fn strings<T: Into<Arc<str>>>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::List(Rc::new(List {
+            items: items
+                .into_iter()
+                .map(|item| Self::String(item.into()))
+                .collect(),
+            element: Element::String,
+        }))
+    }
+
+    /// A `map[string]interface {}`.
+    pub fn map(entries: BTreeMap<Arc<str>, Value>) -> Self {
+        Self::Map(Rc::new(Map::new(entries)))
+    }
+
+    /// Go's name of the type, as `%T` prints it.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::Nil => "<nil>",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Int64(_) => "int64",
+            Self::Uint8(_) => "uint8",
+            Self::Uint64(_) => "uint64",
+            Self::Float(_) => "float64",
+            Self::String(_) => "string",
+            Self::List(list) => list.element.list_type_name(),
+            Self::Map(map) => map.type_name,
+            Self::Object(object) => object.type_name(),
+        }
+    }
+
+    /// Go's name of the kind, as `reflect.Kind` prints it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Nil => "invalid",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Int64(_) => "int64",
+            Self::Uint8(_) => "uint8",
+            Self::Uint64(_) => "uint64",
+            Self::Float(_) => "float64",
+            Self::String(_) => "string",
+            Self::List(_) => "slice",
+            Self::Map(_) => "map",
+            Self::Object(object) => object.kind(),
+        }
+    }
+
+    /// Go's truth, as `if` and `and` see it: nil, false, zero and everything empty are false.
+    pub fn truth(&self) -> Result<bool, Error> {
+        Ok(match self {
+            Self::Nil => false,
+            Self::Bool(flag) => *flag,
+            Self::Int(number) | Self::Int64(number) => *number != 0,
+            Self::Uint8(number) => *number != 0,
+            Self::Uint64(number) => *number != 0,
+            Self::Float(number) => *number != 0.0,
+            Self::String(text) => !text.is_empty(),
+            Self::List(list) => !list.items.is_empty(),
+            Self::Map(map) => !map.is_empty()?,
+            Self::Object(object) => object.truth(),
+        })
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Bool(flag)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text.into())
+    }
 }
 
 /// A list and the Go type of its items.
@@ -37,14 +140,61 @@ pub struct List {
     pub element: Element,
 }
 
-/// The static type of a list's or map's elements, which printing by type and some functions look at.
+/// Takes nested values apart one by one: dropping them must not recurse, however deeply they are nested.
+impl Drop for List {
+    fn drop(&mut self) {
+        take_apart(&mut self.items);
+    }
+}
+
+fn take_apart(values: &mut Vec<Value>) {
+    while let Some(value) = values.pop() {
+        match value {
+            Value::List(list) => {
+                if let Ok(mut list) = Rc::try_unwrap(list) {
+                    values.append(&mut list.items);
+                }
+            }
+            Value::Map(map) => {
+                if let Ok(map) = Rc::try_unwrap(map) {
+                    values.extend(std::mem::take(&mut *map.entries.borrow_mut()).into_values());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The static type of a list's elements, which printing by type and some functions look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// `interface {}`
     Any,
     /// `string`
     String,
+    /// `int`: what `until` and `untilStep` return.
+    Int,
+    /// `uint8`: a slice of bytes.
+    Uint8,
+    /// `map[string]interface {}`: what some readers of documents return.
+    Map,
 }
+
+impl Element {
+    /// The type of a list of such elements.
+    pub fn list_type_name(self) -> &'static str {
+        match self {
+            Self::Any => "[]interface {}",
+            Self::String => "[]string",
+            Self::Int => "[]int",
+            Self::Uint8 => "[]uint8",
+            Self::Map => "[]map[string]interface {}",
+        }
+    }
+}
+
+/// The type name of a map that nothing else is known of.
+pub const PLAIN_MAP: &str = "map[string]interface {}";
 
 /// A map: entries computed or set so far, over entries that are fetched when asked for.
 #[derive(Debug)]
@@ -63,11 +213,26 @@ pub trait Lazy: std::fmt::Debug {
     fn keys(&self) -> Result<Vec<Arc<str>>, Error>;
 }
 
+impl Drop for Map {
+    fn drop(&mut self) {
+        let entries = self.entries.get_mut();
+        let holds_more = |value: &Value| matches!(value, Value::List(_) | Value::Map(_));
+        if entries.values().any(holds_more) {
+            take_apart(&mut std::mem::take(entries).into_values().collect());
+        }
+    }
+}
+
 impl Map {
     /// A plain map.
     pub fn new(entries: BTreeMap<Arc<str>, Value>) -> Self {
+        Self::typed(PLAIN_MAP, entries)
+    }
+
+    /// A map of a named type, or one whose elements are not `interface {}` (`map[string]string`).
+    pub fn typed(type_name: &'static str, entries: BTreeMap<Arc<str>, Value>) -> Self {
         Self {
-            type_name: "map[string]interface {}",
+            type_name,
             entries: RefCell::new(entries),
             lazy: RefCell::new(None),
         }
@@ -112,12 +277,42 @@ impl Map {
     /// All keys, sorted, without fetching their values.
     pub fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         let mut keys: Vec<Arc<str>> = self.entries.borrow().keys().cloned().collect();
-        if let Some(lazy) = self.lazy.borrow().clone() {
+        let lazy = self.lazy.borrow().clone();
+        if let Some(lazy) = lazy {
             keys.extend(lazy.keys()?);
             keys.sort();
             keys.dedup();
         }
         Ok(keys)
+    }
+
+    /// What a missing entry is: the zero of the elements' type.
+    pub(super) fn zero(&self) -> Value {
+        if self.type_name == "map[string]string" {
+            return "".into();
+        }
+        Value::Nil
+    }
+
+    /// Whether the elements are of type `interface {}`.
+    pub(super) fn holds_any(&self) -> bool {
+        self.type_name == PLAIN_MAP || !self.type_name.starts_with("map[")
+    }
+
+    /// How many entries there are, without fetching their values.
+    pub fn len(&self) -> Result<usize, Error> {
+        if self.lazy.borrow().is_none() {
+            return Ok(self.entries.borrow().len());
+        }
+        Ok(self.keys()?.len())
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> Result<bool, Error> {
+        if !self.entries.borrow().is_empty() {
+            return Ok(false);
+        }
+        Ok(self.len()? == 0)
     }
 
     /// Sets an entry for everyone who holds this map, as Go's maps do.

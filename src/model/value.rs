@@ -143,6 +143,15 @@ impl Entry {
             node: Node::computed(value),
         }
     }
+
+    /// A computed key over a value that keeps its place.
+    pub fn holding(key: impl Into<Arc<str>>, node: Node) -> Self {
+        Self {
+            key: key.into(),
+            key_place: Place::NONE,
+            node,
+        }
+    }
 }
 
 impl Node {
@@ -191,6 +200,24 @@ impl Value {
             Some(items)
         } else {
             None
+        }
+    }
+
+    /// Whether two values are equal, wherever they stand. Recurses as deep as the values are nested.
+    pub fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List(a), Self::List(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| a.value.same(&b.value))
+            }
+            (Self::Map(a), Self::Map(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len()
+                        && a.iter()
+                            .zip(&**b)
+                            .all(|(a, b)| a.key == b.key && a.node.value.same(&b.node.value))
+            }
+            _ => self == other,
         }
     }
 

@@ -1,0 +1,115 @@
+//! Go values with fields or methods of their own: a semantic version, a time, `.Files`, `.Capabilities.APIVersions`.
+
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use super::function::Signature;
+use super::value::List;
+use super::{Error, ErrorClass, Value};
+
+/// A value that is neither a plain kind, nor a list, nor a map.
+pub trait Object: Debug {
+    /// Go's type name, as `%T` prints it: `*semver.Version`.
+    fn type_name(&self) -> &str;
+
+    /// Go's kind: `struct`, `ptr`, `slice` ….
+    fn kind(&self) -> &'static str {
+        "struct"
+    }
+
+    /// What `%v` prints.
+    fn text(&self) -> String;
+
+    /// Go's truth; a struct is always true.
+    fn truth(&self) -> bool {
+        true
+    }
+
+    /// The items, where it is a list under a type of its own.
+    fn items(&self) -> Option<Rc<List>> {
+        None
+    }
+
+    /// The value as JSON has it: what `toJson` and `toYaml` write.
+    fn plain(&self) -> Value {
+        Value::Nil
+    }
+
+    /// The value of an exported field.
+    fn field(&self, _name: &str) -> Result<Option<Value>, Error> {
+        Ok(None)
+    }
+
+    /// What an exported method takes, if there is such a method.
+    fn method(&self, _name: &str) -> Option<Signature> {
+        None
+    }
+
+    /// Calls a method, with arguments that [`Object::method`]'s signature has admitted.
+    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
+        Err(Error::new(
+            ErrorClass::WrongType,
+            format!("`{}` has no method `{name}`", self.type_name()),
+        ))
+    }
+}
+
+/// A Go struct without methods.
+#[derive(Debug)]
+pub struct Struct {
+    /// Go's type name.
+    pub type_name: &'static str,
+    /// Fields in the order of declaration: printing goes by it.
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl Object for Struct {
+    fn type_name(&self) -> &str {
+        self.type_name
+    }
+
+    fn text(&self) -> String {
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .map(|(_, value)| super::print::value(value).unwrap_or_default())
+            .collect();
+        format!("{{{}}}", fields.join(" "))
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>, Error> {
+        let found = self.fields.iter().find(|(field, _)| *field == name);
+        Ok(found.map(|(_, value)| value.clone()))
+    }
+}
+
+/// A `complex128`, which only a literal such as `1i` makes.
+#[derive(Debug)]
+pub(super) struct Complex {
+    pub(super) real: f64,
+    pub(super) imaginary: f64,
+}
+
+impl Object for Complex {
+    fn type_name(&self) -> &str {
+        "complex128"
+    }
+
+    fn kind(&self) -> &'static str {
+        "complex128"
+    }
+
+    fn text(&self) -> String {
+        let imaginary = super::print::float(self.imaginary);
+        let sign = if imaginary.starts_with(['-', '+']) {
+            ""
+        } else {
+            "+"
+        };
+        format!("({}{sign}{imaginary}i)", super::print::float(self.real))
+    }
+
+    fn truth(&self) -> bool {
+        self.real != 0.0 || self.imaginary != 0.0
+    }
+}

@@ -1,0 +1,92 @@
+//! Bytes to text, as the engines take them: UTF-8, or UTF-16 with a byte order mark.
+
+use crate::model::engine::Engine;
+
+/// Why bytes are no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodingError {
+    /// Bytes that are no UTF-8.
+    #[error("byte {offset} is not UTF-8")]
+    NotUtf8 {
+        /// Their byte offset.
+        offset: usize,
+    },
+    /// Half a character of UTF-16, or half of a pair.
+    #[error("the file starts as UTF-16 and is not UTF-16 throughout")]
+    NotUtf16,
+}
+
+/// The text of a file, without its byte order mark.
+///
+/// Helm refuses bytes that are no UTF-8, kubectl puts U+FFFD in the place of each. Helm 4 ends every file with a line
+/// break of one byte, which makes UTF-16 of the little-endian kind unreadable to it.
+pub fn decode(bytes: &[u8], engine: Engine) -> Result<String, EncodingError> {
+    let utf16 = match bytes {
+        [0xFF, 0xFE, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
+        [0xFE, 0xFF, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
+        _ => None,
+    };
+    if let Some((rest, join)) = utf16 {
+        let unended = engine == Engine::Helm4 && rest.last() != Some(&b'\n');
+        if rest.len() % 2 != 0 || unended {
+            return Err(EncodingError::NotUtf16);
+        }
+        let units = rest.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
+        return char::decode_utf16(units)
+            .collect::<Result<_, _>>()
+            .map_err(|_| EncodingError::NotUtf16);
+    }
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) if engine == Engine::Kubectl => Ok(replaced(bytes)),
+        Err(error) => Err(EncodingError::NotUtf8 {
+            offset: error.valid_up_to(),
+        }),
+    }
+}
+
+/// One U+FFFD for each byte that is no UTF-8, as Go converts.
+fn replaced(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
+/// The text that standard base64 with padding stands for; line breaks within it do not count.
+pub(super) fn base64(text: &str) -> Option<String> {
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b'\n' | b'\r'))
+        .collect();
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3);
+    let last = digits.len().saturating_sub(4);
+    for (index, group) in digits.chunks(4).enumerate() {
+        let [a, b, c, d] = group else { return None };
+        let may_pad = index * 4 == last;
+        let (c, d) = match (c, d) {
+            (b'=', b'=') if may_pad => (None, None),
+            (c, b'=') if may_pad => (Some(sextet(*c)?), None),
+            (c, d) => (Some(sextet(*c)?), Some(sextet(*d)?)),
+        };
+        let (a, b) = (sextet(*a)?, sextet(*b)?);
+        bytes.push(a << 2 | b >> 4);
+        bytes.extend(c.map(|c| b << 4 | c >> 2));
+        bytes.extend(c.zip(d).map(|(c, d)| c << 6 | d));
+    }
+    Some(replaced(&bytes))
+}
+
+fn sextet(digit: u8) -> Option<u8> {
+    match digit {
+        b'A'..=b'Z' => Some(digit - b'A'),
+        b'a'..=b'z' => Some(digit - b'a' + 26),
+        b'0'..=b'9' => Some(digit - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    }
+}

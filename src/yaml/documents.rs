@@ -1,0 +1,132 @@
+//! A text to documents: where the engines part it, and which parts they read.
+
+use std::ops::Range;
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place};
+
+use super::compose::Composer;
+use super::{Documents, SyntaxError, json_text};
+
+/// The largest text that is read, in bytes.
+const SIZE: usize = 64 << 20;
+
+/// Reads a text as an engine does.
+///
+/// # Errors
+/// The first thing that the engine cannot read; also what is too large or too deep.
+pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
+    check_text(text, file)?;
+    if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
+        return json_text::read(text, file);
+    }
+    let ended;
+    let mut whole = text;
+    if engine != Engine::Helm3 && !text.ends_with('\n') {
+        ended = format!("{text}\n");
+        whole = &ended;
+    }
+    let parts = part(whole, file, engine)?;
+    let mut all = Documents {
+        documents: Vec::with_capacity(parts.len()),
+        notices: Vec::new(),
+    };
+    for part in parts {
+        let mut composer = Composer::new(&whole[..part.end], part.start, file, engine);
+        let document = composer
+            .document()
+            .map_err(|error| with_help(error, text))?;
+        all.documents.push(document);
+        all.notices.append(&mut composer.notices);
+    }
+    all.notices.sort_by_key(|notice| notice.place.start);
+    Ok(all)
+}
+
+/// The parts that are read one by one. Helm 4 and kubectl cut at lines that start with `---`, before any YAML is read
+/// (<https://pkg.go.dev/k8s.io/apimachinery/pkg/util/yaml#YAMLReader>); Helm 3 does not.
+fn part(text: &str, file: FileId, engine: Engine) -> Result<Vec<Range<usize>>, SyntaxError> {
+    let mut parts = Vec::new();
+    if engine == Engine::Helm3 {
+        parts.push(0..text.len());
+        return Ok(parts);
+    }
+    let mut start = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let behind = at + line.len();
+        if let Some(rest) = line.strip_prefix("---") {
+            let rest = rest.trim();
+            if !rest.is_empty() && !rest.starts_with('#') {
+                let place = Place {
+                    file,
+                    start: at as u32,
+                    end: (at + line.trim_end().len()) as u32,
+                };
+                let message = "nothing but a comment may follow `---`".to_owned();
+                return Err(SyntaxError::new(message, place));
+            }
+            if at > start {
+                parts.push(start..at);
+                start = behind;
+            }
+        }
+        at = behind;
+    }
+    if at > start {
+        parts.push(start..at);
+    }
+    Ok(parts)
+}
+
+/// Refuses the characters that YAML has no place for (<https://yaml.org/spec/1.1/#c-printable>), and a text too large.
+fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
+    let place = |start: usize, end: usize| Place {
+        file,
+        start: start as u32,
+        end: end as u32,
+    };
+    if text.len() > SIZE {
+        let message = format!("the file is larger than {} MiB", SIZE >> 20);
+        return Err(SyntaxError::new(message, place(0, 0)));
+    }
+    let mut index = 0;
+    let bytes = text.as_bytes();
+    while let Some(&byte) = bytes.get(index) {
+        let width = match byte {
+            b'\t' | b'\n' | b'\r' | 0x20..=0x7E => {
+                index += 1;
+                continue;
+            }
+            // U+0080 to U+009F without NEL, and U+FFFE and U+FFFF.
+            0xC2 if (0x80..0xA0).contains(&bytes[index + 1]) && bytes[index + 1] != 0x85 => 2,
+            0xEF if bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE => 3,
+            0x80.. => {
+                index += 1;
+                continue;
+            }
+            _ => 1,
+        };
+        let code = text[index..].chars().next().map_or(0, u32::from);
+        let message = format!("the control character U+{code:04X} may not stand in YAML");
+        return Err(SyntaxError::new(message, place(index, index + width)));
+    }
+    Ok(())
+}
+
+/// Most syntax errors in values are expressions that lack their quotes.
+fn with_help(mut error: SyntaxError, text: &str) -> SyntaxError {
+    let start = (error.place.start as usize).min(text.len());
+    error.place.end = error.place.end.min(text.len() as u32);
+    error.place.start = start as u32;
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    let unquoted = line.find("{{").is_some_and(|open| {
+        let before = line[..open].trim_end();
+        before.is_empty() || before.ends_with([':', '-', '[', ','])
+    });
+    if unquoted {
+        error.help = Some("quote the expression: `'{{ … }}'`".to_owned());
+    }
+    error
+}

@@ -1,0 +1,155 @@
+//! The entries of one map while it is read: keys as JSON has them, duplicates, `<<`.
+
+use std::sync::Arc;
+
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Value};
+
+use super::SyntaxError;
+use super::compose::{Composer, Made, Result};
+use super::notice::{Notice, NoticeKind};
+use super::resolve;
+
+/// Entries in the order of the file: of equal keys the last one counts, whether it is the map's own or merged in.
+pub(super) struct Pairs {
+    start: usize,
+    end: usize,
+    height: usize,
+    entries: Vec<Pair>,
+}
+
+/// An entry, and whether `<<` brought it.
+pub(super) struct Pair {
+    pub(super) entry: Entry,
+    pub(super) is_merged: bool,
+}
+
+impl Pairs {
+    pub(super) fn new(start: usize) -> Self {
+        Self {
+            start,
+            end: start,
+            height: 0,
+            entries: Vec::new(),
+        }
+    }
+
+    /// Adds a pair, or the entries of what `<<` names.
+    pub(super) fn add(
+        &mut self,
+        composer: &mut Composer<'_>,
+        key: Made,
+        value: Made,
+    ) -> Result<()> {
+        self.end = key.used_at.end.max(value.used_at.end) as usize;
+        self.height = self.height.max(value.height());
+        if key.is_merge {
+            return self.merge(&value);
+        }
+        composer.check_value(&value)?;
+        let text = key_text(composer, &key)?;
+        composer.note_misreading(&key, Some(&text));
+        composer.note_misreading(&value, None);
+        self.entries.push(Pair {
+            entry: Entry {
+                key: text.into(),
+                key_place: key.used_at,
+                node: value.node,
+            },
+            is_merged: false,
+        });
+        Ok(())
+    }
+
+    /// A map's entries, or those of several: earlier maps of a list win over later ones.
+    fn merge(&mut self, value: &Made) -> Result<()> {
+        match &value.node.value {
+            Value::Map(map) => self.extend(map),
+            Value::List(items) if !value.is_alias => {
+                for item in items.iter().rev() {
+                    let Value::Map(map) = &item.value else {
+                        return Err(no_map(item.place));
+                    };
+                    self.extend(map);
+                }
+            }
+            _ => return Err(no_map(value.used_at)),
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, map: &Map) {
+        self.entries.extend(map.iter().map(|entry| Pair {
+            entry: entry.clone(),
+            is_merged: true,
+        }));
+    }
+
+    /// The map; `end` where a closing brace ends it.
+    pub(super) fn finish(self, composer: &mut Composer<'_>, end: Option<usize>) -> Made {
+        let map = unique(self.entries, &mut composer.notices);
+        let place = composer.place(self.start, end.unwrap_or(self.end));
+        composer.collection(Value::Map(Arc::new(map)), place, self.height)
+    }
+}
+
+/// A map of entries in the order of the file: of equal keys the last one counts, and is told of.
+pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Vec<Notice>) -> Map {
+    if !entries.is_sorted_by(|a, b| a.entry.key < b.entry.key) {
+        entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
+        entries.dedup_by(|later, earlier| {
+            let same = later.entry.key == earlier.entry.key;
+            if same {
+                notices.extend(note_replaced(earlier, later));
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+    }
+    entries.into_iter().map(|pair| pair.entry).collect()
+}
+
+/// What there is to tell about two entries of one key. Overriding a merged entry is what `<<` is for.
+fn note_replaced(earlier: &Pair, later: &Pair) -> Option<Notice> {
+    let key = later.entry.key.to_string();
+    match (earlier.is_merged, later.is_merged) {
+        (false, false) => Some(Notice {
+            place: later.entry.key_place,
+            kind: NoticeKind::DuplicateKey {
+                key,
+                first: earlier.entry.key_place,
+                same_value: earlier.entry.node.value.same(&later.entry.node.value),
+            },
+        }),
+        (false, true) => Some(Notice {
+            place: earlier.entry.key_place,
+            kind: NoticeKind::MergeReplaces {
+                key,
+                merged: later.entry.key_place,
+            },
+        }),
+        (true, _) => None,
+    }
+}
+
+fn key_text(composer: &Composer<'_>, key: &Made) -> Result<String> {
+    let message = match (&key.scalar, key.node.value.as_str()) {
+        (Some(resolved), text) => {
+            let text = text.map_or("", |text| text);
+            match resolve::key_text(*resolved, text) {
+                Ok(text) => return Ok(text),
+                Err(what) => format!("{what} cannot be a key"),
+            }
+        }
+        (None, _) if composer.is_template(key.used_at) => {
+            "an expression without quotes is read as a map".to_owned()
+        }
+        (None, _) => format!("{} cannot be a key", key.node.value.kind()),
+    };
+    Err(SyntaxError::new(message, key.used_at))
+}
+
+fn no_map(place: Place) -> SyntaxError {
+    let message = "`<<` takes a map, or a list of maps".to_owned();
+    SyntaxError::new(message, place)
+}

@@ -1,0 +1,141 @@
+//! Block scalars: `|` literal and `>` folded.
+
+use std::ops::Range;
+
+use super::text::{Text, line_break, put_break};
+use super::{Kind, Result, Scanner, Style, Token};
+
+/// What becomes of the line breaks at a block scalar's end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chomping {
+    Strip,
+    Clip,
+    Keep,
+}
+
+impl Scanner<'_> {
+    /// A block scalar. Its place runs from the indicator to the end of the last line of content.
+    pub(super) fn block_scalar(&mut self, literal: bool) -> Result<()> {
+        self.drop_key()?;
+        self.key_allowed = true;
+        let start = self.at;
+        self.at += 1;
+        let (chomping, increment) = self.block_header(start)?;
+        let mut end = self.at;
+        self.finish_line("a block scalar")?;
+
+        let mut indent = increment.map_or(0, |increment| self.indent.max(0) + increment);
+        let mut text = Text::new(self.text, self.record);
+        let mut breaks = Vec::new();
+        let mut last_break: Option<Range<usize>> = None;
+        let mut after_blank = false;
+        self.block_gap(&mut indent, &mut breaks)?;
+        while self.column() == indent && !self.bytes.is_end(self.at) {
+            let blank = self.bytes.is_blank(self.at);
+            if let Some(line_end) = last_break.take() {
+                let folds =
+                    !literal && !after_blank && !blank && line_break(self.text, &line_end) == "\n";
+                if !folds {
+                    put_break(&mut text, line_end);
+                } else if breaks.is_empty() {
+                    text.put(" ", line_end);
+                }
+            }
+            for gap in breaks.drain(..) {
+                put_break(&mut text, gap);
+            }
+            after_blank = blank;
+            let line = self.at;
+            self.skip_to_line_end();
+            text.copy(line..self.at);
+            end = self.at;
+            if !self.bytes.is_end(self.at) {
+                last_break = Some(self.cross_line());
+            }
+            self.block_gap(&mut indent, &mut breaks)?;
+        }
+        if let (Some(line_end), true) = (last_break, chomping != Chomping::Strip) {
+            put_break(&mut text, line_end);
+        }
+        if chomping == Chomping::Keep {
+            for gap in breaks {
+                put_break(&mut text, gap);
+            }
+        }
+        let (text, segments) = text.finish();
+        self.segments = segments;
+        let style = if literal {
+            Style::Literal
+        } else {
+            Style::Folded
+        };
+        self.queue.push_back(Token {
+            kind: Kind::Scalar { text, style },
+            start,
+            end,
+        });
+        Ok(())
+    }
+
+    /// The chomping and indentation indicators, in either order.
+    fn block_header(&mut self, start: usize) -> Result<(Chomping, Option<isize>)> {
+        let mut chomping = None;
+        let mut increment = None;
+        loop {
+            match self.byte() {
+                b'+' if chomping.is_none() => chomping = Some(Chomping::Keep),
+                b'-' if chomping.is_none() => chomping = Some(Chomping::Strip),
+                b'0' if increment.is_none() => {
+                    let message = "a block scalar cannot be indented by 0".to_owned();
+                    return Err(self.error(start..self.at + 1, message));
+                }
+                digit @ b'1'..=b'9' if increment.is_none() => {
+                    increment = Some(isize::from(digit - b'0'));
+                }
+                _ => return Ok((chomping.unwrap_or(Chomping::Clip), increment)),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Skips white space and a comment up to and over the end of the line; anything else is an error.
+    pub(super) fn finish_line(&mut self, behind: &str) -> Result<()> {
+        while self.bytes.is_blank(self.at) {
+            self.at += 1;
+        }
+        if self.byte() == b'#' {
+            self.skip_to_line_end();
+        }
+        if !self.bytes.is_break_or_end(self.at) {
+            let message = format!("only a comment may follow the indicator of {behind}");
+            return Err(self.error(self.at..self.at + 1, message));
+        }
+        if self.bytes.is_break(self.at) {
+            self.cross_line();
+        }
+        Ok(())
+    }
+
+    /// Skips indentation and empty lines; finds the indentation if it is not known (0) yet.
+    fn block_gap(&mut self, indent: &mut isize, breaks: &mut Vec<Range<usize>>) -> Result<()> {
+        let mut deepest = 0;
+        loop {
+            while (*indent == 0 || self.column() < *indent) && self.byte() == b' ' {
+                self.at += 1;
+            }
+            deepest = deepest.max(self.column());
+            if (*indent == 0 || self.column() < *indent) && self.byte() == b'\t' {
+                let message = "a tab cannot indent; use spaces".to_owned();
+                return Err(self.error(self.at..self.at + 1, message));
+            }
+            if !self.bytes.is_break(self.at) {
+                break;
+            }
+            breaks.push(self.cross_line());
+        }
+        if *indent == 0 {
+            *indent = deepest.max(self.indent + 1).max(1);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Which token starts at a position, and what it changes about the ones that may follow.
+
+use super::{DEPTH, Kind, Result, Scanner, SimpleKey, too_deep};
+
+impl<'t> Scanner<'t> {
+    /// Adds the next token to the queue, and those that its column or a `:` imply.
+    pub(super) fn fetch(&mut self) -> Result<()> {
+        self.skip_to_token();
+        self.unroll_indent(self.column());
+        if self.bytes.is_end(self.at) {
+            return self.fetch_end();
+        }
+        if self.at == self.line_start && self.byte() == b'%' {
+            self.leave_document()?;
+            return self.directive();
+        }
+        if let Some(marker) = self.at_document_marker() {
+            self.leave_document()?;
+            let kind = if marker == b'-' {
+                Kind::DocumentStart
+            } else {
+                Kind::DocumentEnd
+            };
+            self.push_indicator(kind, 3);
+            return Ok(());
+        }
+        self.fetch_indicator()
+    }
+
+    fn fetch_indicator(&mut self) -> Result<()> {
+        let in_flow = self.flow_level() > 0;
+        let before_gap = self.bytes.is_gap(self.at + 1);
+        match self.byte() {
+            b'[' => self.open_flow(Kind::FlowSequenceStart),
+            b'{' => self.open_flow(Kind::FlowMappingStart),
+            b']' => self.close_flow(Kind::FlowSequenceEnd),
+            b'}' => self.close_flow(Kind::FlowMappingEnd),
+            b',' => self.flow_entry(),
+            b'-' if before_gap => self.block_entry(),
+            b'?' if in_flow || before_gap => self.explicit_key(),
+            b':' if in_flow || before_gap => self.value(),
+            b'*' => self.word(Kind::Alias),
+            b'&' => self.word(Kind::Anchor),
+            b'!' => self.tag(),
+            b'|' if !in_flow => self.block_scalar(true),
+            b'>' if !in_flow => self.block_scalar(false),
+            b'\'' => self.quoted_scalar(true),
+            b'"' => self.quoted_scalar(false),
+            b'-' => self.plain_scalar(),
+            b'?' | b':' if !in_flow => self.plain_scalar(),
+            b'?' | b':' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => Err(self.stray()),
+            _ => self.plain_scalar(),
+        }
+    }
+
+    /// Skips white space, comments and line breaks. A tab does not indent, so it is no white space where a key may start.
+    fn skip_to_token(&mut self) {
+        loop {
+            let tabs = self.flow_level() > 0 || !self.key_allowed;
+            while self.byte() == b' ' || (tabs && self.byte() == b'\t') {
+                self.at += 1;
+            }
+            if self.byte() == b'#' {
+                self.skip_to_line_end();
+            }
+            if !self.bytes.is_break(self.at) {
+                return;
+            }
+            self.cross_line();
+            if self.flow_level() == 0 {
+                self.key_allowed = true;
+            }
+        }
+    }
+
+    pub(super) fn skip_to_line_end(&mut self) {
+        while !self.bytes.is_break_or_end(self.at) {
+            self.at += 1;
+        }
+    }
+
+    fn fetch_end(&mut self) -> Result<()> {
+        self.leave_document()?;
+        self.push(Kind::StreamEnd, self.at);
+        Ok(())
+    }
+
+    fn leave_document(&mut self) -> Result<()> {
+        self.unroll_indent(-1);
+        self.drop_key()?;
+        self.key_allowed = false;
+        Ok(())
+    }
+
+    fn push_indicator(&mut self, kind: Kind<'t>, width: usize) {
+        let start = self.at;
+        self.at += width;
+        self.push(kind, start);
+    }
+
+    fn open_flow(&mut self, kind: Kind<'t>) -> Result<()> {
+        self.save_key()?;
+        if self.flow_level() >= DEPTH {
+            return Err(self.error(self.at..self.at + 1, too_deep()));
+        }
+        self.keys.push(SimpleKey::default());
+        self.key_allowed = true;
+        self.push_indicator(kind, 1);
+        Ok(())
+    }
+
+    fn close_flow(&mut self, kind: Kind<'t>) -> Result<()> {
+        self.drop_key()?;
+        if self.flow_level() > 0 {
+            self.keys.pop();
+        }
+        self.key_allowed = false;
+        self.push_indicator(kind, 1);
+        Ok(())
+    }
+
+    fn flow_entry(&mut self) -> Result<()> {
+        self.drop_key()?;
+        self.key_allowed = true;
+        self.push_indicator(Kind::FlowEntry, 1);
+        Ok(())
+    }
+
+    /// A `-` in a flow collection is left to the composer, which knows what it stands in.
+    fn block_entry(&mut self) -> Result<()> {
+        if self.flow_level() == 0 {
+            self.require_line_start("a list item")?;
+            self.roll_indent(self.column(), None, Kind::BlockSequenceStart, self.at)?;
+        }
+        self.drop_key()?;
+        self.key_allowed = true;
+        self.push_indicator(Kind::BlockEntry, 1);
+        Ok(())
+    }
+
+    fn explicit_key(&mut self) -> Result<()> {
+        if self.flow_level() == 0 {
+            self.require_line_start("a key")?;
+            self.roll_indent(self.column(), None, Kind::BlockMappingStart, self.at)?;
+        }
+        self.drop_key()?;
+        self.key_allowed = self.flow_level() == 0;
+        self.push_indicator(Kind::Key, 1);
+        Ok(())
+    }
+
+    fn value(&mut self) -> Result<()> {
+        if self.key_stands(self.flow_level())? {
+            let key = *self.key();
+            self.insert(key.number - self.taken, Kind::Key, key.at);
+            self.roll_indent(
+                key.column,
+                Some(key.number),
+                Kind::BlockMappingStart,
+                key.at,
+            )?;
+            self.key().possible = false;
+            self.key_allowed = false;
+        } else {
+            if self.flow_level() == 0 {
+                self.require_line_start("a second `:`")?;
+                self.roll_indent(self.column(), None, Kind::BlockMappingStart, self.at)?;
+            }
+            self.key_allowed = self.flow_level() == 0;
+        }
+        self.push_indicator(Kind::Value, 1);
+        Ok(())
+    }
+
+    fn require_line_start(&self, what: &str) -> Result<()> {
+        if self.key_allowed {
+            return Ok(());
+        }
+        let message = format!("{what} cannot stand here, on the same line");
+        Err(self.error(self.at..self.at + 1, message))
+    }
+
+    fn stray(&self) -> super::SyntaxError {
+        let message = match self.byte() {
+            b'\t' => "a tab cannot indent; use spaces".to_owned(),
+            byte => format!(
+                "no value can start with `{}` unless it is quoted",
+                char::from(byte)
+            ),
+        };
+        self.error(self.at..self.at + 1, message)
+    }
+}

@@ -1,0 +1,82 @@
+//! Scalars without quotes.
+
+use super::text::{Fold, Text};
+use super::{Kind, Result, Scanner, Style};
+
+impl Scanner<'_> {
+    /// A plain scalar, over as many lines as are indented deeply enough.
+    pub(super) fn plain_scalar(&mut self) -> Result<()> {
+        self.save_key()?;
+        self.key_allowed = false;
+        let start = self.at;
+        let mut end = start;
+        let mut text = Text::new(self.text, self.record);
+        let mut fold = Fold::default();
+        let mut blanks = start..start;
+        while self.at_document_marker().is_none() && self.byte() != b'#' {
+            let run = self.at;
+            self.skip_plain_run();
+            if self.at > run {
+                if fold.crossed() {
+                    fold.join(&mut text);
+                } else {
+                    text.copy(blanks);
+                }
+                text.copy(run..self.at);
+                end = self.at;
+            }
+            if !self.bytes.is_blank(self.at) && !self.bytes.is_break(self.at) {
+                break;
+            }
+            let gap = self.at;
+            self.skip_plain_gap(&mut fold)?;
+            blanks = gap..self.at;
+            if self.flow_level() == 0 && self.column() <= self.indent {
+                break;
+            }
+        }
+        if fold.crossed() {
+            self.key_allowed = true;
+        }
+        let (text, segments) = text.finish();
+        self.segments = segments;
+        let style = Style::Plain;
+        self.queue.push_back(super::Token {
+            kind: Kind::Scalar { text, style },
+            start,
+            end,
+        });
+        Ok(())
+    }
+
+    /// Up to white space, or what ends a plain scalar.
+    fn skip_plain_run(&mut self) {
+        let in_flow = self.flow_level() > 0;
+        loop {
+            match self.byte() {
+                b' ' | b'\t' | b'\n' | b'\r' | 0 => return,
+                b':' if self.bytes.is_gap(self.at + 1) => return,
+                b',' | b'?' | b'[' | b']' | b'{' | b'}' if in_flow => return,
+                0xC2 | 0xE2 if self.bytes.is_break(self.at) => return,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn skip_plain_gap(&mut self, fold: &mut Fold) -> Result<()> {
+        loop {
+            if self.bytes.is_blank(self.at) {
+                if fold.crossed() && self.byte() == b'\t' && self.column() <= self.indent {
+                    let message = "a tab cannot indent; use spaces".to_owned();
+                    return Err(self.error(self.at..self.at + 1, message));
+                }
+                self.at += 1;
+            } else if self.bytes.is_break(self.at) {
+                let line_break = self.cross_line();
+                fold.cross(line_break);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+}

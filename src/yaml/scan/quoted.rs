@@ -1,0 +1,150 @@
+//! Scalars in single or double quotes.
+
+use super::text::{Fold, Text};
+use super::{Kind, Result, Scanner, Style};
+
+impl Scanner<'_> {
+    /// A quoted scalar; line breaks within it are folded.
+    pub(super) fn quoted_scalar(&mut self, single: bool) -> Result<()> {
+        self.save_key()?;
+        self.key_allowed = false;
+        let start = self.at;
+        let quote = self.byte();
+        self.at += 1;
+        let mut text = Text::new(self.text, self.record);
+        loop {
+            if self.at_document_marker().is_some() || self.bytes.is_end(self.at) {
+                let message = "this quote is never closed".to_owned();
+                return Err(self.error(start..start + 1, message));
+            }
+            let mut fold = Fold::default();
+            self.quoted_run(quote, &mut text, &mut fold, start)?;
+            if self.byte() == quote {
+                break;
+            }
+            let gap = self.at;
+            while self.bytes.is_blank(self.at) || self.bytes.is_break(self.at) {
+                if self.bytes.is_break(self.at) {
+                    let line_break = self.cross_line();
+                    fold.cross(line_break);
+                } else {
+                    self.at += 1;
+                }
+            }
+            if fold.crossed() {
+                fold.join(&mut text);
+            } else {
+                text.copy(gap..self.at);
+            }
+        }
+        self.at += 1;
+        let (text, segments) = text.finish();
+        self.segments = segments;
+        let style = if single {
+            Style::SingleQuoted
+        } else {
+            Style::DoubleQuoted
+        };
+        self.push(Kind::Scalar { text, style }, start);
+        Ok(())
+    }
+
+    /// Up to white space, the closing quote or an escaped line break.
+    fn quoted_run(
+        &mut self,
+        quote: u8,
+        text: &mut Text<'_>,
+        fold: &mut Fold,
+        start: usize,
+    ) -> Result<()> {
+        let mut run = self.at;
+        while !self.bytes.is_gap(self.at) {
+            match self.byte() {
+                b'\'' if quote == b'\'' && self.bytes.at(self.at + 1) == b'\'' => {
+                    text.copy(run..self.at);
+                    text.put("'", self.at..self.at + 2);
+                    self.at += 2;
+                    run = self.at;
+                }
+                byte if byte == quote => break,
+                b'\\' if quote == b'"' => {
+                    text.copy(run..self.at);
+                    if self.bytes.is_break(self.at + 1) {
+                        self.at += 1;
+                        self.cross_line();
+                        fold.escape();
+                        return Ok(());
+                    }
+                    self.escape(text, start)?;
+                    run = self.at;
+                }
+                _ => self.at += 1,
+            }
+        }
+        text.copy(run..self.at);
+        Ok(())
+    }
+
+    /// A `\` and what belongs to it.
+    fn escape(&mut self, text: &mut Text<'_>, start: usize) -> Result<()> {
+        let from = self.at;
+        let letter = self.bytes.at(from + 1);
+        let digits = match letter {
+            b'x' => 2,
+            b'u' => 4,
+            b'U' => 8,
+            _ => 0,
+        };
+        let character = if digits > 0 {
+            self.code_point(from + 2, digits)
+        } else {
+            named_escape(letter)
+        };
+        let Some(character) = character else {
+            let width = self.text[from + 1..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
+            let end = (from + 1 + width + digits).min(self.text.len());
+            let message = if self.bytes.is_end(from + 1) {
+                return Err(self.error(start..start + 1, "this quote is never closed".to_owned()));
+            } else {
+                let spelling: String = self.text[from..].chars().take(2 + digits).collect();
+                format!("`{spelling}` is no escape that YAML knows")
+            };
+            return Err(self.error(from..end, message));
+        };
+        self.at = from + 2 + digits;
+        text.put(character.encode_utf8(&mut [0; 4]), from..self.at);
+        Ok(())
+    }
+
+    fn code_point(&self, from: usize, digits: usize) -> Option<char> {
+        let code = self.text.get(from..from + digits)?;
+        if !code.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        char::from_u32(u32::from_str_radix(code, 16).ok()?)
+    }
+}
+
+/// The escapes of one letter (<https://yaml.org/spec/1.1/#escaping>), with `\'` and without `\/`, as go-yaml has them.
+fn named_escape(letter: u8) -> Option<char> {
+    Some(match letter {
+        b'0' => '\0',
+        b'a' => '\x07',
+        b'b' => '\x08',
+        b't' | b'\t' => '\t',
+        b'n' => '\n',
+        b'v' => '\x0b',
+        b'f' => '\x0c',
+        b'r' => '\r',
+        b'e' => '\x1b',
+        b' ' | b'"' | b'\'' | b'\\' => char::from(letter),
+        b'N' => '\u{85}',
+        b'_' => '\u{a0}',
+        b'L' => '\u{2028}',
+        b'P' => '\u{2029}',
+        _ => return None,
+    })
+}
