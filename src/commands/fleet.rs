@@ -11,21 +11,24 @@ use crate::error::Error;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
 use crate::model::matching::{Outcome, PatternCache};
+use crate::model::catalogue::Catalogue;
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
-use crate::read::{self, ClusterEntry, TemplateCache, Workspace};
-use crate::resolve;
+use crate::evaluate::TemplateCache;
+use crate::read::{self, ClusterEntry, Workspace};
+use crate::resolve::{self, Resolved};
 use crate::rules::{ImageUse, WorkspaceInput};
-use crate::sources::{self, ImageFacts};
 
 /// What the stages need beside the workspace.
 pub(super) struct Tools {
-    /// The facts of the image sources.
-    facts: ImageFacts,
     /// Patterns, each compiled once.
     pub(super) patterns: PatternCache,
     /// Expressions, each parsed once.
     templates: TemplateCache,
+    /// The catalogue of the shared layers alone.
+    catalogue: Arc<Catalogue>,
+    /// What it came to: the images of every cluster that does not touch it.
+    shared: Resolved,
     /// The day that waivers are held against.
     pub(super) today: Date,
 }
@@ -38,7 +41,7 @@ pub(super) struct Survey<T> {
     pub(super) faulty: BTreeSet<Arc<str>>,
     /// The images that any cluster is served, by key.
     pub(super) served: Arc<Images>,
-    /// All findings, sorted, each once.
+    /// All findings.
     pub(super) judged: Vec<Judged>,
 }
 
@@ -52,7 +55,6 @@ impl<T> Survey<T> {
     pub(super) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
         let checked = check::findings(found, &workspace.settings, today);
         self.judged.extend(checked.findings);
-        self.judged = check::gather(std::mem::take(&mut self.judged));
     }
 }
 
@@ -64,17 +66,40 @@ struct Part<T> {
     result: T,
 }
 
-/// Opens the image sources; what they say wrong joins the workspace's findings.
-pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (facts, found) = sources::facts(&workspace.settings.root, &workspace.facts)?;
-    workspace.findings.extend(found);
-    Ok(Tools { facts, patterns: PatternCache::default(), templates: TemplateCache::default(), today })
+/// The tools of one run.
+pub(super) fn tools(workspace: &Workspace, today: Date) -> Result<Tools, Error> {
+    let templates = TemplateCache::default();
+    let catalogue = read::shared_catalogue(workspace, &templates);
+    let shared = resolve::images(&catalogue, &workspace.sources)?;
+    Ok(Tools {
+        patterns: PatternCache::default(),
+        templates,
+        catalogue,
+        shared,
+        today,
+    })
 }
 
 /// One cluster, read and resolved.
-pub(super) fn view(workspace: &Workspace, tools: &Tools, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-    let read = read::cluster(workspace, entry, &tools.templates)?;
-    Ok(resolve::cluster(read, &tools.facts, &workspace.settings, &tools.patterns))
+pub(super) fn view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let read = read::cluster(workspace, entry, &tools.catalogue, &tools.templates)?;
+    let own;
+    let resolved = if Arc::ptr_eq(&read.catalogue, &tools.catalogue) {
+        &tools.shared
+    } else {
+        own = resolve::images(&read.catalogue, &workspace.sources)?;
+        &own
+    };
+    Ok(resolve::cluster(
+        read,
+        resolved,
+        &workspace.settings,
+        &tools.patterns,
+    ))
 }
 
 /// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.
@@ -88,7 +113,9 @@ pub(super) fn survey<T: Send>(
         let mut checked = check::cluster(&view, &workspace.settings, tools.today);
         let (result, found) = keep(&view, &checked)?;
         if !found.is_empty() {
-            checked.join(check::findings(found, &workspace.settings, tools.today));
+            let behind = check::findings(found, &workspace.settings, tools.today);
+            checked.findings.extend(behind.findings);
+            checked.waivers_used.extend(behind.waivers_used);
         }
         Ok(Part { uses: uses(&view), served: served(&view), checked, result })
     };
@@ -112,12 +139,14 @@ fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Res
         }
         all.push(part.uses);
     }
-    let shared = read::shared(workspace, &tools.templates);
-    let shared = resolve::cluster(shared, &tools.facts, &workspace.settings, &tools.patterns);
-    let input = WorkspaceInput { uses: &all, images: &shared.images, sources: &shared.sources, settings: &workspace.settings };
+    let input = WorkspaceInput {
+        uses: &all,
+        images: &tools.shared.images,
+        sources: workspace.shared.sources(),
+        settings: &workspace.settings,
+    };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);
-    survey.judged = check::gather(survey.judged);
     survey.served = Arc::new(images);
     Ok(survey)
 }

@@ -61,8 +61,8 @@ type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), Row>;
 /// # Errors
 /// The world failed, or there is no project.
 pub fn images(request: &Request, options: &ImagesOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
+    let workspace = read::workspace(request)?;
+    let tools = fleet::tools(&workspace, options.today)?;
     let survey = fleet::survey(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
     let mut all = Rows::new();
     for (identity, row) in survey.results.iter().flatten() {

@@ -11,8 +11,7 @@ use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::report;
-use crate::schema::Schemas;
-use crate::write::{self, Foreign, Plan, Previous};
+use crate::write::{self, Foreign, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
@@ -55,11 +54,10 @@ pub fn render(request: &Request, options: &RenderOptions, terminal: &mut Termina
     if workspace.settings.outputs.is_empty() {
         return Err(Error::Usage { message: NO_OUTPUT.to_owned() });
     }
-    let tools = fleet::tools(&mut workspace, options.today)?;
-    let schemas = workspace.schemas.as_ref().map(|folder| Schemas::open(&workspace.settings.root.join(folder))).transpose()?;
+    let tools = fleet::tools(&workspace, options.today)?;
+    let (settings, templates) = (workspace.settings.clone(), std::mem::take(&mut workspace.templates));
+    let schemas = workspace.schemas.take();
     let mut found = Vec::new();
-    let templates = std::mem::take(&mut workspace.templates);
-    let settings = workspace.settings.clone();
     let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| found.push(finding));
     workspace.findings.extend(found);
     match options.mode {

@@ -17,20 +17,23 @@ use super::files;
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The first layer: the chart's own `values.yaml`.
-    pub(super) chart: Node,
+    chart: Node,
     /// The layers above it, merged.
-    pub(super) overrides: Node,
+    overrides: Node,
+    /// Both, merged: what a cluster without values of its own has.
+    pub(super) values: Node,
     /// The files, shared by every cluster's sources.
-    pub(super) sources: Sources,
+    sources: Sources,
 }
 
-/// Reads and merges the shared layers.
+/// Reads and merges the shared layers. Their files join `sources`.
 pub(super) fn shared(
     root: &Path,
     layers: &[PathBuf],
     engine: Engine,
+    mut sources: Sources,
 ) -> Result<(Shared, Vec<Finding>), Error> {
-    let (mut sources, mut findings) = (Sources::default(), Vec::new());
+    let mut findings = Vec::new();
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     for (index, layer) in layers.iter().enumerate() {
@@ -41,17 +44,18 @@ pub(super) fn shared(
             _ => overrides = merge::merge(&overrides, &tree),
         }
     }
-    Ok((
-        Shared {
-            chart,
-            overrides,
-            sources: sources.share(),
-        },
-        findings,
-    ))
+    let merged = merge::over_chart(&chart, &overrides, engine);
+    findings.extend(merged.conflicts.iter().map(|conflict| clash(conflict, &sources)));
+    let shared = Shared { chart, overrides, values: merged.tree, sources: sources.share() };
+    Ok((shared, findings))
 }
 
 impl Shared {
+    /// The files of the shared layers and of the image sources.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
     pub(super) fn with(
         &self,

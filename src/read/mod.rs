@@ -11,11 +11,15 @@ mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::matching::Matching;
+use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::schema::Schemas;
+use crate::sources::ImageSource;
 
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
@@ -61,7 +65,6 @@ pub struct Flags {
 }
 
 /// Everything that is read before the first cluster.
-#[derive(Debug)]
 pub struct Workspace {
     /// The settings, from project file and flags.
     pub settings: Settings,
@@ -73,12 +76,14 @@ pub struct Workspace {
     pub shared: Shared,
     /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
-    /// The files with image facts, the strongest first, below the root.
-    pub facts: Vec<PathBuf>,
+    /// The image sources, the strongest first.
+    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The folder that `--out` names, where outputs then go; else they are below the root.
+    pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
-    pub templates: BTreeMap<String, String>,
-    /// The folder of CustomResourceDefinitions, below the root.
-    pub schemas: Option<PathBuf>,
+    pub templates: BTreeMap<String, Arc<Source>>,
+    /// The CustomResourceDefinitions that rendered objects are held against.
+    pub schemas: Option<Schemas>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

@@ -12,6 +12,8 @@ use crate::model::finding::Finding;
 use crate::model::place::{Source, Sources};
 use crate::model::suggest::did_you_mean;
 use crate::rules;
+use crate::schema::Schemas;
+use crate::sources;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
@@ -52,7 +54,15 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .chain(&project.file.values)
         .map(PathBuf::from)
         .collect::<Vec<_>>();
-    let (shared, found) = layers::shared(&root, &values, engine)?;
+    let facts = if flags.info.is_empty() { &project.file.images.facts } else { &flags.info };
+    let mut files = Sources::default();
+    let mut image_sources = Vec::with_capacity(facts.len());
+    for path in facts {
+        let (source, found) = sources::open(&root.join(path), path, &mut files)?;
+        project.findings.extend(found);
+        image_sources.push(source);
+    }
+    let (shared, found) = layers::shared(&root, &values, engine, files)?;
     project.findings.extend(found);
     let clusters = entries(&root, &project.file, &flags.clusters, &mut project.findings)?;
     let facts = if flags.info.is_empty() {
@@ -68,12 +78,16 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         evaluation: project.file.evaluation,
         shared,
         clusters,
-        facts: facts.iter().map(PathBuf::from).collect(),
+        out: flags.out.as_ref().map(PathBuf::from),
+        sources: image_sources,
         templates: templates
             .map(|folder| texts(&root.join(folder)))
             .transpose()?
             .unwrap_or_default(),
-        schemas: schemas.map(PathBuf::from),
+        schemas: schemas
+            .map(|folder| texts(&root.join(folder)))
+            .transpose()?
+            .map(|files| Schemas::new(files.into_values())),
         findings: project.findings,
     })
 }
@@ -289,7 +303,7 @@ fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
 }
 
 /// The files below a folder by their path, with slashes.
-fn texts(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+fn texts(folder: &Path) -> Result<BTreeMap<String, Arc<Source>>, Error> {
     let mut texts = BTreeMap::new();
     for entry in WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| Error::Read {
@@ -304,7 +318,7 @@ fn texts(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
                 path: entry.path().to_owned(),
                 cause,
             })?;
-            texts.insert(files::display(below), text);
+            texts.insert(files::display(below), Arc::new(Source::new(files::display(entry.path()), text)));
         }
     }
     Ok(texts)

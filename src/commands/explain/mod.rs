@@ -63,8 +63,8 @@ pub fn explain(request: &Request, options: &ExplainOptions, terminal: &mut Termi
         answer(&told(rule), options.format, terminal, text::rule)?;
         return Ok(Verdict::Clean);
     }
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
+    let workspace = read::workspace(request)?;
+    let tools = fleet::tools(&workspace, options.today)?;
     let (cluster, pool) = subject.split_once('/').map_or((subject, None), |(cluster, pool)| (cluster, Some(pool)));
     if let Some(entry) = workspace.clusters.iter().find(|entry| &*entry.name == cluster) {
         let view = fleet::view(&workspace, &tools, entry)?;
