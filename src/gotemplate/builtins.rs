@@ -1,14 +1,11 @@
-//! The functions that text/template itself brings.
+//! The functions that text/template itself brings, and those of Helm that evaluate templates.
+
+use std::collections::BTreeMap;
 
 use super::function::{Body, Call, Function, Signature, Type};
-use super::{Error, ErrorClass, Value};
+use super::{Error, ErrorClass, Value, compare, escape, format};
 
-const ONE_OR_MORE: Signature = Signature {
-    parameters: &[Type::Any],
-    rest: Some(Type::Any),
-};
-
-/// Go's table.
+/// Go's own table. Its `slice` is not here: Sprig's takes its place.
 pub(super) const TABLE: &[Function] = &[
     Function {
         name: "and",
@@ -20,9 +17,49 @@ pub(super) const TABLE: &[Function] = &[
         signature: ONE_OR_MORE,
         body: Body::Or,
     },
+    Function {
+        name: "include",
+        signature: TEXT_AND_DOT,
+        body: Body::Include,
+    },
+    Function {
+        name: "tpl",
+        signature: TEXT_AND_DOT,
+        body: Body::Tpl,
+    },
+    Function::new("lookup", &[Type::String; 4], lookup),
     Function::new("not", &[Type::Any], not),
     Function::new("len", &[Type::Any], len),
+    Function::variadic("index", &[Type::Any], Type::Any, index),
+    Function::variadic("call", &[Type::Any], Type::Any, call_value),
+    Function::variadic("eq", &[Type::Any], Type::Any, eq),
+    Function::new("ne", &[Type::Any, Type::Any], ne),
+    Function::new("lt", &[Type::Any, Type::Any], lt),
+    Function::new("le", &[Type::Any, Type::Any], le),
+    Function::new("gt", &[Type::Any, Type::Any], gt),
+    Function::new("ge", &[Type::Any, Type::Any], ge),
+    Function::variadic("print", &[], Type::Any, print),
+    Function::variadic("println", &[], Type::Any, println),
+    Function::variadic("printf", &[Type::String], Type::Any, printf),
+    Function::variadic("html", &[], Type::Any, html),
+    Function::variadic("js", &[], Type::Any, js),
+    Function::variadic("urlquery", &[], Type::Any, urlquery),
 ];
+
+const ONE_OR_MORE: Signature = Signature {
+    parameters: &[Type::Any],
+    rest: Some(Type::Any),
+};
+
+const TEXT_AND_DOT: Signature = Signature {
+    parameters: &[Type::String, Type::Any],
+    rest: None,
+};
+
+/// There is no cluster to look into: Helm, too, then answers with an empty map.
+fn lookup(_call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(Value::map(BTreeMap::new()))
+}
 
 fn not(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(!call.value(0).truth()?))
@@ -33,13 +70,153 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
         Value::String(text) => text.len(),
         Value::List(list) => list.items.len(),
         Value::Map(map) => map.len()?,
-        Value::Nil => return Err(call.error("`len` of nil")),
-        other => {
-            return Err(Error::new(
-                ErrorClass::WrongType,
-                format!("`len` of a value of type `{}`", other.type_name()),
-            ));
+        Value::Object(object) if object.items().is_some() => {
+            object.items().map_or(0, |list| list.items.len())
         }
+        _ => return Err(call.unexpected(0, "string, list or map")),
     };
     Ok(Value::Int(length as i64))
+}
+
+fn index(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut item = call.value(0);
+    if matches!(item, Value::Nil) {
+        return Err(wrong_type("`index` is asked to look into nil"));
+    }
+    for key in call.rest(1) {
+        item = indexed(&item, key)?;
+    }
+    Ok(item)
+}
+
+fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
+    match (item, key) {
+        (Value::Nil, _) => Err(wrong_type("`index` is asked to look into nil")),
+        (Value::Map(map), Value::String(name)) => Ok(map.get(name)?.unwrap_or_else(|| map.zero())),
+        (Value::Map(_), key) => Err(wrong_type(format!(
+            "a map's keys are strings, not of type `{}`",
+            key.type_name()
+        ))),
+        (Value::List(list), key) => {
+            let place = position(key, list.items.len())?;
+            Ok(list.items[place].clone())
+        }
+        (Value::String(text), key) => {
+            let place = position(key, text.len())?;
+            Ok(Value::Uint8(text.as_bytes()[place]))
+        }
+        (Value::Object(object), key) if object.items().is_some() => match object.items() {
+            Some(list) => indexed(&Value::List(list), key),
+            None => Ok(Value::Nil),
+        },
+        (other, _) => Err(wrong_type(format!(
+            "`index` cannot look into a value of type `{}`",
+            other.type_name()
+        ))),
+    }
+}
+
+fn position(key: &Value, length: usize) -> Result<usize, Error> {
+    let number = match key {
+        Value::Int(number) | Value::Int64(number) => *number,
+        Value::Uint8(number) => i64::from(*number),
+        Value::Uint64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        other => {
+            return Err(wrong_type(format!(
+                "an index is an integer, not of type `{}`",
+                other.type_name()
+            )));
+        }
+    };
+    usize::try_from(number)
+        .ok()
+        .filter(|place| *place < length)
+        .ok_or_else(|| {
+            let message = format!("index {number} is out of range: there are {length} items");
+            Error::new(ErrorClass::OutOfRange, message)
+        })
+}
+
+/// No value of a template is a function.
+fn call_value(call: &mut Call<'_>) -> Result<Value, Error> {
+    Err(call.unexpected(0, "function"))
+}
+
+fn eq(call: &mut Call<'_>) -> Result<Value, Error> {
+    let first = call.value(0);
+    if call.rest(1).is_empty() {
+        return Err(wrong_type("`eq` needs something to compare with"));
+    }
+    for other in call.rest(1) {
+        if compare::equal(&first, other)? {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+fn ne(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(!compare::equal(
+        &call.value(0),
+        &call.value(1),
+    )?))
+}
+
+fn lt(call: &mut Call<'_>) -> Result<Value, Error> {
+    compare::less(&call.value(0), &call.value(1)).map(Value::Bool)
+}
+
+fn le(call: &mut Call<'_>) -> Result<Value, Error> {
+    less_or_equal(call).map(Value::Bool)
+}
+
+fn gt(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(!less_or_equal(call)?))
+}
+
+fn ge(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(!compare::less(&call.value(0), &call.value(1))?))
+}
+
+fn less_or_equal(call: &Call<'_>) -> Result<bool, Error> {
+    let (first, second) = (call.value(0), call.value(1));
+    Ok(compare::less(&first, &second)? || compare::equal(&first, &second)?)
+}
+
+fn print(call: &mut Call<'_>) -> Result<Value, Error> {
+    format::sprint(call.arguments, call.budget).map(Value::from)
+}
+
+fn println(call: &mut Call<'_>) -> Result<Value, Error> {
+    format::sprintln(call.arguments, call.budget).map(Value::from)
+}
+
+fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
+    format::sprintf(&call.string(0)?, call.rest(1), call.budget).map(Value::from)
+}
+
+fn html(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(escape::html(&text_of(call)?).into())
+}
+
+fn js(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(escape::js(&text_of(call)?).into())
+}
+
+fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(escape::url_query(&text_of(call)?).into())
+}
+
+/// The arguments as an action would write them.
+fn text_of(call: &Call<'_>) -> Result<String, Error> {
+    let shown = |value: &Value| match value {
+        Value::Nil => Value::from("<no value>"),
+        other => other.clone(),
+    };
+    let arguments: Vec<Value> = call.arguments.iter().map(shown).collect();
+    format::sprint(&arguments, call.budget)
+}
+
+fn wrong_type(message: impl Into<String>) -> Error {
+    Error::new(ErrorClass::WrongType, message)
 }

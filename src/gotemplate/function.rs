@@ -70,6 +70,19 @@ impl Signature {
     pub(super) fn parameter(&self, index: usize) -> Option<Type> {
         self.parameters.get(index).copied().or(self.rest)
     }
+
+    /// Why so many arguments are wrong, if they are.
+    pub(super) fn refuses(&self, name: &str, count: usize) -> Option<String> {
+        let wanted = self.parameters.len();
+        let arguments = if wanted == 1 { "argument" } else { "arguments" };
+        if self.rest.is_some() {
+            return (count < wanted).then(|| {
+                format!("`{name}` takes at least {wanted} {arguments}, and {count} are given")
+            });
+        }
+        (count != wanted)
+            .then(|| format!("`{name}` takes {wanted} {arguments}, and {count} are given"))
+    }
 }
 
 /// The Go type of a parameter.
@@ -95,6 +108,23 @@ pub enum Type {
     Map,
     /// A type with methods, by the name that [`super::object::Object::type_name`] gives.
     Named(&'static str),
+}
+
+impl Type {
+    /// The type in a message.
+    pub(super) fn phrase(self) -> &'static str {
+        match self {
+            Self::Any => "a value",
+            Self::Bool => "a bool",
+            Self::Int | Self::Int64 => "an integer",
+            Self::Float => "a float",
+            Self::String => "a string",
+            Self::List => "a list",
+            Self::Strings => "a list of strings",
+            Self::Map => "a map",
+            Self::Named(name) => name,
+        }
+    }
 }
 
 /// What a function does.

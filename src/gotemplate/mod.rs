@@ -1,25 +1,31 @@
 //! The Go-template expressions inside values: parse, evaluate, functions. Pure, and knows nothing of the project.
 
 mod builtins;
+mod code;
+mod compare;
+pub mod convert;
+mod escape;
+pub mod format;
 pub mod function;
 mod functions;
-pub mod limits;
+mod host;
+mod lexer;
+mod limits;
+mod literal;
+mod machine;
 pub mod object;
+mod parse;
 pub mod print;
+mod refused;
 pub mod value;
 
+pub use crate::model::engine::Engine;
+pub use code::Template;
+pub use host::{Host, Named, Native, NoHost};
 pub use limits::{Budget, Limits};
+pub use machine::execute;
+pub use parse::parse;
 pub use value::Value;
-
-/// Whose behaviour is wanted, where the engines differ (fixtures/oracle/README.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// Helm 3.
-    Helm3,
-    /// Helm 4.
-    #[default]
-    Helm4,
-}
 
 /// What went wrong in an expression, and where in its text.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -84,7 +90,10 @@ fn lookup(name: &str) -> Option<&'static function::Function> {
     type Functions = std::collections::HashMap<&'static str, &'static function::Function>;
     static BY_NAME: std::sync::LazyLock<Functions> = std::sync::LazyLock::new(|| {
         let mut by_name = Functions::new();
-        for table in [builtins::TABLE].iter().chain(functions::TABLES) {
+        for table in [builtins::TABLE, refused::TABLE]
+            .iter()
+            .chain(functions::TABLES)
+        {
             by_name.extend(table.iter().map(|function| (function.name, function)));
         }
         by_name

@@ -1,8 +1,10 @@
 //! Go values with fields or methods of their own: a semantic version, a time, `.Files`, `.Capabilities.APIVersions`.
 
 use std::fmt::Debug;
+use std::rc::Rc;
 
 use super::function::Signature;
+use super::value::List;
 use super::{Error, ErrorClass, Value};
 
 /// A value that is neither a plain kind, nor a list, nor a map.
@@ -21,6 +23,11 @@ pub trait Object: Debug {
     /// Go's truth; a struct is always true.
     fn truth(&self) -> bool {
         true
+    }
+
+    /// The items, where it is a list under a type of its own.
+    fn items(&self) -> Option<Rc<List>> {
+        None
     }
 
     /// The value as JSON has it: what `toJson` and `toYaml` write.
@@ -73,5 +80,36 @@ impl Object for Struct {
     fn field(&self, name: &str) -> Result<Option<Value>, Error> {
         let found = self.fields.iter().find(|(field, _)| *field == name);
         Ok(found.map(|(_, value)| value.clone()))
+    }
+}
+
+/// A `complex128`, which only a literal such as `1i` makes.
+#[derive(Debug)]
+pub(super) struct Complex {
+    pub(super) real: f64,
+    pub(super) imaginary: f64,
+}
+
+impl Object for Complex {
+    fn type_name(&self) -> &str {
+        "complex128"
+    }
+
+    fn kind(&self) -> &'static str {
+        "complex128"
+    }
+
+    fn text(&self) -> String {
+        let imaginary = super::print::float(self.imaginary);
+        let sign = if imaginary.starts_with(['-', '+']) {
+            ""
+        } else {
+            "+"
+        };
+        format!("({}{sign}{imaginary}i)", super::print::float(self.real))
+    }
+
+    fn truth(&self) -> bool {
+        self.real != 0.0 || self.imaginary != 0.0
     }
 }

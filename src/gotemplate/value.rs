@@ -140,6 +140,31 @@ pub struct List {
     pub element: Element,
 }
 
+/// Takes nested values apart one by one: dropping them must not recurse, however deeply they are nested.
+impl Drop for List {
+    fn drop(&mut self) {
+        take_apart(&mut self.items);
+    }
+}
+
+fn take_apart(values: &mut Vec<Value>) {
+    while let Some(value) = values.pop() {
+        match value {
+            Value::List(list) => {
+                if let Ok(mut list) = Rc::try_unwrap(list) {
+                    values.append(&mut list.items);
+                }
+            }
+            Value::Map(map) => {
+                if let Ok(map) = Rc::try_unwrap(map) {
+                    values.extend(std::mem::take(&mut *map.entries.borrow_mut()).into_values());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The static type of a list's elements, which printing by type and some functions look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
@@ -186,6 +211,16 @@ pub trait Lazy: std::fmt::Debug {
     fn get(&self, key: &str) -> Result<Option<Value>, Error>;
     /// All keys, sorted.
     fn keys(&self) -> Result<Vec<Arc<str>>, Error>;
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        let entries = self.entries.get_mut();
+        let holds_more = |value: &Value| matches!(value, Value::List(_) | Value::Map(_));
+        if entries.values().any(holds_more) {
+            take_apart(&mut std::mem::take(entries).into_values().collect());
+        }
+    }
 }
 
 impl Map {
@@ -249,6 +284,19 @@ impl Map {
             keys.dedup();
         }
         Ok(keys)
+    }
+
+    /// What a missing entry is: the zero of the elements' type.
+    pub(super) fn zero(&self) -> Value {
+        if self.type_name == "map[string]string" {
+            return "".into();
+        }
+        Value::Nil
+    }
+
+    /// Whether the elements are of type `interface {}`.
+    pub(super) fn holds_any(&self) -> bool {
+        self.type_name == PLAIN_MAP || !self.type_name.starts_with("map[")
     }
 
     /// How many entries there are, without fetching their values.

@@ -1,0 +1,81 @@
+//! Go's quoting: `%q` and `strconv.Quote`.
+
+use std::sync::LazyLock;
+
+use crate::regexp::Regexp;
+
+use super::Spec;
+
+/// `strconv.Quote`
+pub fn quote(text: &str) -> String {
+    quoted(text, false)
+}
+
+/// `strconv.QuoteToASCII`
+pub fn quote_ascii(text: &str) -> String {
+    quoted(text, true)
+}
+
+/// `%q` of a text with its flags: `#` asks for backquotes where they can be, `+` for ASCII.
+pub(super) fn with(text: &str, spec: &Spec) -> String {
+    let is_plain = |c: char| c == '\t' || !c.is_control() && c != '`' && c != '\u{feff}';
+    if spec.sharp && text.chars().all(is_plain) {
+        return format!("`{text}`");
+    }
+    quoted(text, spec.plus)
+}
+
+/// `%q` of a character.
+pub(super) fn character(character: char, spec: &Spec) -> String {
+    let mut text = String::from("'");
+    escape(&mut text, character, '\'', spec.plus);
+    text.push('\'');
+    text
+}
+
+fn quoted(text: &str, ascii: bool) -> String {
+    let mut result = String::with_capacity(text.len() + 2);
+    result.push('"');
+    for character in text.chars() {
+        escape(&mut result, character, '"', ascii);
+    }
+    result.push('"');
+    result
+}
+
+fn escape(text: &mut String, character: char, quote: char, ascii: bool) {
+    match character {
+        '\\' => text.push_str("\\\\"),
+        other if other == quote => {
+            text.push('\\');
+            text.push(quote);
+        }
+        '\x07' => text.push_str("\\a"),
+        '\x08' => text.push_str("\\b"),
+        '\x0c' => text.push_str("\\f"),
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        '\x0b' => text.push_str("\\v"),
+        plain if is_printable(plain) && (plain.is_ascii() || !ascii) => text.push(plain),
+        control if control < ' ' || control == '\x7f' => {
+            text.push_str(&format!("\\x{:02x}", u32::from(control)));
+        }
+        wide if u32::from(wide) > 0xffff => {
+            text.push_str(&format!("\\U{:08x}", u32::from(wide)));
+        }
+        other => text.push_str(&format!("\\u{:04x}", u32::from(other))),
+    }
+}
+
+/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the blank.
+pub(super) fn is_printable(character: char) -> bool {
+    static PRINTABLE: LazyLock<Option<Regexp>> =
+        LazyLock::new(|| Regexp::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").ok());
+    if character.is_ascii() {
+        return (' '..='~').contains(&character);
+    }
+    PRINTABLE
+        .as_ref()
+        .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
+}

@@ -1,0 +1,217 @@
+//! Calls: of functions, of methods, of templates by `include`, `template` and `tpl`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::code::{Index, Template};
+use super::super::function::{Body, Call, Function, Signature};
+use super::super::host::Named;
+use super::super::{Error, ErrorClass, Value};
+use super::operands::{Operand, no_field};
+use super::{Ends, Machine, scope_of};
+
+/// How often Helm lets a name be included within itself.
+const INCLUDES: u32 = 1000;
+
+impl Machine<'_> {
+    pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
+        let receiver = self.pop();
+        let Some(frame) = self.frames.last() else {
+            return Ok(());
+        };
+        let name = &frame.template.text.names[name as usize];
+        let field = receiver.field(name)?;
+        self.operands.push(field);
+        Ok(())
+    }
+
+    pub(super) fn call(&mut self, function: &'static Function, count: usize) -> Result<(), Error> {
+        match function.body {
+            Body::Include => return self.include(),
+            Body::Tpl => return self.tpl(),
+            Body::Plain(body) => {
+                let arguments = self.arguments(count);
+                let mut call = Call {
+                    name: function.name,
+                    arguments: &arguments,
+                    engine: self.host.engine(),
+                    budget: self.budget,
+                };
+                let value = body(&mut call)?;
+                self.operands.push(Operand::plain(value));
+            }
+            Body::And | Body::Or => {}
+        }
+        Ok(())
+    }
+
+    fn arguments(&mut self, count: usize) -> Vec<Value> {
+        let begin = self.operands.len().saturating_sub(count);
+        self.operands
+            .drain(begin..)
+            .map(|operand| operand.value)
+            .collect()
+    }
+
+    /// Checks that the top has a method that takes so many arguments.
+    pub(super) fn check_method(&mut self, name: Index, count: usize) -> Result<(), Error> {
+        let name = self.name(name);
+        let receiver = self.top();
+        match method(&receiver, &name)? {
+            Some(signature) => match signature.refuses(&name, count) {
+                Some(message) => Err(Error::new(ErrorClass::WrongArgCount, message)),
+                None => Ok(()),
+            },
+            None if matches!(receiver.value, Value::Nil) => Ok(()),
+            None => Err(Error::new(
+                ErrorClass::Other,
+                format!("`.{name}` is not a method and takes no arguments"),
+            )),
+        }
+    }
+
+    pub(super) fn call_method(&mut self, name: Index, count: usize) -> Result<(), Error> {
+        let name = self.name(name);
+        let begin = self.operands.len().saturating_sub(count);
+        let given: Vec<Operand> = self.operands.drain(begin..).collect();
+        let receiver = self.pop();
+        let mut result = Operand::default();
+        if let (Value::Object(object), Some(signature)) =
+            (&receiver.value, method(&receiver, &name)?)
+        {
+            let mut arguments = Vec::with_capacity(given.len());
+            for (index, operand) in given.into_iter().enumerate() {
+                let converted = match signature.parameter(index) {
+                    Some(parameter) => operand.converted(parameter)?,
+                    None => operand,
+                };
+                arguments.push(converted.value);
+            }
+            result = Operand::plain(object.call(&name, &arguments)?);
+        }
+        self.operands.push(result);
+        Ok(())
+    }
+
+    pub(super) fn check_defined(&mut self, name: Index) -> Result<(), Error> {
+        let name = self.name(name);
+        if self.own_template(&name).is_some() || self.host.named(&name).is_some() {
+            return Ok(());
+        }
+        Err(missing(&name))
+    }
+
+    pub(super) fn template(&mut self, name: Index) -> Result<(), Error> {
+        let name = self.name(name);
+        let dot = self.pop().value;
+        match self.named(&name)? {
+            Named::Native(native) => {
+                let text = native.call(dot)?;
+                self.write(&text)
+            }
+            Named::Template(template) => {
+                let scope = self.frames.last().and_then(|frame| frame.scope.clone());
+                self.enter(template, dot, scope, Ends::Template)
+            }
+        }
+    }
+
+    /// `include NAME DOT`
+    fn include(&mut self) -> Result<(), Error> {
+        let dot = self.pop().value;
+        let Value::String(name) = self.pop().value else {
+            return Err(Error::new(ErrorClass::WrongType, "expected a string"));
+        };
+        if self.count_include(&name, 0) > INCLUDES {
+            let message = format!("`include` of `{name}` is nested more than {INCLUDES} deep");
+            return Err(Error::new(ErrorClass::Depth, message));
+        }
+        match self.named(&name)? {
+            Named::Native(native) => {
+                let text = native.call(dot)?;
+                self.budget.charge(text.len())?;
+                self.push_text(text);
+                Ok(())
+            }
+            Named::Template(template) => {
+                self.count_include(&name, 1);
+                self.outputs.push(String::new());
+                let scope = self.frames.last().and_then(|frame| frame.scope.clone());
+                self.enter(template, dot, scope, Ends::Include(name))
+            }
+        }
+    }
+
+    /// `tpl TEXT DOT`
+    fn tpl(&mut self) -> Result<(), Error> {
+        let dot = self.pop().value;
+        let Value::String(text) = self.pop().value else {
+            return Err(Error::new(ErrorClass::WrongType, "expected a string"));
+        };
+        let template = self.host.parsed(&text).map_err(|error| {
+            Error::new(
+                error.class,
+                format!("{} (in the text given to `tpl`)", error.message),
+            )
+        })?;
+        let outer = self.frames.last().and_then(|frame| frame.scope.clone());
+        let scope = scope_of(&template, outer);
+        self.outputs.push(String::new());
+        self.enter(template, dot, scope, Ends::Tpl)
+    }
+
+    /// Changes how often a name is being included, and returns that.
+    pub(super) fn count_include(&mut self, name: &Arc<str>, change: i32) -> u32 {
+        let count = self.included.entry(Arc::clone(name)).or_default();
+        *count = count.saturating_add_signed(change);
+        *count
+    }
+
+    fn named(&self, name: &str) -> Result<Named<'_>, Error> {
+        if let Some(template) = self.own_template(name) {
+            let outside = template.is_empty().then(|| self.host.named(name)).flatten();
+            return Ok(outside.unwrap_or(Named::Template(template)));
+        }
+        self.host.named(name).ok_or_else(|| missing(name))
+    }
+
+    /// The template that the texts being evaluated define: the innermost that is not empty.
+    fn own_template(&self, name: &str) -> Option<Template> {
+        let mut found = None;
+        let mut scope = self.frames.last().and_then(|frame| frame.scope.as_ref());
+        while let Some(current) = scope {
+            match current.template.defined(name) {
+                Some(template) if !template.is_empty() => return Some(template),
+                Some(template) => found = found.or(Some(template)),
+                None => {}
+            }
+            scope = current.outer.as_ref();
+        }
+        found
+    }
+}
+
+/// The signature of an operand's method, if it has one of that name.
+fn method(receiver: &Operand, name: &str) -> Result<Option<Signature>, Error> {
+    match &receiver.value {
+        Value::Object(object) => {
+            let object = Rc::clone(object);
+            let signature = object.method(name);
+            if signature.is_none() && object.field(name)?.is_none() {
+                return Err(no_field(&receiver.value, name));
+            }
+            Ok(signature)
+        }
+        Value::Nil if receiver.boxed => Err(Error::new(
+            ErrorClass::NilPointer,
+            format!("`.{name}` is asked of nil"),
+        )),
+        Value::Nil | Value::Map(_) => Ok(None),
+        other => Err(no_field(other, name)),
+    }
+}
+
+fn missing(name: &str) -> Error {
+    let message = format!("there is no template `{name}`");
+    Error::new(ErrorClass::MissingTemplate, message)
+}

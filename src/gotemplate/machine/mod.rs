@@ -1,0 +1,417 @@
+//! Runs a parsed template.
+//!
+//! One loop over instructions, with stacks of its own: however deeply templates include one another, the thread's stack
+//! does not grow. Only native templates and lazily fetched values run evaluations inside this one, and
+//! [`super::Limits::nested`] bounds those.
+
+mod calls;
+mod operands;
+mod range;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::code::{Constant, Index, Operation, Template};
+use super::object::Complex;
+use super::{Budget, Error, ErrorClass, Host, Value, print};
+use operands::Operand;
+use range::Loop;
+
+/// Evaluates a template as Helm's `tpl` does: what it writes, with every `<no value>` removed.
+///
+/// # Errors
+/// Whatever stops Go, by class; and the budget's limits. The place is in this template's text, also for an error that
+/// arises in a template that it includes.
+pub fn execute(
+    template: &Template,
+    dot: &Value,
+    host: &dyn Host,
+    budget: &Budget,
+) -> Result<String, Error> {
+    let _nested = budget.nest()?;
+    let mut machine = Machine::new(host, budget);
+    let result = machine.run(template, dot);
+    budget.leave(machine.frames.len() as u32);
+    result
+}
+
+/// What Go prints for a value that is not there, and Helm takes out of the result.
+const NO_VALUE: &str = "<no value>";
+
+struct Machine<'h> {
+    host: &'h dyn Host,
+    budget: &'h Budget,
+    operands: Vec<Operand>,
+    variables: Vec<(Index, Operand)>,
+    dots: Vec<Operand>,
+    marks: Vec<usize>,
+    loops: Vec<Loop>,
+    frames: Vec<Frame>,
+    outputs: Vec<String>,
+    /// How often each name is being included, as Helm counts it.
+    included: HashMap<Arc<str>, u32>,
+}
+
+/// A template being executed.
+struct Frame {
+    template: Template,
+    next: usize,
+    /// The templates defined by the texts being evaluated by `tpl`, innermost first.
+    scope: Option<Rc<Scope>>,
+    /// Where this template's variables, loops, scopes and dots begin.
+    variables: usize,
+    ends: Ends,
+}
+
+/// What happens to a template's text when it ends.
+enum Ends {
+    /// It is the result.
+    Evaluation,
+    /// It has been written where it belongs.
+    Template,
+    /// It is the value of `include`.
+    Include(Arc<str>),
+    /// It is the value of `tpl`.
+    Tpl,
+}
+
+/// The templates that a text defines, and those around it.
+struct Scope {
+    template: Template,
+    outer: Option<Rc<Scope>>,
+}
+
+impl<'h> Machine<'h> {
+    fn new(host: &'h dyn Host, budget: &'h Budget) -> Self {
+        Self {
+            host,
+            budget,
+            operands: Vec::with_capacity(8),
+            variables: Vec::with_capacity(4),
+            dots: Vec::with_capacity(4),
+            marks: Vec::new(),
+            loops: Vec::new(),
+            frames: Vec::with_capacity(1),
+            outputs: Vec::with_capacity(1),
+            included: HashMap::new(),
+        }
+    }
+
+    fn run(&mut self, template: &Template, dot: &Value) -> Result<String, Error> {
+        let scope = scope_of(template, None);
+        self.outputs.push(String::new());
+        self.enter(template.clone(), dot.clone(), scope, Ends::Evaluation)?;
+        loop {
+            match self.step() {
+                Ok(None) => {}
+                Ok(Some(text)) => return Ok(text),
+                Err(error) => return Err(self.locate(error)),
+            }
+        }
+    }
+
+    fn enter(
+        &mut self,
+        template: Template,
+        dot: Value,
+        scope: Option<Rc<Scope>>,
+        ends: Ends,
+    ) -> Result<(), Error> {
+        self.budget.enter()?;
+        let dot = Operand::plain(dot);
+        self.frames.push(Frame {
+            template,
+            next: 0,
+            scope,
+            variables: self.variables.len(),
+            ends,
+        });
+        self.variables.push((0, dot.clone()));
+        self.dots.push(dot);
+        Ok(())
+    }
+
+    /// Runs one instruction; the text if it was the last.
+    fn step(&mut self) -> Result<Option<String>, Error> {
+        self.budget.step(1)?;
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(Some(String::new()));
+        };
+        let operation = frame.template.code().operations[frame.next];
+        frame.next += 1;
+        match operation {
+            Operation::Text(start, end) => self.text(start, end)?,
+            Operation::Print => self.print()?,
+            Operation::Drop => drop(self.pop()),
+            Operation::DropBelow => {
+                let top = self.pop();
+                self.pop();
+                self.operands.push(top);
+            }
+            Operation::Constant(index) => self.constant(index),
+            Operation::Dot => self.push_dot(),
+            Operation::Variable(name) => self.push_variable(name)?,
+            Operation::Field(name) => self.field(name)?,
+            Operation::Method(name, count) => self.check_method(name, count as usize)?,
+            Operation::CallMethod(name, count) => self.call_method(name, count as usize)?,
+            Operation::Call(function, count) => self.call(function, count as usize)?,
+            Operation::Convert(parameter) => {
+                let converted = self.pop().converted(parameter)?;
+                self.operands.push(converted);
+            }
+            Operation::Roll(below) => {
+                let place = self.operands.len() - 1 - below as usize;
+                let rolled = self.operands.remove(place);
+                self.operands.push(rolled);
+            }
+            Operation::Unbox => {
+                if let Some(top) = self.operands.last_mut() {
+                    top.boxed = false;
+                }
+            }
+            Operation::Return => return self.leave(),
+            _ => self.control(operation)?,
+        }
+        Ok(None)
+    }
+
+    fn control(&mut self, operation: Operation) -> Result<(), Error> {
+        match operation {
+            Operation::ShortCircuit(stops_at, target) => self.short_circuit(stops_at, target)?,
+            Operation::Declare(name) => {
+                let value = self.top();
+                self.variables.push((name, value));
+            }
+            Operation::Assign(name) => {
+                let value = self.top();
+                self.assign(name, value)?;
+            }
+            Operation::Mark => self.marks.push(self.variables.len()),
+            Operation::Release => {
+                let length = self.marks.pop().unwrap_or(0);
+                self.variables.truncate(length);
+            }
+            Operation::JumpIfFalse(target) => self.jump_if_false(target)?,
+            Operation::Jump(target) => self.jump(target),
+            Operation::With(target) => {
+                let value = self.pop();
+                if value.value.truth()? {
+                    self.dots.push(value);
+                } else {
+                    self.jump(target);
+                }
+            }
+            Operation::EndWith => drop(self.dots.pop()),
+            Operation::Range(variables, target) => self.begin_range(variables, target)?,
+            Operation::Next(target) => self.next_item(target)?,
+            Operation::Break => self.end_loop(),
+            Operation::Defined(name) => self.check_defined(name)?,
+            Operation::Template(name) => self.template(name)?,
+            Operation::Fail(index) => return Err(self.fault(index)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, start: u32, end: u32) -> Result<(), Error> {
+        let Some(frame) = self.frames.last() else {
+            return Ok(());
+        };
+        let text = &frame.template.text.text[start as usize..end as usize];
+        self.budget.charge(text.len())?;
+        if let Some(output) = self.outputs.last_mut() {
+            output.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn print(&mut self) -> Result<(), Error> {
+        let operand = self.pop();
+        match &operand.value {
+            Value::Nil => self.write(NO_VALUE),
+            Value::String(text) => self.write(text),
+            value => {
+                let text = print::value(value)?;
+                self.write(&text)
+            }
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        self.budget.charge(text.len())?;
+        if let Some(output) = self.outputs.last_mut() {
+            output.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, index: Index) {
+        let Some(frame) = self.frames.last() else {
+            return;
+        };
+        let value = match &frame.template.text.constants[index as usize] {
+            Constant::Nil => Value::Nil,
+            Constant::Bool(flag) => Value::Bool(*flag),
+            Constant::Int(number) => Value::Int(*number),
+            Constant::Int64(number) => Value::Int64(*number),
+            Constant::Float(number) => Value::Float(*number),
+            Constant::Complex(real, imaginary) => Value::Object(Rc::new(Complex {
+                real: *real,
+                imaginary: *imaginary,
+            })),
+            Constant::String(text) => Value::String(Arc::clone(text)),
+            Constant::EmptyList => Value::list(Vec::new()),
+            Constant::EmptyStrings => Value::strings::<&str>([]),
+            Constant::EmptyMap => Value::map(Default::default()),
+        };
+        self.operands.push(Operand::plain(value));
+    }
+
+    fn short_circuit(&mut self, stops_at: bool, target: Index) -> Result<(), Error> {
+        let Some(top) = self.operands.last() else {
+            return Ok(());
+        };
+        if top.value.truth()? == stops_at {
+            self.jump(target);
+        } else {
+            self.pop();
+        }
+        Ok(())
+    }
+
+    fn jump_if_false(&mut self, target: Index) -> Result<(), Error> {
+        if !self.pop().value.truth()? {
+            self.jump(target);
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, target: Index) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = target as usize;
+        }
+    }
+
+    fn push_dot(&mut self) {
+        let dot = self.dots.last().cloned();
+        self.operands.push(dot.unwrap_or_default());
+    }
+
+    fn push_variable(&mut self, name: Index) -> Result<(), Error> {
+        let place = self.variable(name)?;
+        let value = self.variables[place].1.clone();
+        self.operands.push(value);
+        Ok(())
+    }
+
+    fn assign(&mut self, name: Index, value: Operand) -> Result<(), Error> {
+        let place = self.variable(name)?;
+        self.variables[place].1 = value;
+        Ok(())
+    }
+
+    /// Where the innermost variable of that name stands.
+    fn variable(&self, name: Index) -> Result<usize, Error> {
+        let begin = self.frames.last().map_or(0, |frame| frame.variables);
+        let own = &self.variables[begin..];
+        let found = own.iter().rposition(|(variable, _)| *variable == name);
+        found.map(|place| begin + place).ok_or_else(|| {
+            let name = self.name(name);
+            Error::new(
+                ErrorClass::Other,
+                format!("the variable `{name}` is not set here"),
+            )
+        })
+    }
+
+    fn name(&self, name: Index) -> Arc<str> {
+        self.frames.last().map_or_else(Arc::default, |frame| {
+            Arc::clone(&frame.template.text.names[name as usize])
+        })
+    }
+
+    fn fault(&self, index: Index) -> Error {
+        let fault = self
+            .frames
+            .last()
+            .map(|frame| &frame.template.text.faults[index as usize]);
+        let (class, message) = fault.cloned().unwrap_or((ErrorClass::Other, String::new()));
+        Error::new(class, message)
+    }
+
+    /// Ends the innermost template; the text if it was the outermost.
+    fn leave(&mut self) -> Result<Option<String>, Error> {
+        let Some(frame) = self.frames.pop() else {
+            return Ok(None);
+        };
+        self.budget.leave(1);
+        self.variables.truncate(frame.variables);
+        self.dots.pop();
+        if matches!(frame.ends, Ends::Template) {
+            return Ok(None);
+        }
+        let text = self.outputs.pop().unwrap_or_default();
+        match frame.ends {
+            Ends::Evaluation => return Ok(Some(without_no_value(text))),
+            Ends::Tpl => self.push_text(without_no_value(text)),
+            Ends::Include(name) => {
+                self.count_include(&name, -1);
+                self.push_text(text);
+            }
+            Ends::Template => {}
+        }
+        Ok(None)
+    }
+
+    fn push_text(&mut self, text: String) {
+        self.operands.push(Operand::plain(text.into()));
+    }
+
+    fn pop(&mut self) -> Operand {
+        self.operands.pop().unwrap_or_default()
+    }
+
+    fn top(&self) -> Operand {
+        self.operands.last().cloned().unwrap_or_default()
+    }
+
+    /// Puts an error at the place of the outermost template that led to it.
+    fn locate(&self, error: Error) -> Error {
+        let (Some(outermost), Some(innermost)) = (self.frames.first(), self.frames.last()) else {
+            return error;
+        };
+        let span = outermost
+            .template
+            .code()
+            .span(outermost.next.saturating_sub(1));
+        let mut error = error;
+        if self.frames.len() > 1 && error.class != ErrorClass::Fail {
+            let name = innermost.template.name();
+            error.message = match innermost.ends {
+                Ends::Tpl => format!("{} (in the text given to `tpl`)", error.message),
+                _ => format!("{} (in template `{name}`)", error.message),
+            };
+        }
+        error.at(span)
+    }
+}
+
+fn without_no_value(text: String) -> String {
+    if text.contains(NO_VALUE) {
+        text.replace(NO_VALUE, "")
+    } else {
+        text
+    }
+}
+
+/// The scope within a text: a new one only if the text defines templates.
+fn scope_of(template: &Template, outer: Option<Rc<Scope>>) -> Option<Rc<Scope>> {
+    if template.text.defined.is_empty() {
+        return outer;
+    }
+    Some(Rc::new(Scope {
+        template: template.clone(),
+        outer,
+    }))
+}

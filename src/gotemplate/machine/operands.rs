@@ -1,0 +1,113 @@
+//! What instructions compute with: values, and Go's difference between nil and an interface that holds nil.
+
+use super::super::function::Type;
+use super::super::object::Object;
+use super::super::value::{Element, Value};
+use super::super::{Error, ErrorClass};
+
+/// A value on the machine's stack.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub(super) value: Value,
+    /// It is an `interface {}` as it stands in a map or list. Only nil shows the difference: a field of such a nil is
+    /// an error, and a field of a plain nil is nil.
+    pub(super) boxed: bool,
+}
+
+impl Default for Operand {
+    fn default() -> Self {
+        Self::plain(Value::Nil)
+    }
+}
+
+impl Operand {
+    pub(super) fn plain(value: Value) -> Self {
+        Self {
+            value,
+            boxed: false,
+        }
+    }
+
+    pub(super) fn boxed(value: Value) -> Self {
+        Self { value, boxed: true }
+    }
+
+    /// The operand's field of that name, or the result of its method of that name.
+    pub(super) fn field(&self, name: &str) -> Result<Operand, Error> {
+        match &self.value {
+            Value::Nil if self.boxed => Err(Error::new(
+                ErrorClass::NilPointer,
+                format!("`.{name}` is asked of nil"),
+            )),
+            Value::Nil => Ok(Self::default()),
+            Value::Map(map) => Ok(match map.get(name)? {
+                Some(value) => Self::boxed(value),
+                None => Self::boxed(map.zero()),
+            }),
+            Value::Object(object) => object_field(&**object, name).map(Self::plain),
+            other => Err(no_field(other, name)),
+        }
+    }
+
+    /// The operand as a parameter of that type takes it: by assignment, without any conversion.
+    pub(super) fn converted(self, parameter: Type) -> Result<Operand, Error> {
+        let fits = match (parameter, &self.value) {
+            (Type::Any, _)
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Int, Value::Int(_))
+            | (Type::Int64, Value::Int64(_))
+            | (Type::Float, Value::Float(_))
+            | (Type::String, Value::String(_)) => true,
+            (Type::List, Value::List(list)) => list.element == Element::Any,
+            (Type::Strings, Value::List(list)) => list.element == Element::String,
+            (Type::Map, Value::Map(map)) => map.holds_any(),
+            (Type::Named(name), Value::Object(object)) => object.type_name() == name,
+            _ => false,
+        };
+        if fits {
+            return Ok(self);
+        }
+        let zero = match (parameter, &self.value) {
+            (Type::List, Value::Nil) if !self.boxed => Value::list(Vec::new()),
+            (Type::Strings, Value::Nil) if !self.boxed => Value::strings::<&str>([]),
+            (Type::Map, Value::Nil) if !self.boxed => Value::map(Default::default()),
+            (_, value) => {
+                let message = format!("expected {}, got {}", parameter.phrase(), described(value));
+                return Err(Error::new(ErrorClass::WrongType, message));
+            }
+        };
+        Ok(Self::plain(zero))
+    }
+}
+
+fn described(value: &Value) -> String {
+    match value {
+        Value::Nil => "nil".to_owned(),
+        other => format!("a value of type `{}`", other.type_name()),
+    }
+}
+
+/// That a value has no such field.
+pub(super) fn no_field(value: &Value, name: &str) -> Error {
+    let message = format!(
+        "a value of type `{}` has no field `{name}`",
+        value.type_name()
+    );
+    Error::new(ErrorClass::WrongType, message)
+}
+
+fn object_field(object: &dyn Object, name: &str) -> Result<Value, Error> {
+    if let Some(signature) = object.method(name) {
+        if let Some(message) = signature.refuses(name, 0) {
+            return Err(Error::new(ErrorClass::WrongArgCount, message));
+        }
+        return object.call(name, &[]);
+    }
+    object.field(name)?.ok_or_else(|| {
+        let message = format!(
+            "a value of type `{}` has no field `{name}`",
+            object.type_name()
+        );
+        Error::new(ErrorClass::WrongType, message)
+    })
+}

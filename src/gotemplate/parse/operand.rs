@@ -1,0 +1,266 @@
+//! Operands: literals, names, fields; each checked against the parameter that it is given to.
+
+use std::sync::Arc;
+
+use super::super::code::{Constant, Operation};
+use super::super::function::{Body, Function, Type};
+use super::super::lexer::{Kind, Token};
+use super::super::literal::{self, Number};
+use super::super::{Error, ErrorClass, lookup};
+use super::pipeline::{Head, Open};
+use super::{Parser, join};
+
+/// A literal before it has a type.
+enum Literal {
+    Nil,
+    Bool(bool),
+    Number(Number),
+    String(Arc<str>),
+}
+
+impl Parser<'_> {
+    /// To be called before an operand is read: a field that is given an argument must be a method.
+    pub(super) fn begin_operand(&mut self, open: &mut Open) {
+        if let Some(command) = &mut open.command
+            && let Head::Field(place, name) = command.head
+        {
+            command.head = Head::Method(place, name);
+        }
+    }
+
+    /// An operand that is not in parentheses; its first token has been read.
+    pub(super) fn operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
+        match token.kind {
+            Kind::Identifier => self.function_operand(open, token),
+            Kind::Variable => {
+                let name = self.variable(token)?;
+                self.emit(Operation::Variable(name), token);
+                self.fields_and_check(open, token, Head::Variable)
+            }
+            Kind::Field => {
+                self.emit(Operation::Dot, token);
+                self.position -= 1;
+                self.fields_and_check(open, token, Head::Other)
+            }
+            Kind::Dot => {
+                self.no_fields(token)?;
+                self.note_head(open, token);
+                self.emit(Operation::Dot, token);
+                self.fields_and_check(open, token, Head::Other)
+            }
+            _ => self.literal_operand(open, token),
+        }
+    }
+
+    fn function_operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
+        let name = self.source(token);
+        let Some(function) = lookup(name) else {
+            let message = format!("there is no function `{name}`");
+            let span = token.start as usize..token.end as usize;
+            return Err(Error::new(ErrorClass::MissingFunction, message).at(span));
+        };
+        if let Some(command) = &mut open.command
+            && matches!(command.head, Head::Missing)
+            && self.peek_token().kind != Kind::Field
+        {
+            command.head = Head::Function(function);
+            command.token = token;
+            return Ok(());
+        }
+        let begin = self.builder().len();
+        if !self.refuse_count(function, 0, begin, token) {
+            self.emit(Operation::Call(function, 0), token);
+        }
+        self.fields_and_check(open, token, Head::Other)
+    }
+
+    fn variable(&mut self, token: Token) -> Result<u32, Error> {
+        let name = self.source(token).to_owned();
+        let index = self.tables.name(&name);
+        if name != "$" && !self.builder().variables.contains(&index) {
+            let message = format!("there is no variable `{name}` here");
+            return Err(self.error(token, message));
+        }
+        Ok(index)
+    }
+
+    /// The fields behind an operand, if any; then the operand is complete.
+    pub(super) fn fields_and_check(
+        &mut self,
+        open: &mut Open,
+        token: Token,
+        base: Head,
+    ) -> Result<(), Error> {
+        let mut token = token;
+        let mut head = base;
+        while self.peek_token().kind == Kind::Field {
+            let field = self.next_token();
+            token = join(token, field);
+            let name = self.source(field)[1..].to_owned();
+            let name = self.tables.name(&name);
+            let place = self.emit(Operation::Field(name), token);
+            head = Head::Field(place, name);
+        }
+        let Some(command) = &mut open.command else {
+            return Ok(());
+        };
+        if matches!(command.head, Head::Missing) {
+            command.head = head;
+            command.token = token;
+            return Ok(());
+        }
+        if let Head::Function(function) = command.head {
+            let parameter = function.signature.parameter(command.arguments);
+            self.convert(parameter, token);
+        }
+        self.argument_read(open, token);
+        Ok(())
+    }
+
+    fn argument_read(&mut self, open: &mut Open, token: Token) {
+        let Some(command) = &mut open.command else {
+            return;
+        };
+        command.arguments += 1;
+        if let Head::Function(Function { body, .. }) = command.head {
+            match body {
+                Body::And => self.short_circuit(command, false, token),
+                Body::Or => self.short_circuit(command, true, token),
+                _ => {}
+            }
+        }
+    }
+
+    /// Checks the operand just emitted against a parameter.
+    pub(super) fn convert(&mut self, parameter: Option<Type>, token: Token) {
+        if let Some(kind) = parameter
+            && kind != Type::Any
+        {
+            self.emit(Operation::Convert(kind), token);
+        }
+    }
+
+    fn literal_operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
+        let literal = self.literal(token)?;
+        self.no_fields(token)?;
+        let Some(command) = &mut open.command else {
+            return Ok(());
+        };
+        let mut parameter = Type::Any;
+        if let Head::Function(function) = command.head {
+            let index = command.arguments;
+            parameter = function.signature.parameter(index).unwrap_or(Type::Any);
+        }
+        let is_head = matches!(command.head, Head::Missing);
+        if is_head {
+            let is_nil = matches!(literal, Literal::Nil);
+            command.head = if is_nil { Head::Nil } else { Head::Other };
+            command.token = token;
+            self.note_stage(open, token);
+        }
+        match self.typed(&literal, parameter, token) {
+            Ok(constant) => self.constant(constant, token),
+            Err((class, message)) => self.fail(class, message, token),
+        }
+        if !is_head {
+            self.argument_read(open, token);
+        }
+        Ok(())
+    }
+
+    fn note_head(&mut self, open: &mut Open, token: Token) {
+        let is_head = |open: &Open| {
+            let command = open.command.as_ref();
+            command.is_some_and(|command| matches!(command.head, Head::Missing))
+        };
+        if is_head(open) {
+            self.note_stage(open, token);
+        }
+    }
+
+    fn no_fields(&self, token: Token) -> Result<(), Error> {
+        if self.peek_token().kind != Kind::Field {
+            return Ok(());
+        }
+        let message = format!("`{}` has no fields", self.source(token));
+        Err(self.error(join(token, self.peek_token()), message))
+    }
+
+    fn literal(&self, token: Token) -> Result<Literal, Error> {
+        let source = self.source(token);
+        let read = match token.kind {
+            Kind::Nil => Ok(Literal::Nil),
+            Kind::Bool => Ok(Literal::Bool(source == "true")),
+            Kind::Number => literal::number(source).map(Literal::Number),
+            Kind::Complex => literal::complex(source).map(Literal::Number),
+            Kind::CharacterConstant => literal::character(source).map(Literal::Number),
+            _ => literal::string(source).map(|text| Literal::String(text.into())),
+        };
+        read.map_err(|message| self.error(token, message))
+    }
+
+    /// The constant that a literal is where that type is wanted.
+    fn typed(
+        &self,
+        literal: &Literal,
+        parameter: Type,
+        token: Token,
+    ) -> Result<Constant, (ErrorClass, String)> {
+        let source = self.source(token);
+        let expected = |what: &str| {
+            let message = format!("expected {what}, found `{source}`");
+            (ErrorClass::WrongType, message)
+        };
+        match (parameter, literal) {
+            (Type::Any, literal) => ideal(literal, source),
+            (Type::List, Literal::Nil) => Ok(Constant::EmptyList),
+            (Type::Strings, Literal::Nil) => Ok(Constant::EmptyStrings),
+            (Type::Map, Literal::Nil) => Ok(Constant::EmptyMap),
+            (_, Literal::Nil) => {
+                let message = format!("`nil` cannot be given for {}", parameter.phrase());
+                Err((ErrorClass::Other, message))
+            }
+            (Type::Bool, Literal::Bool(flag)) => Ok(Constant::Bool(*flag)),
+            (Type::Bool, _) => Err(expected("a bool")),
+            (Type::String, Literal::String(text)) => Ok(Constant::String(Arc::clone(text))),
+            (Type::String, _) => Err(expected("a string")),
+            (Type::Int | Type::Int64, Literal::Number(Number { int: Some(int), .. })) => {
+                Ok(if parameter == Type::Int {
+                    Constant::Int(*int)
+                } else {
+                    Constant::Int64(*int)
+                })
+            }
+            (Type::Int | Type::Int64, _) => Err(expected("an integer")),
+            (
+                Type::Float,
+                Literal::Number(Number {
+                    float: Some(float), ..
+                }),
+            ) => Ok(Constant::Float(*float)),
+            (Type::Float, _) => Err(expected("a float")),
+            (Type::List | Type::Strings | Type::Map | Type::Named(_), _) => Err((
+                ErrorClass::Other,
+                format!("`{source}` cannot be given for {}", parameter.phrase()),
+            )),
+        }
+    }
+}
+
+/// The type that a literal has by its form.
+fn ideal(literal: &Literal, source: &str) -> Result<Constant, (ErrorClass, String)> {
+    match literal {
+        Literal::Nil => Ok(Constant::Nil),
+        Literal::Bool(flag) => Ok(Constant::Bool(*flag)),
+        Literal::String(text) => Ok(Constant::String(Arc::clone(text))),
+        Literal::Number(number) => match (number.complex, number.float, number.int) {
+            (Some((real, imaginary)), ..) => Ok(Constant::Complex(real, imaginary)),
+            (_, Some(float), _) if number.is_float_form => Ok(Constant::Float(float)),
+            (_, _, Some(int)) => Ok(Constant::Int(int)),
+            _ => Err((
+                ErrorClass::Other,
+                format!("`{source}` overflows an integer"),
+            )),
+        },
+    }
+}
