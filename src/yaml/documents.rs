@@ -6,7 +6,7 @@ use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place};
 
 use super::compose::Composer;
-use super::{Documents, SyntaxError};
+use super::{Documents, SyntaxError, json_text};
 
 /// The largest text that is read, in bytes.
 const SIZE: usize = 64 << 20;
@@ -17,6 +17,9 @@ const SIZE: usize = 64 << 20;
 /// The first thing that the engine cannot read; also what is too large or too deep.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     check_text(text, file)?;
+    if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
+        return json_text::read(text, file);
+    }
     let ended;
     let mut whole = text;
     if engine != Engine::Helm3 && !text.ends_with('\n') {

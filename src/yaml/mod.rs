@@ -7,6 +7,9 @@
 mod compose;
 mod decode;
 mod documents;
+mod emit;
+mod inside;
+mod json_text;
 mod mapping;
 mod misread;
 mod notice;
@@ -20,6 +23,8 @@ use crate::model::value::{Node, Value};
 
 pub use decode::{EncodingError, decode};
 pub use documents::read;
+pub use emit::{emit, emit_at, quoted, to_yaml};
+pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.

@@ -90,6 +90,25 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// A scanner of one scalar that was read before: it keeps the spelling. `indent` is that of the collection around it.
+    pub(crate) fn again(text: &'t str, window: Range<usize>, file: FileId, indent: isize) -> Self {
+        let mut scanner = Self::new(text, window.clone(), file);
+        scanner.at = window.start;
+        let before = &text.as_bytes()[..window.start];
+        scanner.line_start = before
+            .iter()
+            .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+            .map_or(0, |line_break| line_break + 1);
+        scanner.indent = indent;
+        scanner.record = true;
+        scanner
+    }
+
+    /// How the scalar that [`Self::peek`] showed is spelled.
+    pub(crate) fn segments(&mut self) -> Option<Vec<Segment>> {
+        self.segments.take()
+    }
+
     /// The next token, which stays.
     pub(crate) fn peek(&mut self) -> Result<&Token<'t>> {
         while self.must_fetch()? {
