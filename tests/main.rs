@@ -3,3 +3,4 @@
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod oracle_typed;
