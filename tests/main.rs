@@ -15,3 +15,4 @@ mod schemas;
 mod support;
 mod targets;
 mod write;
+mod oracle_typed;
