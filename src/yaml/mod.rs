@@ -12,6 +12,7 @@ mod misread;
 mod notice;
 mod resolve;
 mod scan;
+mod to_yaml;
 
 use crate::model::engine::Engine;
 use crate::model::merge;
@@ -21,6 +22,7 @@ use crate::model::value::{Node, Value};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
 pub use notice::{Misreading, Notice, NoticeKind};
+pub use to_yaml::{Lists, to_yaml};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
