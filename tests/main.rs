@@ -4,8 +4,6 @@ mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
 mod rules;
-mod write;
-mod write;
 mod schemas;
 mod support;
 mod targets;
