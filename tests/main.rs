@@ -12,8 +12,6 @@ mod yaml_emit;
 mod yaml_inside;
 mod yaml_read;
 mod rules;
-mod write;
-mod write;
 mod schemas;
 mod support;
 mod targets;
