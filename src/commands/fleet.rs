@@ -38,7 +38,7 @@ pub(super) struct Survey<T> {
     pub(super) faulty: BTreeSet<Arc<str>>,
     /// The images that any cluster is served, by key.
     pub(super) served: Arc<Images>,
-    /// All findings, sorted, each once.
+    /// All findings, as they were made.
     pub(super) judged: Vec<Judged>,
 }
 
@@ -52,7 +52,6 @@ impl<T> Survey<T> {
     pub(super) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
         let checked = check::findings(found, &workspace.settings, today);
         self.judged.extend(checked.findings);
-        self.judged = check::gather(std::mem::take(&mut self.judged));
     }
 }
 
@@ -117,7 +116,6 @@ fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Res
     let input = WorkspaceInput { uses: &all, images: &shared.images, sources: &shared.sources, settings: &workspace.settings };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);
-    survey.judged = check::gather(survey.judged);
     survey.served = Arc::new(images);
     Ok(survey)
 }
