@@ -1,8 +1,13 @@
 //! One test binary; each module says what it proves.
 
+mod layers;
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod programs;
+mod yaml_emit;
+mod yaml_inside;
+mod yaml_read;
 mod rules;
 mod write;
 mod write;

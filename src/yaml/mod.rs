@@ -16,6 +16,8 @@ mod notice;
 mod resolve;
 mod scan;
 
+use std::ops::Range;
+
 use crate::model::engine::Engine;
 use crate::model::merge;
 use crate::model::place::{FileId, Place};
@@ -40,12 +42,29 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    pub(crate) fn new(message: String, place: Place) -> Self {
+    fn new(message: String, place: Place) -> Self {
         Self {
             message,
             place,
             help: None,
         }
+    }
+
+    /// An error at a range of bytes, which is cut to the text and widened to whole characters.
+    fn within(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
+        let end = (range.end.min(text.len())..=text.len())
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(text.len());
+        let start = (0..=range.start.min(end))
+            .rev()
+            .find(|start| text.is_char_boundary(*start))
+            .unwrap_or(0);
+        let place = Place {
+            file,
+            start: start as u32,
+            end: end as u32,
+        };
+        Self::new(message, place)
     }
 }
 
