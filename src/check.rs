@@ -73,6 +73,12 @@ impl Checked {
             .any(|judged| judged.level == Level::Error)
     }
 
+    /// Adds what was found later of the same cluster.
+    pub fn join(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        self.waivers_used.extend(later.waivers_used);
+    }
+
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
         // A rule that is not in the table is a slip of ours: its findings still count.
         let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
