@@ -34,7 +34,12 @@ fn every_case_agrees() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 fn agree(answer: &Result<String, &str>, expect: &Value) -> bool {
@@ -55,7 +60,10 @@ fn answer(text: &str, engine: Engine) -> Result<String, &'static str> {
     };
     let evaluator = Evaluator::new(&values, &options, &TemplateCache::default());
     let node = evaluator.get(&[]).map_err(|failure| class(failure.class))?;
-    Ok(to_json(&without_kept(node.expect("the root is never left out")), Html::Plain))
+    Ok(to_json(
+        &without_kept(node.expect("the root is never left out")),
+        Html::Plain,
+    ))
 }
 
 /// The data leaves out what the run puts back as it was.
