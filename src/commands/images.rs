@@ -78,7 +78,7 @@ pub fn images(request: &Request, options: &ImagesOptions, terminal: &mut Termina
             writeln!(terminal.out)?;
         }
         ListFormat::Yaml => {
-            let text = yaml::to_yaml(&rows).map_err(std::io::Error::from)?;
+            let text = yaml::emit_data(&rows).map_err(std::io::Error::from)?;
             terminal.out.write_all(text.as_bytes())?;
         }
     }

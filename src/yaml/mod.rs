@@ -25,7 +25,7 @@ use crate::model::value::{Node, Value};
 
 pub use decode::{EncodingError, decode};
 pub use documents::read;
-pub use emit::{emit, emit_at, quoted, to_yaml};
+pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
 

@@ -45,7 +45,7 @@ pub fn emit_at(value: &Value, indent: usize) -> String {
 ///
 /// # Errors
 /// Data that JSON cannot hold, such as a map whose keys are no strings.
-pub fn to_yaml<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
+pub fn emit_data<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
     let value = serde_json::to_value(data)?;
     Ok(emit(&Value::from(value)))
 }
