@@ -21,6 +21,12 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// Another run holds the output folder, or changed it between this run's plan and its writing.
+    #[error("another run is writing to `{}`: wait for it to end, then run again", path.display())]
+    Busy {
+        /// The output folder.
+        path: PathBuf,
+    },
     /// The command line asks for something that cannot be done.
     #[error("{message}")]
     Usage {

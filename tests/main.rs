@@ -1,5 +1,17 @@
 //! One test binary; each module says what it proves.
 
+mod layers;
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
+mod programs;
+mod yaml_emit;
+mod yaml_inside;
+mod yaml_read;
+mod rules;
+mod write;
+mod write;
+mod schemas;
+mod support;
+mod targets;
+mod write;

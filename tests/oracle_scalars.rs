@@ -11,16 +11,6 @@ use crate::oracle::{ENGINES, accepted, canonical, cases};
 
 const HEAD: &str = "apiVersion: oracle.example/v1\nkind: Probe\nmetadata: {name: probe}\n";
 
-/// Cases that cannot agree: id, engine, why.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("raw_document-030", "kubectl", JSON),
-    ("raw_document-031", "kubectl", JSON),
-    ("raw_document-032", "kubectl", JSON),
-    ("raw_document-033", "kubectl", JSON),
-];
-
-const JSON: &str = "kubectl reads a text that starts with `{` as JSON";
-
 #[test]
 fn every_case_agrees() {
     let mut wrong = Vec::new();
@@ -32,7 +22,7 @@ fn every_case_agrees() {
             let expect = accepted(&case["expect"][name]);
             if expect.iter().any(|expect| agrees(&answer, expect)) {
                 right += 1;
-            } else if !EXCEPTIONS.iter().any(|(i, e, _)| *i == id && *e == name) {
+            } else {
                 wrong.push(format!(
                     "{id} {name}: {:.200?}\n  ours {answer:.200?}\n  theirs {expect:.300?}",
                     case["yaml"]

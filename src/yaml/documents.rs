@@ -6,7 +6,7 @@ use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place};
 
 use super::compose::Composer;
-use super::{Documents, SyntaxError};
+use super::{Documents, SyntaxError, json_text};
 
 /// The largest text that is read, in bytes.
 const SIZE: usize = 64 << 20;
@@ -17,19 +17,16 @@ const SIZE: usize = 64 << 20;
 /// The first thing that the engine cannot read; also what is too large or too deep.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     check_text(text, file)?;
-    let ended;
-    let mut whole = text;
-    if engine != Engine::Helm3 && !text.ends_with('\n') {
-        ended = format!("{text}\n");
-        whole = &ended;
+    if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
+        return json_text::read(text, file);
     }
-    let parts = part(whole, file, engine)?;
+    let parts = part(text, file, engine)?;
     let mut all = Documents {
         documents: Vec::with_capacity(parts.len()),
         notices: Vec::new(),
     };
     for part in parts {
-        let mut composer = Composer::new(&whole[..part.end], part.start, file, engine);
+        let mut composer = Composer::new(&text[..part.end], part.start, file, engine);
         let document = composer
             .document()
             .map_err(|error| with_help(error, text))?;

@@ -18,9 +18,10 @@ pub(super) struct Pairs {
     entries: Vec<Pair>,
 }
 
-struct Pair {
-    entry: Entry,
-    is_merged: bool,
+/// An entry, and whether `<<` brought it.
+pub(super) struct Pair {
+    pub(super) entry: Entry,
+    pub(super) is_merged: bool,
 }
 
 impl Pairs {
@@ -85,24 +86,27 @@ impl Pairs {
     }
 
     /// The map; `end` where a closing brace ends it.
-    pub(super) fn finish(mut self, composer: &mut Composer<'_>, end: Option<usize>) -> Made {
-        let sorted = self.entries.is_sorted_by(|a, b| a.entry.key < b.entry.key);
-        if !sorted {
-            self.entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
-            let notices = &mut composer.notices;
-            self.entries.dedup_by(|later, earlier| {
-                let same = later.entry.key == earlier.entry.key;
-                if same {
-                    notices.extend(note_replaced(earlier, later));
-                    std::mem::swap(later, earlier);
-                }
-                same
-            });
-        }
-        let map: Map = self.entries.into_iter().map(|pair| pair.entry).collect();
+    pub(super) fn finish(self, composer: &mut Composer<'_>, end: Option<usize>) -> Made {
+        let map = unique(self.entries, &mut composer.notices);
         let place = composer.place(self.start, end.unwrap_or(self.end));
         composer.collection(Value::Map(Arc::new(map)), place, self.height)
     }
+}
+
+/// A map of entries in the order of the file: of equal keys the last one counts, and is told of.
+pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Vec<Notice>) -> Map {
+    if !entries.is_sorted_by(|a, b| a.entry.key < b.entry.key) {
+        entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
+        entries.dedup_by(|later, earlier| {
+            let same = later.entry.key == earlier.entry.key;
+            if same {
+                notices.extend(note_replaced(earlier, later));
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+    }
+    entries.into_iter().map(|pair| pair.entry).collect()
 }
 
 /// What there is to tell about two entries of one key. Overriding a merged entry is what `<<` is for.

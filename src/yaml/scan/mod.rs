@@ -15,7 +15,7 @@ mod token;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::model::place::{FileId, Place};
+use crate::model::place::FileId;
 
 use super::SyntaxError;
 use chars::Bytes;
@@ -47,6 +47,8 @@ pub(crate) struct Scanner<'t> {
     key_allowed: bool,
     queue: VecDeque<Token<'t>>,
     taken: usize,
+    /// A last line without a line break counts as if it had one.
+    ends_line: bool,
     record: bool,
     segments: Option<Vec<Segment>>,
 }
@@ -85,9 +87,35 @@ impl<'t> Scanner<'t> {
             key_allowed: true,
             queue: VecDeque::new(),
             taken: 0,
+            ends_line: false,
             record: false,
             segments: None,
         }
+    }
+
+    /// A scanner of one scalar that was read before: it keeps the spelling. `indent` is that of the collection around it.
+    pub(crate) fn again(text: &'t str, window: Range<usize>, file: FileId, indent: isize) -> Self {
+        let mut scanner = Self::new(text, window.clone(), file);
+        scanner.at = window.start;
+        let before = &text.as_bytes()[..window.start];
+        scanner.line_start = before
+            .iter()
+            .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+            .map_or(0, |line_break| line_break + 1);
+        scanner.indent = indent;
+        scanner.record = true;
+        scanner
+    }
+
+    /// The same, as Helm 4 and kubectl read: they end the last line before they read any YAML.
+    pub(crate) fn ending_the_last_line(mut self) -> Self {
+        self.ends_line = !self.text.ends_with('\n');
+        self
+    }
+
+    /// How the scalar that [`Self::peek`] showed is spelled.
+    pub(crate) fn segments(&mut self) -> Option<Vec<Segment>> {
+        self.segments.take()
     }
 
     /// The next token, which stays.
@@ -268,15 +296,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
-        let end = range.end.min(self.text.len());
-        SyntaxError::new(
-            message,
-            Place {
-                file: self.file,
-                start: range.start.min(end) as u32,
-                end: end as u32,
-            },
-        )
+        SyntaxError::within(self.text, self.file, range, message)
     }
 }
 

@@ -1,0 +1,170 @@
+//! A tree as YAML that every reader takes the same way: YAML 1.1 and 1.2, kubectl, Helm, PyYAML.
+//!
+//! The form is the one that kubectl and Helm write: keys sorted, two spaces, lists in the column of their key, literal blocks
+//! for text of several lines. Nothing is folded, so a change of one word changes one line.
+
+mod scalar;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::model::value::{Entry, Map, Node, Number, Value};
+
+pub use scalar::quoted;
+use scalar::{Form, form, key};
+
+/// A whole document, ended with a line break.
+pub fn emit(value: &Value) -> String {
+    emit_at(value, 0)
+}
+
+/// A document with every line indented by so many spaces, to stand below a key of a template.
+pub fn emit_at(value: &Value, indent: usize) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Map(map) if !map.is_empty() => {
+            pad(&mut out, indent);
+            write_map(&mut out, map, indent);
+        }
+        Value::List(items) if !items.is_empty() => {
+            pad(&mut out, indent);
+            write_list(&mut out, items, indent);
+        }
+        _ => {
+            pad(&mut out, indent);
+            write_flat(&mut out, value);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Data of any serialisable type as a document.
+///
+/// # Errors
+/// Data that JSON cannot hold, such as a map whose keys are no strings.
+pub fn to_yaml<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
+    let value = serde_json::to_value(data)?;
+    Ok(emit(&Value::from(value)))
+}
+
+/// JSON as a tree that stands in no file.
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(flag) => Self::Bool(flag),
+            serde_json::Value::Number(number) => Self::Number(number.as_i64().map_or_else(
+                || Number::Float(number.as_f64().unwrap_or(0.0)),
+                Number::Int,
+            )),
+            serde_json::Value::String(text) => Self::from(text),
+            serde_json::Value::Array(items) => {
+                Self::from(items.into_iter().map(Node::computed).collect::<Vec<_>>())
+            }
+            serde_json::Value::Object(map) => {
+                let entries = map
+                    .into_iter()
+                    .map(|(key, json)| Entry::computed(key, json));
+                Self::from(entries.collect::<Map>())
+            }
+        }
+    }
+}
+
+/// A map whose first line is already indented.
+fn write_map(out: &mut String, map: &Map, indent: usize) {
+    for (index, entry) in map.iter().enumerate() {
+        if index > 0 {
+            pad(out, indent);
+        }
+        key(out, &entry.key, indent);
+        match &entry.node.value {
+            Value::Map(map) if !map.is_empty() => {
+                out.push('\n');
+                pad(out, indent + 2);
+                write_map(out, map, indent + 2);
+            }
+            Value::List(items) if !items.is_empty() => {
+                out.push('\n');
+                pad(out, indent);
+                write_list(out, items, indent);
+            }
+            value => write_scalar(out, value, indent + 2),
+        }
+    }
+}
+
+/// A list whose first line is already indented.
+fn write_list(out: &mut String, items: &[Node], indent: usize) {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            pad(out, indent);
+        }
+        out.push('-');
+        match &item.value {
+            Value::Map(map) if !map.is_empty() => {
+                out.push(' ');
+                write_map(out, map, indent + 2);
+            }
+            Value::List(items) if !items.is_empty() => {
+                out.push(' ');
+                write_list(out, items, indent + 2);
+            }
+            value => write_scalar(out, value, indent + 2),
+        }
+    }
+}
+
+/// A space, the value, and the end of its line; text of several lines as a literal block.
+fn write_scalar(out: &mut String, value: &Value, indent: usize) {
+    out.push(' ');
+    let block = value.as_str().and_then(|text| match form(text) {
+        Form::Literal(header) => Some((header, text)),
+        _ => None,
+    });
+    let Some((header, text)) = block else {
+        write_flat(out, value);
+        out.push('\n');
+        return;
+    };
+    out.push_str(header);
+    out.push('\n');
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if !line.is_empty() {
+            pad(out, indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+/// A value on one line.
+fn write_flat(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => write_number(out, *number),
+        Value::String(text) => out.push_str(&quoted(text)),
+        Value::List(_) => out.push_str("[]"),
+        Value::Map(_) => out.push_str("{}"),
+    }
+}
+
+/// YAML 1.1 wants a point in a number with an exponent, and a sign in the exponent.
+fn write_number(out: &mut String, number: Number) {
+    let text = crate::model::json::format_number(number);
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => {
+            // A string takes any text, so writing cannot go wrong.
+            let _ = write!(out, "{digits}.0e{exponent}");
+        }
+        _ if text == "-0" => out.push_str("-0.0"),
+        _ => out.push_str(&text),
+    }
+}
+
+fn pad(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
