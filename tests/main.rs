@@ -1,7 +1,10 @@
 //! One test binary; each module says what it proves.
 
 mod layers;
+mod gotemplate;
+mod helm;
 mod oracle;
+mod oracle_expressions;
 mod oracle_layers;
 mod oracle_scalars;
 mod programs;
