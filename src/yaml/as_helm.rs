@@ -240,7 +240,8 @@ fn style(text: &str, context: Context) -> Style {
             Style::Double
         };
     }
-    if resolve::plain(text) != Resolved::Text || is_sexagesimal(text) {
+    let taken = resolve::plain(text) != Resolved::Text || resolve::is_timestamp(text);
+    if taken || is_sexagesimal(text) {
         return Style::Double;
     }
     if shape.unprintable {
