@@ -121,3 +121,16 @@ fn without_a_builders_list_an_info_file_is_the_catalogue() {
             .contains_key("theirs")
     );
 }
+
+#[test]
+fn a_number_in_the_values_is_remembered_as_one() {
+    let mut entry = own(
+        "mine",
+        &[("uri", "https://server/mine.raw"), ("os-release", "15.6")],
+    );
+    entry.mistyped = vec![("os-release".into(), "a number")];
+    let resolved = images(&catalogue(vec![entry]), &[]).expect("no source fails");
+    let facts = &resolved.images["mine"].facts;
+    assert_eq!(facts.text("os-release"), Some("15.6"));
+    assert_eq!(facts.mistyped("os-release"), Some("a number"));
+}

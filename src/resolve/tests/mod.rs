@@ -38,6 +38,7 @@ fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
         registry: registry.map(located),
         enabled: None,
         properties: Vec::new(),
+        mistyped: Vec::new(),
         place: place(1),
     }
 }
