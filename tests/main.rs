@@ -3,7 +3,6 @@
 mod oracle;
 mod oracle_layers;
 mod oracle_scalars;
-mod write;
 mod schemas;
 mod support;
 mod targets;
