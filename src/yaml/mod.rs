@@ -7,7 +7,7 @@
 mod compose;
 mod decode;
 mod documents;
-pub mod emit;
+mod emit;
 mod inside;
 mod json_text;
 mod mapping;

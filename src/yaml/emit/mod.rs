@@ -168,25 +168,3 @@ fn write_number(out: &mut String, number: Number) {
 fn pad(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
-
-/// The tree as a YAML document.
-pub fn document(node: &Node) -> String {
-    emit(&node.value)
-}
-
-/// One scalar on one line.
-pub fn scalar(node: &Node) -> String {
-    match &node.value {
-        Value::String(text) => quoted(text).into_owned(),
-        value => emit(value).trim_end_matches('\n').to_owned(),
-    }
-}
-
-/// A value in block style, lines after the first `columns` in; without the last newline.
-pub fn block(node: &Node, columns: usize) -> String {
-    let text = emit_at(&node.value, columns);
-    text.trim_start_matches(' ')
-        .strip_suffix('\n')
-        .unwrap_or(&text)
-        .to_owned()
-}
