@@ -164,7 +164,10 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
         for entry in entries.iter() {
             let value = entry.node.value.as_str();
             if !name::is_label_key(&entry.key) || !value.is_some_and(|value| is_legal(value)) {
-                let written = value.map_or_else(|| entry.node.value.kind(), |value| value);
+                let written = match value {
+                    Some(text) => text,
+                    None => entry.node.value.kind(),
+                };
                 let message = format!("`{}: {written}` is not a legal entry of {field}", entry.key);
                 found.push(fault(message, entry.node.place));
             }

@@ -1,6 +1,7 @@
 //! What each target writes for small clusters built by hand, byte for byte, and that Kubernetes would take it.
 
 mod given;
+mod overrides;
 mod programs;
 
 use metalmark::model::cluster::LevelName;
