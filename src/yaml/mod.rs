@@ -8,7 +8,7 @@ mod as_helm;
 mod compose;
 mod decode;
 mod documents;
-pub mod emit;
+mod emit;
 mod inside;
 mod json_text;
 mod mapping;
