@@ -1,17 +1,19 @@
 //! One test binary; each module says what it proves.
 
+mod gotemplate;
+mod helm;
 mod layers;
 mod oracle;
+mod oracle_expressions;
 mod oracle_layers;
 mod oracle_scalars;
+mod oracle_typed;
 mod programs;
-mod yaml_emit;
-mod yaml_inside;
-mod yaml_read;
 mod rules;
-mod write;
-mod write;
 mod schemas;
 mod support;
 mod targets;
 mod write;
+mod yaml_emit;
+mod yaml_inside;
+mod yaml_read;

@@ -178,14 +178,23 @@ pub enum Element {
     Uint8,
     /// `map[string]interface {}`: what some readers of documents return.
     Map,
+    /// `interface {}`, of a list that was never made: empty, and `null` as JSON.
+    Nil,
+    /// `string`, likewise.
+    NilString,
 }
 
 impl Element {
+    /// Whether the list is Go's nil of its type.
+    pub fn is_nil(self) -> bool {
+        matches!(self, Self::Nil | Self::NilString)
+    }
+
     /// The type of a list of such elements.
     pub fn list_type_name(self) -> &'static str {
         match self {
-            Self::Any => "[]interface {}",
-            Self::String => "[]string",
+            Self::Any | Self::Nil => "[]interface {}",
+            Self::String | Self::NilString => "[]string",
             Self::Int => "[]int",
             Self::Uint8 => "[]uint8",
             Self::Map => "[]map[string]interface {}",
@@ -211,6 +220,10 @@ pub trait Lazy: std::fmt::Debug {
     fn get(&self, key: &str) -> Result<Option<Value>, Error>;
     /// All keys, sorted.
     fn keys(&self) -> Result<Vec<Arc<str>>, Error>;
+    /// Whether there are no keys.
+    fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.keys()?.is_empty())
+    }
 }
 
 impl Drop for Map {
@@ -312,7 +325,8 @@ impl Map {
         if !self.entries.borrow().is_empty() {
             return Ok(false);
         }
-        Ok(self.len()? == 0)
+        let lazy = self.lazy.borrow().clone();
+        lazy.map_or(Ok(true), |lazy| lazy.is_empty())
     }
 
     /// Sets an entry for everyone who holds this map, as Go's maps do.

@@ -4,10 +4,11 @@
 //! it takes for booleans and which digits for octal decides what a cluster becomes, so its rules are followed here, quirks
 //! included; what would surprise the author of a file is told in [`Notice`]s.
 
+mod as_helm;
 mod compose;
 mod decode;
 mod documents;
-pub mod emit;
+mod emit;
 mod inside;
 mod json_text;
 mod mapping;
@@ -23,6 +24,7 @@ use crate::model::merge;
 use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
 
+pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quoted};
