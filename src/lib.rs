@@ -12,8 +12,8 @@ pub mod render;
 pub mod report;
 pub mod resolve;
 pub mod rules;
-pub mod sources;
 pub mod schema;
+pub mod sources;
 pub mod targets;
 #[cfg(test)]
 mod testing;
