@@ -39,10 +39,42 @@ fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
     })
 }
 
+/// How messages of our reader begin, and go-yaml's words for them.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "a second `:` cannot stand here",
+        "mapping values are not allowed in this context",
+    ),
+    (
+        "a tab cannot indent",
+        "found character that cannot start any token",
+    ),
+    (
+        "no value can start with",
+        "found character that cannot start any token",
+    ),
+    (
+        "this quote is never closed",
+        "found unexpected end of stream",
+    ),
+    ("expected a value", "did not find expected node content"),
+];
+
 /// The error as go-yaml words it, where its words are known: templates see them as a value.
 fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
     let before = text.get(..error.place.start as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
+    let prefix = "error converting YAML to JSON: yaml:";
+    if let Some((_, words)) = WORDS
+        .iter()
+        .find(|(ours, _)| error.message.starts_with(ours))
+    {
+        // Its scanner does not mention the first line.
+        return match line {
+            1 => format!("{prefix} {words}"),
+            _ => format!("{prefix} line {line}: {words}"),
+        };
+    }
     let message = match error.message.strip_prefix("expected ") {
         Some(expected) => {
             let expected = expected.split(", found").next().unwrap_or(expected);
@@ -50,7 +82,7 @@ fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
         }
         None => error.message.clone(),
     };
-    format!("error converting YAML to JSON: yaml: line {line}: {message}")
+    format!("{prefix} line {line}: {message}")
 }
 
 /// Only a map, or nothing; what goes wrong is the value of a key `Error`.
