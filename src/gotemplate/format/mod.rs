@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_in_the_text() {
         let (one, two) = (Value::Int(1), Value::Int(2));
-        check(&[("%d %d", "1 %!d(MISSING)")], &[one.clone()]);
+        check(&[("%d %d", "1 %!d(MISSING)")], std::slice::from_ref(&one));
         check(
             &[("%d", "1%!(EXTRA string=x, <nil>)")],
             &[one.clone(), "x".into(), Value::Nil],
@@ -463,7 +463,7 @@ mod tests {
             &[Value::Int(5), one.clone()],
         );
         check(&[("%*d", "%!(BADWIDTH)1")], &["a".into(), one]);
-        check(&[("%.*f", "3.14")], &[Value::Int(2), Value::Float(3.14159)]);
+        check(&[("%.*f", "2.50")], &[Value::Int(2), Value::Float(2.5)]);
         check(&[("%v|%d", "<nil>|%!d(<nil>)")], &[Value::Nil, Value::Nil]);
     }
 }

@@ -92,7 +92,13 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// Capitals become small; small letters become capitals.
 fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
-    let swap = |c: char| if c.is_lowercase() { titled(c) } else { lower(c) };
+    let swap = |c: char| {
+        if c.is_lowercase() {
+            titled(c)
+        } else {
+            lower(c)
+        }
+    };
     Ok(call.string(0)?.chars().map(swap).collect::<String>().into())
 }
 
