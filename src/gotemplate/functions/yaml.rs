@@ -1,10 +1,12 @@
 //! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
 
+use super::super::convert::{from_model, to_exact_model};
 use super::super::function::{Call, Function, Type};
-use super::super::{Error, Value, convert::from_model, convert::to_exact_model};
+use super::super::{Error, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
 use crate::model::engine::Engine;
 use crate::model::place::Place;
+use crate::model::value as model;
 use crate::yaml::{self, Lists, SyntaxError};
 
 const ANY: &[Type] = &[Type::Any];
@@ -64,6 +66,9 @@ const WORDS: &[(&str, &str)] = &[
 fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
     let before = text.get(..error.place.start as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
+    if error.message == "null cannot be a key" {
+        return null_key(text.get(error.place.end as usize..).unwrap_or_default());
+    }
     let prefix = "error converting YAML to JSON: yaml:";
     if let Some((_, words)) = WORDS
         .iter()
@@ -83,6 +88,22 @@ fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
         None => error.message.clone(),
     };
     format!("{prefix} line {line}: {message}")
+}
+
+/// Go's words for a key that is null, with what follows it on its line.
+fn null_key(behind: &str) -> String {
+    let line = behind.lines().next().unwrap_or_default();
+    let value = line.trim_start().trim_start_matches(':').trim();
+    let written = match yaml::read(value, Place::NONE.file, Engine::Helm3) {
+        Ok(documents) => match documents.documents.first().map(|node| &node.value) {
+            Some(model::Value::String(text)) => format::quote(text),
+            _ => value.to_owned(),
+        },
+        Err(_) => value.to_owned(),
+    };
+    format!(
+        "error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: {written}"
+    )
 }
 
 /// Only a map, or nothing; what goes wrong is the value of a key `Error`.
