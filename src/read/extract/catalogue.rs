@@ -10,7 +10,7 @@ use crate::model::place::Located;
 use crate::model::value::{Node, Value};
 use crate::model::workspace::Registry;
 
-use super::reader::{Reader, Text};
+use super::reader::Reader;
 
 /// The builder's list: as Sylva names it, and as the proposal did.
 const BUILT: [&str; 2] = [
@@ -72,6 +72,7 @@ fn entry(
         registry: None,
         enabled: None,
         properties: Vec::new(),
+        mistyped: Vec::new(),
         place: found.key_place,
     };
     let Some(node) = reader.whole(&found.branch) else {
@@ -89,13 +90,13 @@ fn entry(
     };
     // `enabled` counts before `default_enabled`, whatever their order.
     let mut flags: [Option<Located<bool>>; 2] = [None, None];
-    for property in map.iter() {
-        let path = format!("{path}.{}", property.key);
-        match &*property.key {
-            "enabled" => flags[0] = reader.flag_of(&property.node, &path),
-            "default_enabled" => flags[1] = reader.flag_of(&property.node, &path),
-            "os_images_oci_registry" => entry.registry = reader.text_of(&property.node, &path),
-            name => properties(name, &property.node, &mut entry.properties),
+    for item in map.iter() {
+        let path = format!("{path}.{}", item.key);
+        match &*item.key {
+            "enabled" => flags[0] = reader.flag_of(&item.node, &path),
+            "default_enabled" => flags[1] = reader.flag_of(&item.node, &path),
+            "os_images_oci_registry" => entry.registry = reader.text_of(&item.node, &path),
+            name => property(name, &item.node, &mut entry),
         }
     }
     entry.enabled = flags.into_iter().flatten().next();
@@ -103,25 +104,26 @@ fn entry(
 }
 
 /// The scalars of an entry by name; those of a map below it (`persistence.size`) by their path.
-fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Text)>) {
-    match &node.value {
-        Value::Null | Value::List(_) => {}
-        Value::String(text) => into.push((name.into(), Located::new(Arc::clone(text), node.place))),
-        Value::Map(map) => {
-            for inner in map.iter() {
-                properties(&format!("{name}.{}", inner.key), &inner.node, into);
+fn property(name: &str, node: &Node, into: &mut CatalogueEntry) {
+    let text = match &node.value {
+        Value::String(text) => Arc::clone(text),
+        Value::Bool(flag) => flag.to_string().into(),
+        value => {
+            into.mistyped.push((name.into(), value.kind()));
+            match value {
+                Value::Number(_) => json::to_json(value, json::Html::Plain).into(),
+                Value::Map(map) => {
+                    for inner in map.iter() {
+                        property(&format!("{name}.{}", inner.key), &inner.node, into);
+                    }
+                    return;
+                }
+                _ => return,
             }
         }
-        Value::Bool(_) | Value::Number(_) => {
-            into.push((
-                name.into(),
-                Located::new(
-                    json::to_json(&node.value, json::Html::Plain).into(),
-                    node.place,
-                ),
-            ));
-        }
-    }
+    };
+    into.properties
+        .push((name.into(), Located::new(text, node.place)));
 }
 
 fn registries(reader: &mut Reader<'_>) -> BTreeMap<Arc<str>, Registry> {
