@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["yaml", "gotemplate"],
     &["evaluate", "sources", "providers", "schema"],
+    &["objects"],
     &["rules", "targets"],
     &["read", "resolve", "check", "render", "write", "report"],
     &["commands"],
@@ -32,9 +33,7 @@ const WORLD: &[(&str, &[&str])] = &[
     ("std::process", &["cli", "main"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),
-    ("minijinja", &["render", "targets"]),
-    ("granit_parser", &["yaml"]),
-    ("serde_saphyr", &["yaml"]),
+    ("minijinja::", &["render"]),
     ("annotate_snippets", &["report"]),
     ("clap", &["cli"]),
 ];
