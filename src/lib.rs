@@ -1,7 +1,10 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
 pub mod check;
+pub mod cli;
+pub mod commands;
 pub mod error;
+pub mod evaluate;
 pub mod gotemplate;
 pub mod model;
 pub mod objects;
