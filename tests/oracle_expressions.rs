@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use crate::oracle::{ENGINES, accepted, cases};
 
 /// Cases that cannot agree, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[
+pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "strings-018",
         "a text is UTF-8 here: of half a character, U+FFFD remains",
