@@ -26,6 +26,14 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     for finding in &view.findings {
         checked.judge(finding.clone(), policy, today);
     }
+    // What a broken file was to say would be missed by rule after rule.
+    if view
+        .findings
+        .iter()
+        .any(|finding| finding.rule == "yaml-syntax")
+    {
+        return checked;
+    }
     let input = ClusterInput { view, settings };
     for rule in running(policy) {
         rule.cluster(&input, &mut |finding| checked.judge(finding, policy, today));
@@ -71,6 +79,12 @@ impl Checked {
         self.findings
             .iter()
             .any(|judged| judged.level == Level::Error)
+    }
+
+    /// Adds what was found later of the same cluster.
+    pub fn join(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        self.waivers_used.extend(later.waivers_used);
     }
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
@@ -128,9 +142,12 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
 mod tests {
     use std::collections::BTreeSet;
 
+    use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+
     use super::{Checked, cluster, findings, workspace};
     use crate::model::finding::{Finding, Level};
     use crate::model::image::Images;
+    use crate::model::matching::Outcome;
     use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
     use crate::model::workspace::{ClusterView, Settings};
@@ -201,6 +218,14 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_does_not_parse_is_told_alone() {
+        let mut given = without_checksum();
+        given.view.findings = vec![Finding::new("yaml-syntax", "a tab")];
+        let checked = cluster(&given.finished(), &settings(), today());
+        assert_eq!(rules(&checked), ["yaml-syntax"]);
+    }
+
+    #[test]
     fn a_waiver_accepts_and_is_counted_as_used() {
         let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
         let given = without_checksum();
@@ -246,4 +271,38 @@ mod tests {
             Vec::<&str>::new()
         );
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_text_in_the_values_breaks_a_rule(texts in prop::array::uniform8(TEXT)) {
+            let [version, key, url, format, checksum, kind, fact, pattern] = &texts;
+            let mut given = Given::new();
+            given.view.cluster.k8s_version = Some(given.line("k8s_version", version));
+            given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
+            given.view.cluster.default_storage = Some(given.line("space", fact));
+            given.image(
+                key,
+                &[("k8s-version", fact), ("sha256", checksum), ("image-format", format), ("size", fact)],
+            );
+            let further = [("format", &**format), ("checksum", checksum), ("checksum_type", kind)];
+            given.boots_url(url, &further);
+            let by_url = cluster(&given.finished(), &settings(), today());
+            given.boots(key);
+            let by_key = cluster(&given.finished(), &settings(), today());
+            for outcome in [Outcome::Image(key.as_str().into()), Outcome::NoMatch, Outcome::Several(vec![key.as_str().into()])] {
+                given.selects(&[(fact, pattern), ("os", pattern)], &outcome);
+                let by_selector = cluster(&given.finished(), &settings(), today());
+                let all = by_selector.findings.iter().chain(&by_url.findings).chain(&by_key.findings);
+                for label in all.flat_map(|judged| &judged.finding.labels) {
+                    let (start, end) = (label.spot.start as usize, label.spot.end as usize);
+                    prop_assert!(label.spot.source.text.get(start..end).is_some(), "{label:?}");
+                }
+            }
+        }
+    }
+
+    /// Half of it near the texts that rules take apart.
+    const TEXT: &str = r"[a-z0-9.+():/\\\[\]|*-]{0,16}|v1[.][0-9]{1,2}([.][0-9])?([+]rke2r1)?|https?://[a-z.]{1,8}/.{0,12}|.{0,12}";
 }

@@ -33,4 +33,11 @@ pub enum Error {
         /// What is wrong and what to type instead.
         message: String,
     },
+    /// What was to be printed could not be.
+    #[error("cannot print: {cause}")]
+    Print {
+        /// What the system said.
+        #[from]
+        cause: std::io::Error,
+    },
 }

@@ -1,7 +1,10 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
 pub mod check;
+pub mod cli;
+pub mod commands;
 pub mod error;
+pub mod evaluate;
 pub mod gotemplate;
 pub mod model;
 pub mod objects;
@@ -12,8 +15,8 @@ pub mod render;
 pub mod report;
 pub mod resolve;
 pub mod rules;
-pub mod sources;
 pub mod schema;
+pub mod sources;
 pub mod targets;
 #[cfg(test)]
 mod testing;

@@ -1,20 +1,22 @@
 //! One test binary; each module says what it proves.
 
-mod layers;
+mod architecture;
 mod gotemplate;
 mod helm;
+mod layers;
 mod oracle;
 mod oracle_expressions;
 mod oracle_layers;
 mod oracle_scalars;
+mod oracle_typed;
 mod programs;
-mod yaml_emit;
-mod yaml_inside;
-mod yaml_read;
+mod readme;
 mod rules;
-mod write;
-mod write;
 mod schemas;
 mod support;
 mod targets;
+mod workspaces;
 mod write;
+mod yaml_emit;
+mod yaml_inside;
+mod yaml_read;

@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{CheckOptions, Color, ExplainOptions, Format, ImagesOptions, RenderMode, RenderOptions};
+use super::terminal::Color;
+use crate::commands::{
+    CheckOptions, ExplainOptions, Format, ImagesOptions, ListFormat, RenderMode, RenderOptions,
+};
 use crate::model::matching::Matching;
+use crate::model::policy::Date;
 use crate::model::workspace::ChecksumStyle;
 use crate::read::{Flags, Request};
 
@@ -43,6 +47,8 @@ pub(super) enum Command {
     Images(ImagesArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(ExplainArguments),
+    /// Prints a completion script for a shell.
+    Completions(CompletionArguments),
 }
 
 /// Which values make which clusters. With none of these, the project file says it.
@@ -75,8 +81,8 @@ pub(super) struct WorkspaceArguments {
 #[derive(Debug, Args)]
 pub(super) struct ReportArguments {
     /// The format of what is printed.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    output: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORMAT")]
+    output: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -127,8 +133,8 @@ pub(super) struct ImagesArguments {
     #[command(flatten)]
     pub(super) workspace: WorkspaceArguments,
     /// The format of what is printed.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    output: Format,
+    #[arg(long, value_enum, default_value_t = ListOutput::Human, value_name = "FORMAT")]
+    output: ListOutput,
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +146,30 @@ pub(super) struct ExplainArguments {
     pub(super) workspace: WorkspaceArguments,
     #[command(flatten)]
     report: ReportArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionArguments {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OutputFormat {
+    /// For people.
+    Human,
+    /// For machines; docs/json.md gives the shape.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ListOutput {
+    /// A table.
+    Human,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -190,7 +220,7 @@ impl RenderArguments {
         request
     }
 
-    pub(super) fn options(&self) -> RenderOptions {
+    pub(super) fn options(&self, today: Date) -> RenderOptions {
         let mode = match (self.check, self.stdout) {
             (true, _) => RenderMode::Check,
             (_, true) => RenderMode::Stdout,
@@ -201,25 +231,54 @@ impl RenderArguments {
             adopt: self.adopt,
             keep_going: self.keep_going,
             allow_empty: self.allow_empty,
-            format: self.report.output,
+            format: self.report.format(),
+            today,
+        }
+    }
+}
+
+impl ReportArguments {
+    fn format(&self) -> Format {
+        match self.output {
+            OutputFormat::Human => Format::Human,
+            OutputFormat::Json => Format::Json,
         }
     }
 }
 
 impl CheckArguments {
-    pub(super) fn options(&self) -> CheckOptions {
-        CheckOptions { format: self.report.output }
+    pub(super) fn options(&self, today: Date) -> CheckOptions {
+        CheckOptions {
+            format: self.report.format(),
+            today,
+        }
     }
 }
 
 impl ImagesArguments {
-    pub(super) fn options(&self) -> ImagesOptions {
-        ImagesOptions { format: self.output }
+    pub(super) fn options(&self, today: Date) -> ImagesOptions {
+        let format = match self.output {
+            ListOutput::Human => ListFormat::Human,
+            ListOutput::Json => ListFormat::Json,
+            ListOutput::Yaml => ListFormat::Yaml,
+        };
+        ImagesOptions { format, today }
     }
 }
 
 impl ExplainArguments {
-    pub(super) fn options(&self) -> ExplainOptions {
-        ExplainOptions { subject: self.subject.clone(), format: self.report.output }
+    pub(super) fn options(&self, today: Date) -> ExplainOptions {
+        ExplainOptions {
+            subject: self.subject.clone(),
+            format: self.report.format(),
+            today,
+        }
+    }
+}
+
+impl CompletionArguments {
+    /// Writes the script.
+    pub(super) fn write(&self, out: &mut dyn std::io::Write) {
+        clap_complete::generate(self.shell, &mut Arguments::command(), "metalmark", out);
     }
 }

@@ -2,21 +2,49 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::commands::{Color, Stream, Terminal};
-use crate::error::Error;
+use clap::ValueEnum;
 
-/// The process's streams, buffered; a closed pipe downstream ends the output quietly.
+use crate::commands::{Stream, Terminal};
+use crate::error::Error;
+use crate::report::Colour;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The process's streams, buffered.
 pub(super) fn open(color: Color) -> Terminal {
-    let wanted = |is_terminal: bool| match color {
+    let (out, err) = (io::stdout(), io::stderr());
+    let (out_colour, err_colour) = (
+        colour(color, out.is_terminal()),
+        colour(color, err.is_terminal()),
+    );
+    Terminal {
+        out: Stream::new(Box::new(io::BufWriter::new(out)), out_colour),
+        err: Stream::new(Box::new(io::BufWriter::new(err)), err_colour),
+    }
+}
+
+/// An empty NO_COLOR counts as unset (no-color.org).
+fn colour(color: Color, is_terminal: bool) -> Colour {
+    let wanted = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        Color::Auto => {
+            is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     };
-    let (out, err) = (io::stdout(), io::stderr());
-    let (out_color, err_color) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
-    Terminal {
-        out: Stream::new(Box::new(io::BufWriter::new(out)), out_color),
-        err: Stream::new(Box::new(io::BufWriter::new(err)), err_color),
+    if wanted {
+        Colour::Always
+    } else {
+        Colour::Never
     }
 }
 
@@ -24,5 +52,4 @@ pub(super) fn open(color: Color) -> Terminal {
 pub(super) fn say(terminal: &mut Terminal, error: &Error) {
     // Nothing is left to tell anyone when stderr itself is gone.
     let _ = writeln!(terminal.err, "error: {error}");
-    let _ = terminal.err.flush();
 }

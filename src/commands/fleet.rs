@@ -8,24 +8,27 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::check::{self, Checked};
 use crate::error::Error;
+use crate::evaluate::TemplateCache;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
 use crate::model::matching::{Outcome, PatternCache};
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
-use crate::read::{self, ClusterEntry, TemplateCache, Workspace};
-use crate::resolve;
+use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
+use crate::resolve::{self, Catalogues};
 use crate::rules::{ImageUse, WorkspaceInput};
-use crate::sources::{self, ImageFacts};
+use crate::sources;
 
 /// What the stages need beside the workspace.
 pub(super) struct Tools {
-    /// The facts of the image sources.
-    facts: ImageFacts,
     /// Patterns, each compiled once.
     pub(super) patterns: PatternCache,
     /// Expressions, each parsed once.
     templates: TemplateCache,
+    /// The catalogue of the shared layers alone: of every cluster that does not touch it.
+    shared: SharedCatalogue,
+    /// Catalogues, each expanded once.
+    catalogues: Catalogues,
     /// The day that waivers are held against.
     pub(super) today: Date,
 }
@@ -38,21 +41,22 @@ pub(super) struct Survey<T> {
     pub(super) faulty: BTreeSet<Arc<str>>,
     /// The images that any cluster is served, by key.
     pub(super) served: Arc<Images>,
-    /// All findings, sorted, each once.
+    /// All findings.
     pub(super) judged: Vec<Judged>,
 }
 
 impl<T> Survey<T> {
     /// Whether a finding at error level stands anywhere.
     pub(super) fn has_errors(&self) -> bool {
-        self.judged.iter().any(|judged| judged.level == Level::Error)
+        self.judged
+            .iter()
+            .any(|judged| judged.level == Level::Error)
     }
 
     /// Adds what was found behind the rules.
     pub(super) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
         let checked = check::findings(found, &workspace.settings, today);
         self.judged.extend(checked.findings);
-        self.judged = check::gather(std::mem::take(&mut self.judged));
     }
 }
 
@@ -64,17 +68,33 @@ struct Part<T> {
     result: T,
 }
 
-/// Opens the image sources; what they say wrong joins the workspace's findings.
+/// Opens the image sources; what is wrong in them joins the workspace's findings.
 pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
     let (facts, found) = sources::facts(&workspace.settings.root, &workspace.facts)?;
     workspace.findings.extend(found);
-    Ok(Tools { facts, patterns: PatternCache::default(), templates: TemplateCache::default(), today })
+    let templates = TemplateCache::default();
+    Ok(Tools {
+        shared: read::shared_catalogue(workspace, &templates),
+        catalogues: Catalogues::new(facts),
+        patterns: PatternCache::default(),
+        templates,
+        today,
+    })
 }
 
 /// One cluster, read and resolved.
-pub(super) fn view(workspace: &Workspace, tools: &Tools, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-    let read = read::cluster(workspace, entry, &tools.templates)?;
-    Ok(resolve::cluster(read, &tools.facts, &workspace.settings, &tools.patterns))
+pub(super) fn view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
+    resolve::cluster(
+        read,
+        &tools.catalogues,
+        &workspace.settings,
+        &tools.patterns,
+    )
 }
 
 /// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.
@@ -90,15 +110,33 @@ pub(super) fn survey<T: Send>(
         if !found.is_empty() {
             checked.join(check::findings(found, &workspace.settings, tools.today));
         }
-        Ok(Part { uses: uses(&view), served: served(&view), checked, result })
+        Ok(Part {
+            uses: uses(&view),
+            served: served(&view),
+            checked,
+            result,
+        })
     };
-    let parts = workspace.clusters.par_iter().map(part).collect::<Result<Vec<_>, Error>>()?;
+    let parts = workspace
+        .clusters
+        .par_iter()
+        .map(part)
+        .collect::<Result<Vec<_>, Error>>()?;
     conclude(workspace, tools, parts)
 }
 
 /// What the clusters come to together.
-fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Result<Survey<T>, Error> {
-    let mut survey = Survey { results: Vec::new(), faulty: BTreeSet::new(), served: Arc::default(), judged: Vec::new() };
+fn conclude<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    parts: Vec<Part<T>>,
+) -> Result<Survey<T>, Error> {
+    let mut survey = Survey {
+        results: Vec::new(),
+        faulty: BTreeSet::new(),
+        served: Arc::default(),
+        judged: Vec::new(),
+    };
     let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
     for part in parts {
         if part.checked.has_errors() {
@@ -112,24 +150,45 @@ fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Res
         }
         all.push(part.uses);
     }
-    let shared = read::shared(workspace, &tools.templates);
-    let shared = resolve::cluster(shared, &tools.facts, &workspace.settings, &tools.patterns);
-    let input = WorkspaceInput { uses: &all, images: &shared.images, sources: &shared.sources, settings: &workspace.settings };
+    let shared = resolve::cluster(
+        read::shared(workspace, &tools.shared),
+        &tools.catalogues,
+        &workspace.settings,
+        &tools.patterns,
+    )?;
+    let input = WorkspaceInput {
+        uses: &all,
+        images: &shared.images,
+        sources: &shared.sources,
+        settings: &workspace.settings,
+    };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);
-    survey.judged = check::gather(survey.judged);
     survey.served = Arc::new(images);
     Ok(survey)
 }
 
 fn uses(view: &ClusterView) -> ImageUse {
-    let chosen = view.cluster.pools.iter().zip(&view.selections).filter_map(|(pool, selection)| match &selection.outcome {
-        Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
-        _ => None,
-    });
-    ImageUse { cluster: Arc::clone(&view.cluster.name), pools: chosen.collect(), served: view.served.clone() }
+    let chosen = view
+        .cluster
+        .pools
+        .iter()
+        .zip(&view.selections)
+        .filter_map(|(pool, selection)| match &selection.outcome {
+            Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+            _ => None,
+        });
+    ImageUse {
+        cluster: Arc::clone(&view.cluster.name),
+        pools: chosen.collect(),
+        served: view.served.clone(),
+    }
 }
 
 fn served(view: &ClusterView) -> Vec<Image> {
-    view.served.iter().filter_map(|key| view.images.get(key)).cloned().collect()
+    view.served
+        .iter()
+        .filter_map(|key| view.images.get(key))
+        .cloned()
+        .collect()
 }

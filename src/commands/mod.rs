@@ -6,21 +6,32 @@ mod fleet;
 mod images;
 mod outputs;
 mod render;
+mod table;
 mod terminal;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
-pub use images::{ImagesOptions, images};
+pub use images::{ImagesOptions, ListFormat, images};
 pub use render::{RenderMode, RenderOptions, render};
 pub use terminal::{Stream, Terminal};
 
 /// The format of what a command prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     Human,
     /// For machines; docs/json.md gives the shape.
     Json,
+}
+
+impl Format {
+    /// The report of that format.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Json => "json",
+        }
+    }
 }
 
 /// What a run came to. The output's format never changes it.

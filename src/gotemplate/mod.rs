@@ -100,3 +100,35 @@ fn lookup(name: &str) -> Option<&'static function::Function> {
     });
     BY_NAME.get(name).copied()
 }
+
+/// Calls a function by its name, for templates that are written in Rust. Arguments are taken as they are: they must be of
+/// the types that the function's signature names.
+///
+/// # Errors
+/// No such function, a wrong number of arguments, and whatever the function itself refuses.
+pub fn call(
+    name: &'static str,
+    arguments: &[Value],
+    engine: Engine,
+    budget: &Budget,
+) -> Result<Value, Error> {
+    let missing = || {
+        Error::new(
+            ErrorClass::MissingFunction,
+            format!("there is no function `{name}`"),
+        )
+    };
+    let function = lookup(name).ok_or_else(missing)?;
+    if let Some(message) = function.signature.refuses(name, arguments.len()) {
+        return Err(Error::new(ErrorClass::WrongArgCount, message));
+    }
+    match function.body {
+        function::Body::Plain(body) => body(&mut function::Call {
+            name,
+            arguments,
+            engine,
+            budget,
+        }),
+        _ => Err(missing()),
+    }
+}

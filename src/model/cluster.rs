@@ -34,6 +34,25 @@ pub struct Cluster {
     pub default_storage: Option<Located<Arc<str>>>,
 }
 
+/// A cluster that says nothing and has no nodes.
+impl Default for Cluster {
+    fn default() -> Self {
+        Self {
+            name: "".into(),
+            object_name: "".into(),
+            namespace: "".into(),
+            k8s_version: None,
+            infra_provider: None,
+            bootstrap_provider: None,
+            levels: Vec::new(),
+            pools: Vec::new(),
+            additional_selectors: Vec::new(),
+            autoselect_registries: None,
+            default_storage: None,
+        }
+    }
+}
+
 /// A level of the values at which an image may be chosen (S26).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LevelName {
@@ -95,7 +114,8 @@ impl Choice {
 
     /// Where the choice stands: the key's, the selector's or the URL's place.
     pub fn place(&self) -> Place {
-        let key = self.key.as_ref().map(|key| key.place);
+        let key = self.key.as_ref().filter(|key| !key.value.is_empty());
+        let key = key.map(|key| key.place);
         let selector = self.selector.as_ref().map(|selector| selector.place);
         let url = self.url.as_ref().map(|url| url.place);
         key.or(selector).or(url).unwrap_or(Place::NONE)

@@ -38,7 +38,7 @@ pub fn root(template: &str) -> (&str, &str) {
     match expression.into_iter().flatten().min() {
         None => (template.trim_end_matches('/'), ""),
         Some(end) => match template[..end].rfind('/') {
-            Some(slash) => (&template[..slash], &template[slash + 1..]),
+            Some(slash) => (&template[..slash.max(1)], &template[slash + 1..]),
             None => ("", template),
         },
     }
@@ -82,6 +82,7 @@ mod tests {
         assert_eq!(root("a/{{ c }}/b"), ("a", "{{ c }}/b"));
         assert_eq!(root("a/b-{{ c }}"), ("a", "b-{{ c }}"));
         assert_eq!(root("{{ c }}"), ("", "{{ c }}"));
+        assert_eq!(root("/{{ c }}"), ("/", "{{ c }}"));
         assert_eq!(
             root("a{% if c %}/{{ c }}{% endif %}"),
             ("", "a{% if c %}/{{ c }}{% endif %}")

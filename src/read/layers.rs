@@ -17,11 +17,13 @@ use super::files;
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The first layer: the chart's own `values.yaml`.
-    pub(super) chart: Node,
+    chart: Node,
     /// The layers above it, merged.
-    pub(super) overrides: Node,
+    overrides: Node,
+    /// Both, merged: what a cluster without values of its own has.
+    pub(super) values: Node,
     /// The files, shared by every cluster's sources.
-    pub(super) sources: Sources,
+    sources: Sources,
 }
 
 /// Reads and merges the shared layers.
@@ -41,17 +43,28 @@ pub(super) fn shared(
             _ => overrides = merge::merge(&overrides, &tree),
         }
     }
-    Ok((
-        Shared {
-            chart,
-            overrides,
-            sources: sources.share(),
-        },
-        findings,
-    ))
+    let merged = merge::over_chart(&chart, &overrides, engine);
+    findings.extend(
+        merged
+            .conflicts
+            .iter()
+            .map(|conflict| clash(conflict, &sources)),
+    );
+    let shared = Shared {
+        chart,
+        overrides,
+        values: merged.tree,
+        sources: sources.share(),
+    };
+    Ok((shared, findings))
 }
 
 impl Shared {
+    /// The files of the shared layers.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
     pub(super) fn with(
         &self,

@@ -1,7 +1,9 @@
 //! Stage 1: files → [`Workspace`]. Reads the project file, the shared layers and the list of clusters once; then each
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
+mod cluster;
 mod clusters;
+mod extract;
 mod files;
 mod layers;
 mod project;
@@ -11,12 +13,16 @@ mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::matching::Matching;
+use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::schema::Schemas;
 
+pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use typed::schema;
@@ -61,24 +67,25 @@ pub struct Flags {
 }
 
 /// Everything that is read before the first cluster.
-#[derive(Debug)]
 pub struct Workspace {
     /// The settings, from project file and flags.
     pub settings: Settings,
     /// Whose reading of values counts.
     pub engine: Engine,
     /// How expressions see values that hold expressions themselves.
-    pub evaluation: project::EvaluationOption,
+    evaluation: project::EvaluationOption,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
     /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
     /// The files with image facts, the strongest first, below the root.
     pub facts: Vec<PathBuf>,
+    /// The folder that `--out` names, where outputs then go; else they are below the root.
+    pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
-    pub templates: BTreeMap<String, String>,
-    /// The folder of CustomResourceDefinitions, below the root.
-    pub schemas: Option<PathBuf>,
+    pub templates: BTreeMap<String, Arc<Source>>,
+    /// The CustomResourceDefinitions that rendered objects are held against.
+    pub schemas: Option<Schemas>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

@@ -103,10 +103,10 @@ fn outputs(file: &ProjectFile, flags: &Flags) -> Vec<Output> {
         options: output.options.clone(),
     };
     match &flags.out {
-        Some(out) => {
+        Some(_) => {
             let typed = |target: &String| Output {
                 target: target.clone(),
-                path: out.clone(),
+                path: String::new(),
                 options: BTreeMap::new(),
             };
             flags.targets.iter().map(typed).collect()

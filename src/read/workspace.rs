@@ -12,6 +12,7 @@ use crate::model::finding::Finding;
 use crate::model::place::{Source, Sources};
 use crate::model::suggest::did_you_mean;
 use crate::rules;
+use crate::schema::Schemas;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
@@ -68,12 +69,16 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         evaluation: project.file.evaluation,
         shared,
         clusters,
+        out: flags.out.as_ref().map(PathBuf::from),
         facts: facts.iter().map(PathBuf::from).collect(),
         templates: templates
             .map(|folder| texts(&root.join(folder)))
             .transpose()?
             .unwrap_or_default(),
-        schemas: schemas.map(PathBuf::from),
+        schemas: schemas
+            .map(|folder| texts(&root.join(folder)))
+            .transpose()?
+            .map(|files| Schemas::new(files.into_values())),
         findings: project.findings,
     })
 }
@@ -289,7 +294,7 @@ fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
 }
 
 /// The files below a folder by their path, with slashes.
-fn texts(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+fn texts(folder: &Path) -> Result<BTreeMap<String, Arc<Source>>, Error> {
     let mut texts = BTreeMap::new();
     for entry in WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| Error::Read {
@@ -304,7 +309,10 @@ fn texts(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
                 path: entry.path().to_owned(),
                 cause,
             })?;
-            texts.insert(files::display(below), text);
+            texts.insert(
+                files::display(below),
+                Arc::new(Source::new(files::display(entry.path()), text)),
+            );
         }
     }
     Ok(texts)

@@ -4,14 +4,14 @@
 
 mod info_file;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
-use crate::model::place::Sources;
+use crate::model::place::{Place, Source, Sources};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
@@ -33,14 +33,44 @@ pub struct Wanted<'a> {
     pub uri: Option<&'a str>,
 }
 
-/// A source and what is wrong with it.
-pub type Opened = (Box<dyn ImageSource>, Vec<Finding>);
+/// The sources of a project, the strongest first, and their files.
+#[derive(Default)]
+pub struct ImageFacts {
+    /// The sources.
+    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The files that the facts' places point into, through [`Sources::with_facts`].
+    pub files: Arc<Vec<Arc<Source>>>,
+}
 
-/// Opens the source that a path names. Its file joins `sources`, shown as `shown`, so that findings can point into it.
+/// Opens the sources that the paths below `root` name, and tells what is wrong in them.
 ///
 /// # Errors
-/// The file cannot be read.
-pub fn open(path: &Path, shown: &str, sources: &mut Sources) -> Result<Opened, Error> {
-    let (info, findings) = info_file::read(path, shown, sources)?;
-    Ok((Box::new(info), findings))
+/// A file cannot be read.
+pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
+    let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, path) in paths.iter().enumerate() {
+        let shown = path.to_string_lossy().replace('\\', "/");
+        let file = Sources::facts_file(index);
+        let read = info_file::read(&root.join(path), &shown, file)?;
+        sources.push(Box::new(read.info) as Box<dyn ImageSource>);
+        files.push(Arc::new(read.source));
+        faults.extend(read.faults);
+    }
+    let files = Arc::new(files);
+    let places = Sources::default().with_facts(&files);
+    let finding = |fault: Fault| {
+        let finding = Finding::new(fault.rule, fault.message);
+        let finding = finding.at(places.resolve(fault.place), "");
+        fault.help.into_iter().fold(finding, Finding::help)
+    };
+    let findings = faults.into_iter().map(finding).collect();
+    Ok((ImageFacts { sources, files }, findings))
+}
+
+/// A finding before its place is looked up.
+struct Fault {
+    rule: &'static str,
+    message: String,
+    place: Place,
+    help: Option<String>,
 }

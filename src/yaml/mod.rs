@@ -8,7 +8,7 @@ mod as_helm;
 mod compose;
 mod decode;
 mod documents;
-pub mod emit;
+mod emit;
 mod inside;
 mod json_text;
 mod mapping;
@@ -27,7 +27,7 @@ use crate::model::value::{Node, Value};
 pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
-pub use emit::{emit, emit_at, quoted, to_yaml};
+pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
 

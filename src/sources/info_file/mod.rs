@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{ImageSource, Wanted};
+use super::{Fault, ImageSource, Wanted};
 use crate::error::Error;
 use crate::model::catalogue::Described;
 use crate::model::engine::Engine;
-use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, Origin, fact};
 use crate::model::name::key_of;
-use crate::model::place::{FileId, Located, Place, Source, Sources};
+use crate::model::place::{FileId, Located, Place, Source};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::written;
 use crate::yaml;
@@ -38,53 +37,52 @@ impl ImageSource for InfoFile {
     }
 }
 
-/// Reads an info file. What cannot be read in it is a finding; everything else of it counts.
+/// An info file as read.
+pub(super) struct Read {
+    pub info: InfoFile,
+    pub source: Source,
+    pub faults: Vec<Fault>,
+}
+
+/// Reads an info file; its places get the number `file`. What cannot be read in it is a fault; everything else of it counts.
 ///
 /// # Errors
 /// The file cannot be read from disk.
-pub(super) fn read(
-    path: &Path,
-    shown: &str,
-    sources: &mut Sources,
-) -> Result<(InfoFile, Vec<Finding>), Error> {
+pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error> {
     let bytes = std::fs::read(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
         cause,
     })?;
-    let text = match yaml::decode(&bytes, Engine::Kubectl) {
-        Ok(text) => text,
-        Err(error) => {
-            let finding = Finding::new("yaml-syntax", format!("`{shown}`: {error}"));
-            return Ok((InfoFile::default(), vec![finding]));
-        }
-    };
-    let file = sources.add(Source::new(shown, text));
     let mut reader = Reader {
         file,
         info: InfoFile::default(),
         faults: Vec::new(),
     };
-    if let Some(source) = sources.get(file).cloned() {
-        reader.file(&source);
-        if reader.info.images.is_empty() && reader.faults.is_empty() {
-            reader.fault(
-                "value-missing",
-                format!("`{shown}` holds no image facts"),
-                Place {
-                    file,
-                    start: 0,
-                    end: 0,
-                },
-            );
-        }
-    }
-    let finding = |fault: Fault| {
-        let finding = Finding::new(fault.rule, fault.message);
-        let finding = finding.at(sources.resolve(fault.place), "");
-        fault.help.into_iter().fold(finding, Finding::help)
+    let start = Place {
+        file,
+        start: 0,
+        end: 0,
     };
-    let findings = reader.faults.into_iter().map(finding).collect();
-    Ok((reader.info, findings))
+    let source = match yaml::decode(&bytes, Engine::Kubectl) {
+        Ok(text) => Source::new(shown, text),
+        Err(error) => {
+            reader.fault("yaml-syntax", error.to_string(), start);
+            Source::new(shown, "")
+        }
+    };
+    reader.file(&source);
+    if reader.info.images.is_empty() && reader.faults.is_empty() {
+        reader.fault(
+            "value-missing",
+            format!("`{shown}` holds no image facts"),
+            start,
+        );
+    }
+    Ok(Read {
+        info: reader.info,
+        source,
+        faults: reader.faults,
+    })
 }
 
 /// The roots that a map of images stands under: today's, the one until 2024-03, and the proposal's.
@@ -94,14 +92,6 @@ struct Reader {
     file: FileId,
     info: InfoFile,
     faults: Vec<Fault>,
-}
-
-/// A finding before its place is looked up.
-struct Fault {
-    rule: &'static str,
-    message: String,
-    place: Place,
-    help: Option<String>,
 }
 
 impl Reader {

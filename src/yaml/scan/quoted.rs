@@ -1,9 +1,9 @@
 //! Scalars in single or double quotes.
 
 use super::text::{Fold, Text};
-use super::{Kind, Result, Scanner, Style};
+use super::{Result, Scanner, Style};
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
     /// A quoted scalar; line breaks within it are folded.
     pub(super) fn quoted_scalar(&mut self, single: bool) -> Result<()> {
         self.save_key()?;
@@ -23,14 +23,7 @@ impl Scanner<'_> {
                 break;
             }
             let gap = self.at;
-            while self.bytes.is_blank(self.at) || self.bytes.is_break(self.at) {
-                if self.bytes.is_break(self.at) {
-                    let line_break = self.cross_line();
-                    fold.cross(line_break);
-                } else {
-                    self.at += 1;
-                }
-            }
+            self.skip_quoted_gap(&mut fold);
             if fold.crossed() {
                 fold.join(&mut text);
             } else {
@@ -38,15 +31,24 @@ impl Scanner<'_> {
             }
         }
         self.at += 1;
-        let (text, segments) = text.finish();
-        self.segments = segments;
         let style = if single {
             Style::SingleQuoted
         } else {
             Style::DoubleQuoted
         };
-        self.push(Kind::Scalar { text, style }, start);
+        self.push_scalar(text, style, start..self.at);
         Ok(())
+    }
+
+    fn skip_quoted_gap(&mut self, fold: &mut Fold) {
+        while self.bytes.is_blank(self.at) || self.bytes.is_break(self.at) {
+            if self.bytes.is_break(self.at) {
+                let line_break = self.cross_line();
+                fold.cross(line_break);
+            } else {
+                self.at += 1;
+            }
+        }
     }
 
     /// Up to white space, the closing quote or an escaped line break.

@@ -1,0 +1,111 @@
+//! What helpers take out of their argument, with Go's errors.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::gotemplate::value::Map;
+use crate::gotemplate::{Error, ErrorClass, Value, print};
+
+/// `index . N`
+pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
+    match argument {
+        Value::List(list) => list.items.get(index).cloned().ok_or_else(|| {
+            Error::new(
+                ErrorClass::OutOfRange,
+                format!(
+                    "the helper needs {} arguments and got {}",
+                    index + 1,
+                    list.items.len()
+                ),
+            )
+        }),
+        Value::Nil => Err(Error::new(
+            ErrorClass::WrongType,
+            "the helper's argument is nil",
+        )),
+        other => Err(Error::new(
+            ErrorClass::WrongType,
+            format!(
+                "the helper's argument must be a tuple, and it is `{}`",
+                other.type_name()
+            ),
+        )),
+    }
+}
+
+/// An argument that may be left out.
+pub(super) fn optional(argument: &Value, index: usize) -> Option<Value> {
+    match argument {
+        Value::List(list) => list.items.get(index).cloned(),
+        _ => None,
+    }
+}
+
+/// All arguments.
+pub(super) fn items(argument: &Value) -> &[Value] {
+    match argument {
+        Value::List(list) => &list.items,
+        _ => &[],
+    }
+}
+
+/// A chain of fields, such as `.Values.proxies.http_proxy`: the last may be missing, a field of nil is an error.
+pub(super) fn fields(value: &Value, names: &[&str]) -> Result<Value, Error> {
+    let mut value = value.clone();
+    for name in names {
+        value = match &value {
+            Value::Map(map) => map.get(name)?.unwrap_or(Value::Nil),
+            Value::Nil => {
+                return Err(Error::new(
+                    ErrorClass::NilPointer,
+                    format!("`{name}` of a value that is not there"),
+                ));
+            }
+            other => {
+                return Err(Error::new(
+                    ErrorClass::WrongType,
+                    format!("`{name}` of a value of type `{}`", other.type_name()),
+                ));
+            }
+        };
+    }
+    Ok(value)
+}
+
+/// A map, or an error that says what is none.
+pub(super) fn map(value: &Value, what: &str) -> Result<Rc<Map>, Error> {
+    match value {
+        Value::Map(map) => Ok(Rc::clone(map)),
+        other => Err(wrong_type(what, "a map", other)),
+    }
+}
+
+/// A string, or an error that says what is none.
+pub(super) fn string(value: &Value, what: &str) -> Result<Arc<str>, Error> {
+    match value {
+        Value::String(text) => Ok(Arc::clone(text)),
+        other => Err(wrong_type(what, "a string", other)),
+    }
+}
+
+fn wrong_type(what: &str, wanted: &str, value: &Value) -> Error {
+    let found = value.type_name();
+    Error::new(
+        ErrorClass::WrongType,
+        format!("{what} must be {wanted}, and it is `{found}`"),
+    )
+}
+
+/// Stops as the template's own `fail` does.
+pub(super) fn fail<T>(message: String) -> Result<T, Error> {
+    Err(Error::new(ErrorClass::Fail, message))
+}
+
+/// A value in a message, cut after some characters.
+pub(super) fn shown(value: &Value) -> String {
+    let text = print::value(value).unwrap_or_default();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,229 @@
+//! Helpers about operating system images: the list that is generated, and what clusters select from it.
+//!
+//! Source: sylva-core `_os-images.tpl` and sylva-library `_os_images.tpl`; sylva-values.md S9–S12 and S20–S26.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::arguments::{fail, fields, item, map, shown, string};
+use super::interpreting::evaluated_string;
+use crate::evaluate::convert;
+use crate::evaluate::session::Session;
+use crate::gotemplate::value::Map;
+use crate::gotemplate::{Error, Value};
+
+/// The keys that a selector may have unless it has `_use_extra_keys_` (S20, as sylva-library 0.3.5 has them).
+const SELECTOR_KEYS: &[&str] = &[
+    "_use_extra_keys_",
+    "_os_images_key_",
+    "os",
+    "os-release",
+    "k8s-flavor",
+    "k8s-version",
+    "hardened",
+    "commit-tag",
+    "flavor",
+];
+
+/// YAML text: `os_images` as written, then one entry for each image of the builder.
+pub(super) fn generate_os_images(session: &Session, dot: &Value) -> Result<String, Error> {
+    let written = fields(dot, &["Values", "os_images"])?;
+    let built = built_images(session, dot)?;
+    let mut text = "os_images:".to_owned();
+    let mut write = |images: &Value| -> Result<(), Error> {
+        let yaml = session.function("toYaml", &[images.clone()])?;
+        let indented = session.function("indent", &[Value::Int(2), yaml])?;
+        text.push('\n');
+        text.push_str(&string(&indented, "YAML")?);
+        Ok(())
+    };
+    if written.truth()? {
+        write(&written)?;
+    }
+    if built.truth()? {
+        write(&built)?;
+    }
+    if !written.truth()? && !built.truth()? {
+        write(&Value::map(BTreeMap::new()))?;
+    }
+    Ok(text)
+}
+
+/// The builder's images as JSON.
+pub(super) fn images_from_diskimagebuilder(
+    session: &Session,
+    dot: &Value,
+) -> Result<String, Error> {
+    let images = built_images(session, dot)?;
+    convert::json(&images, &session.budget)
+}
+
+fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
+    let values = map(&fields(dot, &["Values"])?, "`.Values`")?;
+    let value = |key: &str| Ok::<_, Error>(values.get(key)?.unwrap_or(Value::Nil));
+    let images = session.interpret(dot, &value("sylva_diskimagebuilder_images")?, 0)?;
+    evaluated_string(session, dot, &value("sylva_diskimagebuilder_version")?)?;
+    let registries = session.interpret(dot, &value("os_images_oci_registries")?, 0)?;
+    let mut built = BTreeMap::new();
+    let images = match images {
+        Value::Nil => BTreeMap::new(),
+        images => map(&images, "`sylva_diskimagebuilder_images`")?.entries()?,
+    };
+    for (key, properties) in images {
+        let registry = fields(&properties, &["os_images_oci_registry"])?;
+        let name = string(&registry, "`os_images_oci_registry`")?;
+        let known = match &registries {
+            Value::Map(registries) => registries.get(&name)?,
+            _ => None,
+        };
+        let Some(known) = known else {
+            return fail(format!(
+                "`sylva_diskimagebuilder_images.{key}` names the registry `{name}`, which `os_images_oci_registries` does not define"
+            ));
+        };
+        let known = map(&known, &format!("`os_images_oci_registries.{name}`"))?;
+        if let Some(entry) = built_image(session, &key, &known)? {
+            built.insert(key, entry);
+        }
+    }
+    Ok(Value::map(built))
+}
+
+/// One entry; none where its registry is switched off.
+fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Option<Value>, Error> {
+    let setting =
+        |name: &str, default: Value| Ok::<_, Error>(registry.get(name)?.unwrap_or(default));
+    if !setting("enabled", Value::Bool(true))?.truth()? {
+        return Ok(None);
+    }
+    let uri = session.function(
+        "printf",
+        &[
+            Value::from("%s/%s:%s"),
+            setting("url", Value::from(""))?,
+            Value::String(Arc::clone(key)),
+            setting("tag", Value::from(""))?,
+        ],
+    )?;
+    let entry = [
+        ("uri", uri),
+        ("sylva_dib_image", Value::Bool(true)),
+        (
+            "cosign_publickey",
+            setting("cosign_publickey", Value::from(""))?,
+        ),
+    ];
+    let entry = entry.map(|(name, value)| (Arc::from(name), value));
+    Ok(Some(Value::map(BTreeMap::from(entry))))
+}
+
+/// The Kubernetes flavour that a bootstrap provider brings (S22).
+pub(super) fn k8s_flavor_from_cabpx(_session: &Session, provider: &Value) -> Result<String, Error> {
+    flavor(provider).map(str::to_owned)
+}
+
+fn flavor(provider: &Value) -> Result<&'static str, Error> {
+    let name = match provider {
+        Value::String(name) => &**name,
+        _ => "",
+    };
+    match name {
+        "cabpk" => Ok("kubeadm"),
+        "cabpr" => Ok("rke2"),
+        "cabpoa" => Ok("openshift"),
+        "cabpck" => Ok("ck8s"),
+        _ => fail(format!(
+            "no Kubernetes flavour is known for the bootstrap provider `{}`",
+            shown(provider)
+        )),
+    }
+}
+
+/// A selector with the cluster's version and flavour added, as JSON (S22).
+pub(super) fn finalize_os_image_selector(
+    session: &Session,
+    argument: &Value,
+) -> Result<String, Error> {
+    let selector = finalized(session, &item(argument, 0)?, &item(argument, 1)?)?;
+    convert::json(&selector, &session.budget)
+}
+
+fn finalized(session: &Session, cluster: &Value, selector: &Value) -> Result<Value, Error> {
+    let version = string(&fields(cluster, &["k8s_version"])?, "`k8s_version`")?;
+    let version = version.strip_prefix('v').unwrap_or(&version);
+    let provider = fields(cluster, &["capi_providers", "bootstrap_provider"])?;
+    let defaults = [
+        ("k8s-version", Value::from(version.replace('+', "\\+"))),
+        ("k8s-flavor", Value::from(flavor(&provider)?)),
+    ];
+    let defaults = defaults.map(|(name, value)| (Arc::from(name), value));
+    let selector = session.function("deepCopy", &[selector.clone()])?;
+    session.function(
+        "mergeOverwrite",
+        &[Value::map(BTreeMap::from(defaults)), selector],
+    )
+}
+
+/// What the control plane and every machine deployment select, as a JSON list (S26).
+pub(super) fn find_cluster_image_selectors(
+    session: &Session,
+    argument: &Value,
+) -> Result<String, Error> {
+    let cluster = item(argument, 0)?;
+    let infra = fields(&cluster, &["capi_providers", "infra_provider"])?;
+    let level = |holder: &Value, keys: &[&str]| {
+        let mut arguments: Vec<Value> = keys.iter().map(|key| Value::from(*key)).collect();
+        arguments.extend([infra.clone(), Value::map(BTreeMap::new()), holder.clone()]);
+        let found = session.function("dig", &arguments)?;
+        session.function("deepCopy", &[found])
+    };
+    let over = |lower: &Value, upper: Value| {
+        let lower = session.function("deepCopy", &[lower.clone()])?;
+        session.function("mergeOverwrite", &[lower, upper])
+    };
+    let root = level(&cluster, &[])?;
+    let mut selectors = Vec::new();
+    let control_plane = over(&root, level(&cluster, &["control_plane"])?)?;
+    selectors.extend(selector_of(session, &cluster, &control_plane)?);
+    let default = over(&root, level(&cluster, &["machine_deployment_default"])?)?;
+    if let Value::Map(deployments) = fields(&cluster, &["machine_deployments"])? {
+        for deployment in deployments.entries()?.values() {
+            let own = over(&default, level(deployment, &[])?)?;
+            selectors.extend(selector_of(session, &cluster, &own)?);
+        }
+    }
+    convert::json(&Value::list(selectors), &session.budget)
+}
+
+fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Option<Value>, Error> {
+    let written = fields(level, &["os_image_selector"])?;
+    let selector = if written.truth()? {
+        finalized(session, cluster, &written)?
+    } else {
+        Value::map(BTreeMap::new())
+    };
+    let selector = map(&selector, "`os_image_selector`")?;
+    let key = fields(level, &["image_key"])?;
+    if key.truth()? {
+        selector.set("_os_images_key_", key);
+    }
+    validate(&selector)?;
+    Ok((!selector.is_empty()?).then_some(Value::Map(selector)))
+}
+
+/// S20 and S21: known keys, and values that are strings or booleans.
+fn validate(selector: &Map) -> Result<(), Error> {
+    let entries = selector.entries()?;
+    for (key, value) in &entries {
+        if !SELECTOR_KEYS.contains(&&**key) && !entries.contains_key("_use_extra_keys_") {
+            return fail(format!("`{key}` is no key that selectors support"));
+        }
+        if !matches!(value, Value::String(_) | Value::Bool(_)) {
+            return fail(format!(
+                "the selector's `{key}` must be a string or a boolean, and it is `{}`",
+                shown(value)
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Helpers that evaluate what they are given.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::arguments::{fail, fields, item, items, map, optional, shown, string};
+use super::typed::boolean;
+use crate::evaluate::convert;
+use crate::evaluate::session::Session;
+use crate::gotemplate::{Error, Value, print};
+
+/// Evaluates the value at a path in place. Lazily evaluated values are evaluated already.
+pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, Error> {
+    let dot = item(argument, 0)?;
+    let path = string(&item(argument, 1)?, "the path that `interpret` is given")?;
+    if items(argument).len() > 2 {
+        return fail("`interpret` takes a root and one path".to_owned());
+    }
+    let mut holder = map(&fields(&dot, &["Values"])?, "`.Values`")?;
+    let keys: Vec<&str> = path.split('.').collect();
+    for (index, key) in keys.iter().enumerate() {
+        let Some(value) = holder.get(key)? else {
+            return fail(format!(
+                "`interpret` looks for `{path}`, and `{key}` is not there"
+            ));
+        };
+        if index + 1 == keys.len() {
+            if session.is_exact() {
+                let evaluated = session.interpret(&dot, &value, 0)?;
+                holder.set(key, evaluated);
+            }
+        } else {
+            holder = map(&value, &format!("`{key}`"))?;
+        }
+    }
+    Ok(String::new())
+}
+
+/// The value evaluated, as the JSON of `{"result": …}`.
+pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Result<String, Error> {
+    let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
+    let result = Value::map([("result".into(), value)].into_iter().collect());
+    convert::json(&result, &session.budget)
+}
+
+/// A string's own result, which must be a string.
+pub(super) fn interpret_as_string(session: &Session, argument: &Value) -> Result<String, Error> {
+    evaluated_string(session, &item(argument, 0)?, &item(argument, 1)?).map(|text| text.to_string())
+}
+
+/// What a string comes to, as a string.
+pub(super) fn evaluated_string(
+    session: &Session,
+    dot: &Value,
+    data: &Value,
+) -> Result<Arc<str>, Error> {
+    if !matches!(data, Value::String(_)) {
+        return fail(format!(
+            "`interpret-as-string` needs a string and got `{}` of type `{}`",
+            shown(data),
+            data.type_name()
+        ));
+    }
+    match session.interpret(dot, data, 0)? {
+        Value::String(text) => Ok(text),
+        other => fail(format!(
+            "`interpret-as-string` needs a string, and `{}` evaluates to `{}` of type `{}`",
+            shown(data),
+            shown(&other),
+            other.type_name()
+        )),
+    }
+}
+
+/// A typed boolean.
+pub(super) fn interpret_as_bool(session: &Session, argument: &Value) -> Result<String, Error> {
+    let context = context(argument, 2);
+    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    Ok(format!("{{\"encapsulated-result\":{flag}}}"))
+}
+
+/// What a boolean, or a string, stands for once evaluated.
+pub(super) fn evaluated_boolean(
+    session: &Session,
+    dot: &Value,
+    data: &Value,
+    context: &str,
+) -> Result<bool, Error> {
+    match data {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if matches!(&**text, "true" | "false" | "") => boolean(data, ""),
+        Value::String(_) => {
+            let value = session.interpret(dot, data, 0)?;
+            boolean(
+                &value,
+                &format!(": the result of `{}`{context}", shown(data)),
+            )
+        }
+        other => fail(format!(
+            "a boolean or a string is needed, and `{}` of type `{}` is given{context}",
+            shown(other),
+            other.type_name()
+        )),
+    }
+}
+
+/// `true`, or the empty text.
+pub(super) fn interpret_for_test(session: &Session, argument: &Value) -> Result<String, Error> {
+    let context = context(argument, 2);
+    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    Ok(truth(flag))
+}
+
+/// The text of one of two values.
+pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<String, Error> {
+    let context = context(argument, 4);
+    let (yes, no) = (item(argument, 2)?, item(argument, 3)?);
+    let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
+    match if flag { yes } else { no } {
+        Value::Nil => Ok(String::new()),
+        chosen => print::value(&chosen),
+    }
+}
+
+/// The sha256 of the JSON of the value, evaluated.
+pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
+    let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
+    let text = convert::json(&value, &session.budget)?;
+    Ok(Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// `true`, or the empty text that stands for false.
+pub(super) fn truth(flag: bool) -> String {
+    if flag { "true" } else { "" }.to_owned()
+}
+
+/// Where an argument says what it is about, for messages.
+fn context(argument: &Value, index: usize) -> String {
+    optional(argument, index).map_or_else(String::new, |text| format!(" ({})", shown(&text)))
+}

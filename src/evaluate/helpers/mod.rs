@@ -1,0 +1,110 @@
+//! Sylva's named templates that values call by `include`, written anew in Rust.
+//!
+//! Source: what each means is in expressions.md §3 and §4; they stand in sylva-core `charts/sylva-units/templates/*.tpl` and
+//! in sylva-library. A template that asks the cluster finds nothing there, as under `helm template`; one that makes random
+//! text is refused by name, because the same input has to give the same output.
+
+mod arguments;
+mod images;
+mod interpreting;
+mod network;
+mod text;
+mod typed;
+mod units;
+
+use std::rc::Weak;
+
+use super::session::Session;
+use crate::gotemplate::{Error, ErrorClass, Native, Value};
+
+/// From the argument to the text.
+type Body = fn(&Session, &Value) -> Result<String, Error>;
+
+/// Every helper.
+const TABLE: &[(&str, Body)] = &[
+    ("as-bool", typed::as_bool),
+    (
+        "dict_to_key_values_separated_string",
+        text::dict_to_key_values_separated_string,
+    ),
+    (
+        "finalize-os-image-selector",
+        images::finalize_os_image_selector,
+    ),
+    (
+        "find-cluster-image-selectors",
+        images::find_cluster_image_selectors,
+    ),
+    ("generate-os-images", images::generate_os_images),
+    ("get-helm-version", units::get_helm_version),
+    (
+        "images_from_diskimagebuilder",
+        images::images_from_diskimagebuilder,
+    ),
+    ("internalPersistentRandomPasswd", refused),
+    ("interpret", interpreting::interpret),
+    ("interpret-and-hash", interpreting::interpret_and_hash),
+    ("interpret-as-bool", interpreting::interpret_as_bool),
+    ("interpret-as-string", interpreting::interpret_as_string),
+    ("interpret-for-test", interpreting::interpret_for_test),
+    ("interpret-inner-gotpl", interpreting::interpret_inner_gotpl),
+    ("interpret-ternary", interpreting::interpret_ternary),
+    ("k8s-flavor-from-cabpX", images::k8s_flavor_from_cabpx),
+    ("k8s-version-match", text::k8s_version_match),
+    ("merge-append", units::merge_append),
+    ("preserve-type", typed::preserve_type),
+    ("set-if-defined", typed::set_if_defined),
+    ("set-only-if", typed::set_only_if),
+    ("sylva-units.no_proxy", network::no_proxy),
+    ("unit-enabled", units::unit_enabled),
+    ("unshield-raw", text::unshield_raw),
+];
+
+/// One helper, ready to be called.
+pub(super) struct Helper {
+    session: Weak<Session>,
+    body: Body,
+}
+
+impl Native for Helper {
+    fn call(&self, argument: Value) -> Result<String, Error> {
+        let session = self
+            .session
+            .upgrade()
+            .ok_or_else(|| Error::new(ErrorClass::Other, "the evaluation is over"))?;
+        session.in_helper(|| (self.body)(&session, &argument))
+    }
+}
+
+/// The place of a helper in the table.
+pub(super) fn position(name: &str) -> Option<usize> {
+    TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()
+}
+
+/// All helpers, in the order of the table.
+pub(super) fn all(session: &Session) -> Vec<Helper> {
+    TABLE
+        .iter()
+        .map(|(_, body)| Helper {
+            session: session.weak(),
+            body: *body,
+        })
+        .collect()
+}
+
+fn refused(_session: &Session, _argument: &Value) -> Result<String, Error> {
+    Err(Error::new(
+        ErrorClass::MissingFunction,
+        "`internalPersistentRandomPasswd` makes random text, and is not evaluated here",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn the_table_is_sorted_by_name() {
+        assert!(TABLE.is_sorted_by(|(a, _), (b, _)| a < b));
+    }
+}

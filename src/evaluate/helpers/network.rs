@@ -1,0 +1,94 @@
+//! The helper that lists what is reached without a proxy.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::arguments::{fields, item, optional, string};
+use super::interpreting::evaluated_string;
+use crate::evaluate::session::Session;
+use crate::gotemplate::{Error, ErrorClass, Value, print};
+
+/// Networks of the cluster and what `no_proxy` and `no_proxy_additional` name, with commas; empty without a proxy.
+pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Error> {
+    let dot = item(argument, 0)?;
+    let proxies = fields(&dot, &["Values", "proxies"])?;
+    let has_proxy = fields(&proxies, &["http_proxy"])?.truth()?
+        || fields(&proxies, &["https_proxy"])?.truth()?;
+    if !has_proxy {
+        return Ok(String::new());
+    }
+    let mut names = networks(&fields(&dot, &["Values", "cluster"])?)?;
+    let given = string(&fields(&proxies, &["no_proxy"])?, "`proxies.no_proxy`")?;
+    names.extend(given.split(',').map(str::to_owned));
+    for (name, wanted) in additional(session, &dot, argument)? {
+        if wanted {
+            names.push(name.to_string());
+        } else {
+            names.retain(|other| **other != *name);
+        }
+    }
+    let mut kept: Vec<String> = Vec::new();
+    for name in names {
+        if !name.is_empty() && !kept.contains(&name) {
+            kept.push(name);
+        }
+    }
+    Ok(kept.join(","))
+}
+
+/// The cluster's own networks: of its pods, its services, and Metal3's.
+fn networks(cluster: &Value) -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    for key in ["cluster_pods_cidrs", "cluster_services_cidrs"] {
+        match fields(cluster, &[key])? {
+            Value::List(list) => {
+                for item in &list.items {
+                    names.push(print::value(item)?);
+                }
+            }
+            other => {
+                return Err(Error::new(
+                    ErrorClass::WrongType,
+                    format!(
+                        "`cluster.{key}` must be a list, and it is `{}`",
+                        other.type_name()
+                    ),
+                ));
+            }
+        }
+    }
+    let metal3 = fields(cluster, &["capm3"])?;
+    if metal3.truth()? {
+        let networks = match fields(&metal3, &["networks"])? {
+            Value::Map(networks) => networks.entries()?.into_values().collect(),
+            Value::List(networks) => networks.items.clone(),
+            _ => Vec::new(),
+        };
+        for network in networks {
+            match fields(&network, &["subnet"])? {
+                Value::Nil => {}
+                subnet => names.push(print::value(&subnet)?),
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// `no_proxy_additional` and the overrides of the call: each name, evaluated, and whether it is wanted.
+fn additional(
+    session: &Session,
+    dot: &Value,
+    argument: &Value,
+) -> Result<BTreeMap<Arc<str>, bool>, Error> {
+    let mut wanted = BTreeMap::new();
+    let own = fields(dot, &["Values", "no_proxy_additional"])?;
+    for source in [Some(own), optional(argument, 1)].into_iter().flatten() {
+        if let Value::Map(source) = source {
+            for (name, value) in source.entries()? {
+                let name = evaluated_string(session, dot, &Value::String(name))?;
+                wanted.insert(name, value.truth()?);
+            }
+        }
+    }
+    Ok(wanted)
+}

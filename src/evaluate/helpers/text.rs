@@ -1,0 +1,71 @@
+//! Helpers over texts and versions.
+
+use super::arguments::{item, map, optional, string};
+use super::interpreting::truth;
+use crate::evaluate::session::Session;
+use crate::evaluate::text::unshield;
+use crate::gotemplate::{Error, ErrorClass, Value, print};
+
+/// `true` where a version satisfies a constraint, its pre-release left out of account; else the empty text.
+pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<String, Error> {
+    let constraint = item(argument, 0)?;
+    let version = string(
+        &item(argument, 1)?,
+        "the version that `k8s-version-match` is given",
+    )?;
+    let release = without_pre_releases(&version);
+    let matches = session.function("semverCompare", &[constraint, Value::from(release)])?;
+    Ok(truth(matches.truth()?))
+}
+
+/// Sylva removes everything from a dash to the next plus sign, wherever it stands: also in the build's name.
+fn without_pre_releases(text: &str) -> String {
+    let mut kept = String::new();
+    let mut skipping = false;
+    for character in text.chars() {
+        skipping = match character {
+            '-' => true,
+            '+' => false,
+            _ => skipping,
+        };
+        if !skipping {
+            kept.push(character);
+        }
+    }
+    kept
+}
+
+/// `a=x,b=1`: the entries of a map, sorted by key.
+pub(super) fn dict_to_key_values_separated_string(
+    _session: &Session,
+    argument: &Value,
+) -> Result<String, Error> {
+    let separator = |index, default: &str| match optional(argument, index) {
+        Some(given) => print::value(&given),
+        None => Ok(default.to_owned()),
+    };
+    let (equals, comma) = (separator(1, "=")?, separator(2, ",")?);
+    let entries = match item(argument, 0)? {
+        Value::Nil => return Ok(String::new()),
+        other => map(&other, "what is to be joined")?.entries()?,
+    };
+    let parts: Result<Vec<String>, Error> = entries
+        .iter()
+        .map(|(key, value)| Ok(format!("{key}{equals}{}", print::value(value)?)))
+        .collect();
+    Ok(parts?.join(&comma))
+}
+
+/// Undoes the shield of `(raw)` values.
+pub(super) fn unshield_raw(_session: &Session, argument: &Value) -> Result<String, Error> {
+    match argument {
+        Value::String(text) => Ok(unshield(text).unwrap_or_else(|| text.to_string())),
+        other => Err(Error::new(
+            ErrorClass::WrongType,
+            format!(
+                "`unshield-raw` needs a string and got `{}`",
+                other.type_name()
+            ),
+        )),
+    }
+}

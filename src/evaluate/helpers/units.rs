@@ -1,0 +1,174 @@
+//! Helpers about units: which are enabled, which chart version one takes, and how their definitions are merged.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::arguments::{fail, fields, item, items, map, shown};
+use super::interpreting::{evaluated_boolean, evaluated_string, truth};
+use crate::evaluate::convert::{DEEPEST, too_deep};
+use crate::evaluate::path::Path;
+use crate::evaluate::session::Session;
+use crate::evaluate::view;
+use crate::gotemplate::value::Map;
+use crate::gotemplate::{Error, ErrorClass, Value};
+use crate::model::value as tree;
+
+/// `true` where a unit is enabled, else the empty text (expressions.md §3).
+pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {
+    let dot = item(argument, 0)?;
+    let name = evaluated_string(session, &dot, &item(argument, 1)?)?;
+    let context = format!(" (unit:{name})");
+    let Value::Map(units) = fields(&dot, &["Values", "units"])? else {
+        return Err(Error::new(
+            ErrorClass::WrongType,
+            "`.Values.units` must be a map",
+        ));
+    };
+    let unit = units.get(&name)?.unwrap_or(Value::Nil);
+    let unit = match unit {
+        Value::Map(unit) if !unit.is_empty()? => unit,
+        _ => {
+            return fail(format!(
+                "`unit-enabled` is asked about the unit `{name}`, which does not exist"
+            ));
+        }
+    };
+    let mut enabled = enabled_by_itself(session, &dot, &name, &unit, &context)?;
+    if enabled {
+        for condition in conditions(session, &dot, &name, &unit) {
+            enabled = evaluated_boolean(session, &dot, &condition?, &context)?;
+            if !enabled {
+                break;
+            }
+        }
+    }
+    Ok(truth(enabled))
+}
+
+/// What the unit itself says, its conditions apart. A `one_shot` unit is done only where a cluster says so.
+fn enabled_by_itself(
+    session: &Session,
+    dot: &Value,
+    name: &str,
+    unit: &Map,
+    context: &str,
+) -> Result<bool, Error> {
+    let values = map(&fields(dot, &["Values"])?, "`.Values`")?;
+    if let Some(list) = values.get("units_override_enabled")? {
+        let list = session.interpret(dot, &list, 0)?;
+        let enabled = session.function("has", &[Value::from(name), list])?;
+        return enabled.truth();
+    }
+    match unit.get("enabled")? {
+        Some(enabled) => evaluated_boolean(session, dot, &enabled, context),
+        None => fields(dot, &["Values", "units_enabled_default"])?.truth(),
+    }
+}
+
+/// The conditions one by one, so that those behind a false one are never evaluated.
+fn conditions<'a>(
+    session: &'a Session,
+    dot: &'a Value,
+    name: &str,
+    unit: &Map,
+) -> Box<dyn Iterator<Item = Result<Value, Error>> + 'a> {
+    if !session.is_exact()
+        && session.is_root(dot)
+        && let Some((node, path)) = view::raw(session, &["units", name, "enabled_conditions"])
+        && let tree::Value::List(conditions) = node.value
+    {
+        return Box::new((0..conditions.len()).map(move |index| {
+            let path: Path = path.index(index);
+            session
+                .seen(&conditions[index], &path)
+                .map_err(|fault| session.raise(fault))
+        }));
+    }
+    match unit.get("enabled_conditions") {
+        Ok(Some(Value::List(list))) => {
+            Box::new((0..list.items.len()).map(move |index| Ok(list.items[index].clone())))
+        }
+        Ok(_) => Box::new(std::iter::empty()),
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }
+}
+
+/// The key of a unit's `helm_chart_versions` whose value is true.
+pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<String, Error> {
+    let dot = item(argument, 0)?;
+    let unit = item(argument, 2)?;
+    let unit = if session.is_exact() {
+        session.interpret(&dot, &unit, 0)?
+    } else {
+        unit
+    };
+    let versions = map(&unit, "the unit's definition")?
+        .get("helm_chart_versions")?
+        .unwrap_or_else(|| Value::from(""));
+    let versions = session.interpret(&dot, &versions, 0)?;
+    let mut chosen: Option<Arc<str>> = None;
+    for (version, enabled) in map(&versions, "`helm_chart_versions`")?.entries()? {
+        if !enabled.truth()? {
+            continue;
+        }
+        if let Some(other) = chosen.filter(|other| !other.is_empty()) {
+            let name = shown(&item(argument, 1)?);
+            return fail(format!(
+                "unit `{name}` enables more than one version in `helm_chart_versions`: `{other}` and `{version}`"
+            ));
+        }
+        chosen = Some(version);
+    }
+    Ok(chosen
+        .map(|version| version.to_string())
+        .unwrap_or_default())
+}
+
+/// Merges maps into the first one: maps deeply, lists appended, everything else overwritten.
+pub(super) fn merge_append(session: &Session, argument: &Value) -> Result<String, Error> {
+    let Some((target, sources)) = items(argument).split_first() else {
+        return Ok(String::new());
+    };
+    for source in sources {
+        merge(session, target, source, 0)?;
+    }
+    Ok(String::new())
+}
+
+fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Result<(), Error> {
+    if depth > DEEPEST {
+        return Err(too_deep());
+    }
+    let (Value::Map(target), Value::Map(source)) = (target, source) else {
+        let other = if matches!(source, Value::Map(_)) {
+            target
+        } else {
+            source
+        };
+        return fail(format!(
+            "`merge-append` merges maps, and `{}` is `{}`",
+            shown(other),
+            other.kind()
+        ));
+    };
+    if Rc::ptr_eq(target, source) {
+        // A map merged into itself: its lists double, as they do in the original.
+        session.budget.charge(source.len()?)?;
+    }
+    for (key, value) in source.entries()? {
+        let merged = match (target.get(&key)?, &value) {
+            (Some(Value::List(_)), Value::List(_)) => {
+                let before = target.get(&key)?.unwrap_or(Value::Nil);
+                session.function("concat", &[before, value])?
+            }
+            (Some(before @ Value::Map(_)), Value::Map(_)) => {
+                merge(session, &before, &value, depth + 1)?;
+                continue;
+            }
+            (_, Value::Map(_)) => session.function("deepCopy", &[value])?,
+            _ => value,
+        };
+        target.set(&key, merged);
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! What values come to once their expressions have run: typed as Sylva types them, and only what is asked for.
+//!
+//! Two ways to evaluate. Lazily, an expression that reads another value gets what that value comes to, each value is
+//! evaluated once, and values that need themselves are reported with their path. Exactly, as Helm and Sylva's helpers do
+//! it: an expression that reads another value gets its text, which is evaluated after it was printed. Where the two differ
+//! (T13) [`Evaluator::differs_from_exact`] says so.
+//!
+//! Source of the rules: expressions.md, and `_interpret-values.tpl` of sylva-core.
+
+mod branch;
+mod cache;
+mod convert;
+mod exact;
+mod failure;
+mod helpers;
+mod interpret;
+mod order;
+mod path;
+mod root;
+mod session;
+mod short_form;
+mod text;
+mod view;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub use branch::{Branch, BranchEntry};
+pub use cache::TemplateCache;
+pub use failure::{Failure, Step};
+pub use order::OrderDifference;
+
+use crate::gotemplate::{Engine, Limits};
+use crate::model::place::Place;
+use crate::model::value::Node;
+use session::Session;
+
+/// In what order values are evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evaluation {
+    /// What is needed first: an expression reads what other values come to.
+    #[default]
+    Lazy,
+    /// As Helm does it: an expression reads other values as they are written.
+    Exact,
+}
+
+/// What an evaluation depends on beside the values.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// In what order values are evaluated.
+    pub evaluation: Evaluation,
+    /// Whose behaviour is wanted where engines differ.
+    pub engine: Engine,
+    /// `.Release`
+    pub release: Release,
+    /// `.Chart`
+    pub chart: Chart,
+    /// What the evaluation of one cluster may spend.
+    pub limits: Limits,
+}
+
+/// `.Release`: as for `helm template`, it is always the first revision of an installation.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// `.Release.Name`
+    pub name: Arc<str>,
+    /// `.Release.Namespace`
+    pub namespace: Arc<str>,
+}
+
+/// `.Chart`
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// `.Chart.Name`
+    pub name: Arc<str>,
+    /// `.Chart.Version`
+    pub version: Arc<str>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            evaluation: Evaluation::default(),
+            engine: Engine::default(),
+            release: Release {
+                name: "sylva-units".into(),
+                namespace: "sylva-system".into(),
+            },
+            chart: Chart {
+                name: "sylva-units".into(),
+                version: "0.0.0".into(),
+            },
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Evaluates one cluster's merged values.
+///
+/// It belongs to one thread; what may be shared by many is in the [`TemplateCache`].
+pub struct Evaluator {
+    session: Rc<Session>,
+}
+
+impl Evaluator {
+    /// An evaluator that has evaluated nothing yet.
+    pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
+        Self {
+            session: Session::new(root, options, cache),
+        }
+    }
+
+    /// The root of the values.
+    pub fn root(&self) -> Branch {
+        Branch::root(&self.session)
+    }
+
+    /// The value at a path of keys, evaluated with everything below it. None where nothing stands, or where an expression
+    /// leaves it out.
+    ///
+    /// # Errors
+    /// An expression at the path, below it, or that one of those needs, cannot be evaluated.
+    pub fn get(&self, path: &[&str]) -> Result<Option<Node>, Failure> {
+        match self.branch(path)? {
+            Some(branch) => branch.node(),
+            None => Ok(None),
+        }
+    }
+
+    /// The keys of the map at a path, evaluated, sorted, each with its place. None where no map stands.
+    ///
+    /// # Errors
+    /// An expression on the way or among the keys cannot be evaluated.
+    pub fn keys(&self, path: &[&str]) -> Result<Option<Vec<(Arc<str>, Place)>>, Failure> {
+        let Some(branch) = self.branch(path)? else {
+            return Ok(None);
+        };
+        let entries = branch.entries()?;
+        Ok(entries.map(|entries| {
+            entries
+                .into_iter()
+                .map(|entry| (entry.key, entry.key_place))
+                .collect()
+        }))
+    }
+
+    /// The value at a path as the files have it.
+    pub fn raw(&self, path: &[&str]) -> Option<&Node> {
+        self.session.root.at(path)
+    }
+
+    /// How many expressions were run so far: a measure of laziness.
+    pub fn expressions_run(&self) -> usize {
+        self.session.executions()
+    }
+
+    fn branch(&self, path: &[&str]) -> Result<Option<Branch>, Failure> {
+        let mut branch = self.root();
+        for key in path {
+            match branch.child(key)? {
+                Some(child) => branch = child,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(branch))
+    }
+}

@@ -1,0 +1,102 @@
+//! Where in the values an expression stands, as people write it: `cluster.machine_deployments.md0.capm3`.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Keys and list positions from the root of the values. Cheap to clone and to extend.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path(Option<Rc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    parent: Path,
+    step: Step,
+    depth: u32,
+}
+
+#[derive(Debug)]
+enum Step {
+    Key(Arc<str>),
+    Index(usize),
+}
+
+impl Path {
+    /// The path of a map's entry.
+    pub(super) fn key(&self, key: &Arc<str>) -> Self {
+        self.then(Step::Key(Arc::clone(key)))
+    }
+
+    /// The path of a list's item.
+    pub(super) fn index(&self, index: usize) -> Self {
+        self.then(Step::Index(index))
+    }
+
+    /// How many steps it has.
+    pub(super) fn depth(&self) -> u32 {
+        self.0.as_ref().map_or(0, |link| link.depth)
+    }
+
+    /// Whether its first key is that one.
+    pub(super) fn begins_with(&self, key: &str) -> bool {
+        let mut first = self;
+        while let Some(link) = &first.0 {
+            if link.parent.0.is_none() {
+                return matches!(&link.step, Step::Key(own) if **own == *key);
+            }
+            first = &link.parent;
+        }
+        false
+    }
+
+    fn then(&self, step: Step) -> Self {
+        Self(Some(Rc::new(Link {
+            parent: self.clone(),
+            step,
+            depth: self.depth() + 1,
+        })))
+    }
+}
+
+impl FromIterator<Arc<str>> for Path {
+    fn from_iter<I: IntoIterator<Item = Arc<str>>>(keys: I) -> Self {
+        keys.into_iter()
+            .fold(Self::default(), |path, key| path.key(&key))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(link) = &self.0 else {
+            return Ok(());
+        };
+        link.parent.fmt(f)?;
+        match &link.step {
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) => {
+                if link.parent.0.is_some() {
+                    f.write_str(".")?;
+                }
+                if key.contains('.') {
+                    write!(f, "\"{key}\"")
+                } else {
+                    f.write_str(key)
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+    use std::sync::Arc;
+
+    #[test]
+    fn keys_with_dots_are_quoted() {
+        let path: Path = ["a", "1.30"].map(Arc::from).into_iter().collect();
+        assert_eq!(path.index(2).to_string(), "a.\"1.30\"[2]");
+        assert!(path.begins_with("a"));
+        assert!(!path.begins_with("1.30"));
+    }
+}

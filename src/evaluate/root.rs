@@ -1,0 +1,283 @@
+//! What expressions see as `.`: the values, and what `helm template` says of release, chart and cluster.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Options;
+use crate::gotemplate::function::{Signature, Type};
+use crate::gotemplate::object::{Object, Struct};
+use crate::gotemplate::value::Map;
+use crate::gotemplate::{Engine, Error, ErrorClass, Value};
+
+/// Group versions that Kubernetes itself serves: what `.Capabilities.APIVersions.Has` finds without a cluster.
+const API_VERSIONS: &[&str] = &[
+    "admissionregistration.k8s.io/v1",
+    "admissionregistration.k8s.io/v1alpha1",
+    "admissionregistration.k8s.io/v1beta1",
+    "apiextensions.k8s.io/v1",
+    "apiextensions.k8s.io/v1beta1",
+    "apps/v1",
+    "apps/v1beta1",
+    "apps/v1beta2",
+    "authentication.k8s.io/v1",
+    "authentication.k8s.io/v1alpha1",
+    "authentication.k8s.io/v1beta1",
+    "authorization.k8s.io/v1",
+    "authorization.k8s.io/v1beta1",
+    "autoscaling/v1",
+    "autoscaling/v2",
+    "autoscaling/v2beta1",
+    "autoscaling/v2beta2",
+    "batch/v1",
+    "batch/v1beta1",
+    "certificates.k8s.io/v1",
+    "certificates.k8s.io/v1alpha1",
+    "certificates.k8s.io/v1beta1",
+    "coordination.k8s.io/v1",
+    "coordination.k8s.io/v1alpha2",
+    "coordination.k8s.io/v1beta1",
+    "discovery.k8s.io/v1",
+    "discovery.k8s.io/v1beta1",
+    "events.k8s.io/v1",
+    "events.k8s.io/v1beta1",
+    "extensions/v1beta1",
+    "flowcontrol.apiserver.k8s.io/v1",
+    "flowcontrol.apiserver.k8s.io/v1beta1",
+    "flowcontrol.apiserver.k8s.io/v1beta2",
+    "flowcontrol.apiserver.k8s.io/v1beta3",
+    "internal.apiserver.k8s.io/v1alpha1",
+    "networking.k8s.io/v1",
+    "networking.k8s.io/v1alpha1",
+    "networking.k8s.io/v1beta1",
+    "node.k8s.io/v1",
+    "node.k8s.io/v1alpha1",
+    "node.k8s.io/v1beta1",
+    "policy/v1",
+    "policy/v1beta1",
+    "rbac.authorization.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1alpha1",
+    "rbac.authorization.k8s.io/v1beta1",
+    "resource.k8s.io/v1alpha3",
+    "resource.k8s.io/v1beta1",
+    "scheduling.k8s.io/v1",
+    "scheduling.k8s.io/v1alpha1",
+    "scheduling.k8s.io/v1beta1",
+    "storage.k8s.io/v1",
+    "storage.k8s.io/v1alpha1",
+    "storage.k8s.io/v1beta1",
+    "storagemigration.k8s.io/v1alpha1",
+    "v1",
+];
+
+/// Go's name for the type of `.Values`.
+pub(super) fn values_type(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Helm4 => "common.Values",
+        _ => "chartutil.Values",
+    }
+}
+
+/// The root.
+pub(super) fn dot(options: &Options, values: Value) -> Value {
+    let text = |text: &Arc<str>| Value::String(Arc::clone(text));
+    let name = &options.chart.name;
+    map([
+        ("Values", values),
+        (
+            "Release",
+            map([
+                ("Name", text(&options.release.name)),
+                ("Namespace", text(&options.release.namespace)),
+                ("Service", Value::from("Helm")),
+                ("Revision", Value::Int(1)),
+                ("IsInstall", Value::Bool(true)),
+                ("IsUpgrade", Value::Bool(false)),
+            ]),
+        ),
+        ("Chart", chart(options)),
+        ("Capabilities", capabilities(options.engine)),
+        ("Files", Value::Object(Rc::new(Files))),
+        (
+            "Template",
+            map([
+                ("Name", Value::from(format!("{name}/templates/values.yaml"))),
+                ("BasePath", Value::from(format!("{name}/templates"))),
+            ]),
+        ),
+        ("Subcharts", map([])),
+    ])
+}
+
+fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
+    let entries: BTreeMap<Arc<str>, Value> =
+        entries.map(|(key, value)| (Arc::from(key), value)).into();
+    Value::Map(Rc::new(Map::new(entries)))
+}
+
+/// A struct in Helm 3, a map in Helm 4.
+fn chart(options: &Options) -> Value {
+    let fields = [
+        ("Name", Value::String(Arc::clone(&options.chart.name))),
+        ("Version", Value::String(Arc::clone(&options.chart.version))),
+        ("APIVersion", Value::from("v2")),
+        ("AppVersion", Value::from("")),
+        ("Type", Value::from("application")),
+        ("Description", Value::from("")),
+    ];
+    match options.engine {
+        Engine::Helm4 => map(fields),
+        _ => Value::Object(Rc::new(Struct {
+            type_name: "chart.Metadata",
+            fields: fields.into(),
+        })),
+    }
+}
+
+fn capabilities(engine: Engine) -> Value {
+    let (kubernetes, helm) = match engine {
+        Engine::Helm4 => (["v1.35.0", "1", "35"], "v4.1.4"),
+        _ => (["v1.32.0", "1", "32"], "v3.17.2"),
+    };
+    let fields = vec![
+        (
+            "KubeVersion",
+            Value::Object(Rc::new(KubeVersion(kubernetes)) as Rc<dyn Object>),
+        ),
+        ("APIVersions", Value::Object(Rc::new(ApiVersions))),
+        (
+            "HelmVersion",
+            Value::Object(Rc::new(Struct {
+                type_name: "version.BuildInfo",
+                fields: vec![("Version", Value::from(helm))],
+            })),
+        ),
+    ];
+    Value::Object(Rc::new(Struct {
+        type_name: "*chartutil.Capabilities",
+        fields,
+    }))
+}
+
+/// `.Capabilities.KubeVersion`: version, major and minor.
+#[derive(Debug)]
+struct KubeVersion([&'static str; 3]);
+
+impl Object for KubeVersion {
+    fn type_name(&self) -> &str {
+        "chartutil.KubeVersion"
+    }
+
+    fn text(&self) -> String {
+        self.0[0].to_owned()
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>, Error> {
+        let [version, major, minor] = self.0;
+        Ok(match name {
+            "Version" => Some(Value::from(version)),
+            "Major" => Some(Value::from(major)),
+            "Minor" => Some(Value::from(minor)),
+            _ => None,
+        })
+    }
+
+    fn method(&self, name: &str) -> Option<Signature> {
+        ["String", "GitVersion"]
+            .contains(&name)
+            .then_some(Signature {
+                parameters: &[],
+                rest: None,
+            })
+    }
+
+    fn call(&self, _name: &str, _arguments: &[Value]) -> Result<Value, Error> {
+        Ok(Value::from(self.0[0]))
+    }
+}
+
+/// `.Capabilities.APIVersions`
+#[derive(Debug)]
+struct ApiVersions;
+
+impl Object for ApiVersions {
+    fn type_name(&self) -> &str {
+        "chartutil.VersionSet"
+    }
+
+    fn kind(&self) -> &'static str {
+        "slice"
+    }
+
+    fn text(&self) -> String {
+        format!("[{}]", API_VERSIONS.join(" "))
+    }
+
+    fn plain(&self) -> Value {
+        Value::strings(API_VERSIONS.iter().copied())
+    }
+
+    fn method(&self, name: &str) -> Option<Signature> {
+        (name == "Has").then_some(Signature {
+            parameters: &[Type::String],
+            rest: None,
+        })
+    }
+
+    fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        Ok(Value::Bool(match arguments {
+            [Value::String(version)] => API_VERSIONS.contains(&&**version),
+            _ => false,
+        }))
+    }
+}
+
+/// `.Files`: an expression inside values has no files to read.
+#[derive(Debug)]
+struct Files;
+
+impl Object for Files {
+    fn type_name(&self) -> &str {
+        "engine.files"
+    }
+
+    fn kind(&self) -> &'static str {
+        "map"
+    }
+
+    fn text(&self) -> String {
+        "map[]".to_owned()
+    }
+
+    fn truth(&self) -> bool {
+        false
+    }
+
+    fn plain(&self) -> Value {
+        map([])
+    }
+
+    fn method(&self, name: &str) -> Option<Signature> {
+        let parameters: &[Type] = match name {
+            "Get" | "GetBytes" | "Glob" | "Lines" => &[Type::String],
+            "AsConfig" | "AsSecrets" => &[],
+            _ => return None,
+        };
+        Some(Signature {
+            parameters,
+            rest: None,
+        })
+    }
+
+    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
+        match name {
+            "Get" | "AsConfig" | "AsSecrets" => Ok(Value::from("")),
+            "GetBytes" | "Lines" => Ok(Value::list(Vec::new())),
+            "Glob" => Ok(Value::Object(Rc::new(Files))),
+            _ => Err(Error::new(
+                ErrorClass::WrongType,
+                format!("`.Files` has no method `{name}`"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! The words of a template: text, and what stands inside the braces, with Go's trimming of blanks around them.
+
+mod number;
+
+use std::sync::LazyLock;
+
+use crate::regexp::Regexp;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    LeftDelimiter,
+    RightDelimiter,
+    Space,
+    Assign,
+    Declare,
+    Pipe,
+    /// A character with no meaning of its own, such as a comma.
+    Character,
+    String,
+    RawString,
+    CharacterConstant,
+    Number,
+    Complex,
+    Field,
+    Variable,
+    Identifier,
+    Bool,
+    Dot,
+    Nil,
+    LeftParenthesis,
+    RightParenthesis,
+    Block,
+    Break,
+    Continue,
+    Define,
+    Else,
+    End,
+    If,
+    Range,
+    Template,
+    With,
+    Eof,
+    /// The text cannot be read further; the reason stands in [`Tokens::fault`].
+    Fault,
+}
+
+/// A word and its bytes in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// All words of a template. The last one is [`Kind::Eof`] or [`Kind::Fault`].
+#[derive(Debug)]
+pub(super) struct Tokens {
+    pub(super) list: Vec<Token>,
+    pub(super) fault: String,
+}
+
+/// Reads a whole text. Linear in its length.
+pub(super) fn tokens(text: &str) -> Tokens {
+    let mut lexer = Lexer {
+        text,
+        position: 0,
+        start: 0,
+        parentheses: 0,
+        list: Vec::new(),
+    };
+    let fault = match lexer.run() {
+        Ok(()) => String::new(),
+        Err(fault) => {
+            lexer.push(Kind::Fault);
+            fault
+        }
+    };
+    Tokens {
+        list: lexer.list,
+        fault,
+    }
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    position: usize,
+    start: usize,
+    parentheses: usize,
+    list: Vec<Token>,
+}
+
+const LEFT: &str = "{{";
+const RIGHT: &str = "}}";
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+impl Lexer<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        while let Some(distance) = self.rest().find(LEFT) {
+            self.position += distance;
+            let delimiter = self.position;
+            let trims = trims_left(&self.text[delimiter + LEFT.len()..]);
+            if trims {
+                let kept = self.text[self.start..delimiter].trim_end_matches(BLANKS);
+                self.position = self.start + kept.len();
+            }
+            if self.position > self.start {
+                self.push(Kind::Text);
+            }
+            self.position = delimiter;
+            self.start = delimiter;
+            let inside = delimiter + LEFT.len() + if trims { 2 } else { 0 };
+            if self.text[inside..].starts_with("/*") {
+                self.position = inside;
+                self.comment()?;
+            } else {
+                self.position = delimiter + LEFT.len();
+                self.push(Kind::LeftDelimiter);
+                self.skip_to(inside);
+                self.parentheses = 0;
+                self.action()?;
+            }
+        }
+        self.position = self.text.len();
+        if self.position > self.start {
+            self.push(Kind::Text);
+        }
+        self.push(Kind::Eof);
+        Ok(())
+    }
+
+    fn comment(&mut self) -> Result<(), String> {
+        self.position += 2;
+        let Some(distance) = self.rest().find("*/") else {
+            return Err("the comment is not closed".to_owned());
+        };
+        self.position += distance + 2;
+        let Some(trims) = self.at_right_delimiter() else {
+            return Err("a comment must end right before the closing braces".to_owned());
+        };
+        self.right_delimiter(trims);
+        self.list.pop();
+        Ok(())
+    }
+
+    /// Whether the action ends here, and if so, whether it trims the text behind it.
+    fn at_right_delimiter(&self) -> Option<bool> {
+        let rest = self.rest();
+        if trims_right(rest) && rest[2..].starts_with(RIGHT) {
+            return Some(true);
+        }
+        rest.starts_with(RIGHT).then_some(false)
+    }
+
+    fn right_delimiter(&mut self, trims: bool) {
+        let end = self.position + RIGHT.len() + if trims { 2 } else { 0 };
+        self.skip_to(end - RIGHT.len());
+        self.position = end;
+        self.push(Kind::RightDelimiter);
+        if trims {
+            let rest = self.rest();
+            let blanks = rest.len() - rest.trim_start_matches(BLANKS).len();
+            self.skip_to(end + blanks);
+        }
+    }
+
+    /// Everything up to and including the closing braces.
+    fn action(&mut self) -> Result<(), String> {
+        loop {
+            if let Some(trims) = self.at_right_delimiter() {
+                if self.parentheses > 0 {
+                    return Err("a parenthesis is not closed".to_owned());
+                }
+                self.right_delimiter(trims);
+                return Ok(());
+            }
+            self.word()?;
+        }
+    }
+
+    fn word(&mut self) -> Result<(), String> {
+        let Some(character) = self.next() else {
+            return Err("the action is not closed by `}}`".to_owned());
+        };
+        match character {
+            blank if BLANKS.contains(&blank) => self.space(),
+            '=' => self.push(Kind::Assign),
+            ':' if self.next() == Some('=') => self.push(Kind::Declare),
+            ':' => return Err("`:` must be followed by `=`".to_owned()),
+            '|' => self.push(Kind::Pipe),
+            '"' => self.quoted('"', Kind::String)?,
+            '\'' => self.quoted('\'', Kind::CharacterConstant)?,
+            '`' => self.raw_string()?,
+            '$' => self.field_or_variable(Kind::Variable)?,
+            '.' if !self.rest().starts_with(|c: char| c.is_ascii_digit())
+                && !self.rest().is_empty() =>
+            {
+                self.field_or_variable(Kind::Field)?;
+            }
+            '.' | '+' | '-' | '0'..='9' => self.number()?,
+            '(' => {
+                self.parentheses += 1;
+                self.push(Kind::LeftParenthesis);
+            }
+            ')' if self.parentheses == 0 => {
+                return Err("there is no parenthesis to close here".to_owned());
+            }
+            ')' => {
+                self.parentheses -= 1;
+                self.push(Kind::RightParenthesis);
+            }
+            letter if is_alphanumeric(letter) => self.identifier()?,
+            ' '..='~' => self.push(Kind::Character),
+            other => return Err(format!("unexpected character `{}`", other.escape_default())),
+        }
+        Ok(())
+    }
+
+    /// A run of blanks, unless the last of them belongs to a trimming right delimiter.
+    fn space(&mut self) {
+        while self.rest().starts_with(BLANKS) {
+            self.position += 1;
+        }
+        let last = &self.text[self.position - 1..];
+        if trims_right(last) && last[2..].starts_with(RIGHT) {
+            self.position -= 1;
+        }
+        if self.position > self.start {
+            self.push(Kind::Space);
+        }
+    }
+
+    fn identifier(&mut self) -> Result<(), String> {
+        self.alphanumerics();
+        self.terminated()?;
+        let kind = match &self.text[self.start..self.position] {
+            "block" => Kind::Block,
+            "break" => Kind::Break,
+            "continue" => Kind::Continue,
+            "define" => Kind::Define,
+            "else" => Kind::Else,
+            "end" => Kind::End,
+            "if" => Kind::If,
+            "range" => Kind::Range,
+            "nil" => Kind::Nil,
+            "template" => Kind::Template,
+            "with" => Kind::With,
+            "true" | "false" => Kind::Bool,
+            _ => Kind::Identifier,
+        };
+        self.push(kind);
+        Ok(())
+    }
+
+    /// `.name`, `$name`, or the dot or the dollar alone.
+    fn field_or_variable(&mut self, kind: Kind) -> Result<(), String> {
+        if self.at_terminator() {
+            self.push(if kind == Kind::Field { Kind::Dot } else { kind });
+            return Ok(());
+        }
+        self.alphanumerics();
+        self.terminated()?;
+        self.push(kind);
+        Ok(())
+    }
+
+    fn quoted(&mut self, quote: char, kind: Kind) -> Result<(), String> {
+        loop {
+            match self.next() {
+                Some('\\') if !matches!(self.next(), None | Some('\n')) => {}
+                Some('\\' | '\n') | None => {
+                    return Err("the quoted text is not closed on its line".to_owned());
+                }
+                Some(character) if character == quote => break,
+                Some(_) => {}
+            }
+        }
+        self.push(kind);
+        Ok(())
+    }
+
+    fn raw_string(&mut self) -> Result<(), String> {
+        let Some(distance) = self.rest().find('`') else {
+            return Err("the text in backquotes is not closed".to_owned());
+        };
+        self.position += distance + 1;
+        self.push(Kind::RawString);
+        Ok(())
+    }
+
+    fn alphanumerics(&mut self) {
+        let rest = self.rest();
+        let length = rest
+            .find(|character| !is_alphanumeric(character))
+            .unwrap_or(rest.len());
+        self.position += length;
+    }
+
+    fn at_terminator(&self) -> bool {
+        let rest = self.rest();
+        rest.is_empty()
+            || rest.starts_with(BLANKS)
+            || rest.starts_with(['.', ',', '|', ':', ')', '('])
+            || rest.starts_with(RIGHT)
+    }
+
+    fn terminated(&self) -> Result<(), String> {
+        if self.at_terminator() {
+            return Ok(());
+        }
+        let character = self.rest().chars().next().unwrap_or(' ');
+        let word = &self.text[self.start..self.position];
+        Err(format!("`{character}` cannot follow `{word}`"))
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.position..]
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let character = self.rest().chars().next()?;
+        self.position += character.len_utf8();
+        Some(character)
+    }
+
+    fn push(&mut self, kind: Kind) {
+        self.list.push(Token {
+            kind,
+            start: self.start as u32,
+            end: self.position as u32,
+        });
+        self.start = self.position;
+    }
+
+    fn skip_to(&mut self, position: usize) {
+        self.position = position;
+        self.start = position;
+    }
+}
+
+fn trims_left(text: &str) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(BLANKS))
+}
+
+fn trims_right(text: &str) -> bool {
+    text.starts_with(BLANKS) && text[1..].starts_with('-')
+}
+
+/// Go's letters and digits: Unicode's categories L and Nd, and the underscore.
+fn is_alphanumeric(character: char) -> bool {
+    static LETTER_OR_DIGIT: LazyLock<Option<Regexp>> =
+        LazyLock::new(|| Regexp::new(r"^[\p{L}\p{Nd}]$").ok());
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    LETTER_OR_DIGIT
+        .as_ref()
+        .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, tokens};
+
+    fn words(text: &str) -> Vec<&str> {
+        let tokens = tokens(text).list;
+        let shown = tokens.iter().filter(|token| token.kind != Kind::Space);
+        shown
+            .map(|token| &text[token.start as usize..token.end as usize])
+            .collect()
+    }
+
+    fn fault(text: &str) -> String {
+        tokens(text).fault
+    }
+
+    #[test]
+    fn markers_trim_blanks_on_their_side() {
+        assert_eq!(words("a \n{{- 1 }} b"), ["a", "{{", "1", "}}", " b", ""]);
+        assert_eq!(words("a {{ 1 -}} \n b"), ["a ", "{{", "1", "}}", "b", ""]);
+        assert_eq!(words("a {{-1}}"), ["a ", "{{", "-1", "}}", ""]);
+        assert_eq!(words("a {{- /* c */ -}} b"), ["a", "b", ""]);
+    }
+
+    #[test]
+    fn words_end_where_go_ends_them() {
+        assert_eq!(
+            words("{{$x:=.a.b|f(1i)}}"),
+            [
+                "{{", "$x", ":=", ".a", ".b", "|", "f", "(", "1i", ")", "}}", ""
+            ]
+        );
+        assert_eq!(
+            words("{{ \"}}\" `\n}}` '}' }}"),
+            ["{{", "\"}}\"", "`\n}}`", "'}'", "}}", ""]
+        );
+    }
+
+    #[test]
+    fn what_go_cannot_read_is_told() {
+        for text in [
+            "{{ .a-b }}",
+            "{{ \"a\n\" }}",
+            "{{ 'a",
+            "{{ `a",
+            "{{ 1a }}",
+            "{{ (1 }}",
+            "{{ 1) }}",
+            "{{ $x : 1 }}",
+            "{{ \u{7} }}",
+            "{{/* a }}",
+            "{{/* a */ }}",
+            "{{ 1",
+        ] {
+            assert!(!fault(text).is_empty(), "{text}");
+        }
+        assert_eq!(fault("{{ \u{dc}_1 }} {{ .\u{e9} }}"), "");
+    }
+}

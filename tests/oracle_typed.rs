@@ -1,0 +1,92 @@
+//! Sylva's typed evaluation, by name, comes to what Sylva's own templates came to.
+
+use metalmark::evaluate::{Evaluation, Evaluator, Options, TemplateCache};
+use metalmark::gotemplate::{Engine, ErrorClass};
+use metalmark::model::json::{Html, to_json};
+use metalmark::model::merge::merge;
+use metalmark::model::place::FileId;
+use metalmark::model::value::{Node, Value as Tree};
+use metalmark::yaml;
+use serde_json::Value;
+
+use crate::oracle::{ENGINES, accepted, canonical, cases};
+
+/// `internalPersistentRandomPasswd` makes 64 random characters; only their number could be compared, and it is refused.
+const REFUSED: &[&str] = &["typed-081"];
+
+/// What the scratch chart has beneath each case.
+const CHART: &str = "_internal: {state: {}}\nunit_templates: {}\n";
+
+#[test]
+fn every_case_agrees() {
+    let mut wrong = Vec::new();
+    for case in cases("typed.jsonl") {
+        if REFUSED.contains(&case["id"].as_str().expect("an id")) {
+            continue;
+        }
+        for (name, engine) in &ENGINES[..2] {
+            let answer = answer(case["values"].as_str().expect("values"), *engine);
+            let agrees = accepted(&case["expect"][name])
+                .iter()
+                .any(|expect| agree(&answer, expect));
+            if !agrees {
+                wrong.push(format!("{case:#} {name}\n  ours {answer:?}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn agree(answer: &Result<String, &str>, expect: &Value) -> bool {
+    match (answer, expect["json"].as_str()) {
+        (Ok(ours), Some(theirs)) => canonical(ours) == canonical(theirs),
+        (Err(class), None) => expect["error"]["class"] == *class,
+        _ => false,
+    }
+}
+
+fn answer(text: &str, engine: Engine) -> Result<String, &'static str> {
+    let read = |text| yaml::values(text, FileId(0), engine).map_err(|_| "values");
+    let values = merge(&read(CHART)?, &read(text)?);
+    let options = Options {
+        evaluation: Evaluation::Exact,
+        engine,
+        ..Options::default()
+    };
+    let evaluator = Evaluator::new(&values, &options, &TemplateCache::default());
+    let node = evaluator.get(&[]).map_err(|failure| class(failure.class))?;
+    Ok(to_json(
+        &without_kept(node.expect("the root is never left out")),
+        Html::Plain,
+    ))
+}
+
+/// The data leaves out what the run puts back as it was.
+fn without_kept(node: Node) -> Tree {
+    let mut map = (**node.value.as_map().expect("values are a map")).clone();
+    map.remove("unit_templates");
+    map.remove("unit_definition_defaults");
+    map.into()
+}
+
+/// The class as the data names it. A cycle is found at once here, and by Helm when it is 1000 deep.
+fn class(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Parse => "parse",
+        ErrorClass::MissingFunction => "missing_function",
+        ErrorClass::MissingTemplate => "missing_template",
+        ErrorClass::NilPointer => "nil_pointer",
+        ErrorClass::WrongType => "wrong_type",
+        ErrorClass::WrongArgCount => "wrong_arg_count",
+        ErrorClass::OutOfRange => "out_of_range",
+        ErrorClass::Fail => "fail",
+        ErrorClass::Depth | ErrorClass::Cycle => "depth",
+        ErrorClass::Limit => "limit",
+        ErrorClass::Other => "other",
+    }
+}
