@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["error", "regexp"],
     &["model"],
-    &["yaml", "gotemplate"],
+    &["yaml"],
+    &["gotemplate"],
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
