@@ -126,7 +126,7 @@ impl Writer {
             Style::Plain => self.out.push_str(text),
             Style::Single => self.single(text, indent + STEP),
             Style::Double => self.double(text),
-            Style::Literal => self.literal(text, indent + STEP),
+            Style::Literal => self.literal(text, (indent + STEP).max(STEP)),
         }
     }
 
