@@ -49,37 +49,57 @@ impl Lazy for Entries {
 /// # Errors
 /// A number that JSON cannot hold, a value nested too deeply, or what fetching an entry meets.
 pub fn to_model(value: &Value) -> Result<model::Value, Error> {
-    convert(value, 0)
+    convert(value, Integers::AsFloats, 0)
 }
 
-fn convert(value: &Value, depth: usize) -> Result<model::Value, Error> {
+/// An expression's value as `toYaml` writes it: integers keep all their digits.
+///
+/// # Errors
+/// As [`to_model`].
+pub(super) fn to_exact_model(value: &Value) -> Result<model::Value, Error> {
+    convert(value, Integers::Kept, 0)
+}
+
+/// What becomes of Go's integers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Integers {
+    AsFloats,
+    Kept,
+}
+
+fn convert(value: &Value, integers: Integers, depth: usize) -> Result<model::Value, Error> {
     if depth > print::NESTING {
         return Err(print::too_deep());
     }
     Ok(match value {
         Value::Nil => model::Value::Null,
         Value::Bool(flag) => model::Value::Bool(*flag),
+        Value::Int(number) | Value::Int64(number) if integers == Integers::Kept => (*number).into(),
         Value::Int(number) | Value::Int64(number) => float(*number as f64)?,
         Value::Uint8(number) => float(f64::from(*number))?,
         Value::Uint64(number) => float(*number as f64)?,
         Value::Float(number) => float(*number)?,
         Value::String(text) => model::Value::String(Arc::clone(text)),
+        Value::List(list) if list.element.is_nil() => model::Value::Null,
         Value::List(list) => {
             let items: Result<Vec<model::Node>, Error> = list
                 .items
                 .iter()
-                .map(|item| convert(item, depth + 1).map(model::Node::computed))
+                .map(|item| convert(item, integers, depth + 1).map(model::Node::computed))
                 .collect();
             items?.into()
         }
         Value::Map(map) => {
             let mut entries = Vec::new();
             for (key, item) in map.entries()? {
-                entries.push(model::Entry::computed(key, convert(&item, depth + 1)?));
+                entries.push(model::Entry::computed(
+                    key,
+                    convert(&item, integers, depth + 1)?,
+                ));
             }
             entries.into_iter().collect::<model::Map>().into()
         }
-        Value::Object(object) => convert(&object.plain(), depth + 1)?,
+        Value::Object(object) => convert(&object.plain(), integers, depth + 1)?,
     })
 }
 

@@ -178,14 +178,23 @@ pub enum Element {
     Uint8,
     /// `map[string]interface {}`: what some readers of documents return.
     Map,
+    /// `interface {}`, of a list that was never made: empty, and `null` as JSON.
+    Nil,
+    /// `string`, likewise.
+    NilString,
 }
 
 impl Element {
+    /// Whether the list is Go's nil of its type.
+    pub fn is_nil(self) -> bool {
+        matches!(self, Self::Nil | Self::NilString)
+    }
+
     /// The type of a list of such elements.
     pub fn list_type_name(self) -> &'static str {
         match self {
-            Self::Any => "[]interface {}",
-            Self::String => "[]string",
+            Self::Any | Self::Nil => "[]interface {}",
+            Self::String | Self::NilString => "[]string",
             Self::Int => "[]int",
             Self::Uint8 => "[]uint8",
             Self::Map => "[]map[string]interface {}",

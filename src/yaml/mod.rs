@@ -15,6 +15,7 @@ mod misread;
 mod notice;
 mod resolve;
 mod scan;
+mod to_yaml;
 
 use crate::model::engine::Engine;
 use crate::model::merge;
@@ -26,6 +27,7 @@ pub use documents::read;
 pub use emit::{emit, emit_at, quoted, to_yaml};
 pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
+pub use to_yaml::{Lists, to_yaml};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -58,8 +58,10 @@ impl Operand {
             | (Type::Int64, Value::Int64(_))
             | (Type::Float, Value::Float(_))
             | (Type::String, Value::String(_)) => true,
-            (Type::List, Value::List(list)) => list.element == Element::Any,
-            (Type::Strings, Value::List(list)) => list.element == Element::String,
+            (Type::List, Value::List(list)) => matches!(list.element, Element::Any | Element::Nil),
+            (Type::Strings, Value::List(list)) => {
+                matches!(list.element, Element::String | Element::NilString)
+            }
             (Type::Map, Value::Map(map)) => map.holds_any(),
             (Type::Named(name), Value::Object(object)) => object.type_name() == name,
             _ => false,

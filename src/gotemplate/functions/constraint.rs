@@ -1,0 +1,220 @@
+//! Constraints on versions: `>=1.30, <1.32 || ^1.33.x`, with the rules of the Masterminds library
+//! (<https://github.com/Masterminds/semver#checking-version-constraints>).
+//!
+//! They differ from Cargo's and npm's: blanks and commas both mean "and", a bare version means `=`, and a pre-release passes
+//! only a constraint that names a pre-release itself.
+
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+use super::version::{Version, prerelease_order};
+use crate::regexp::Regexp;
+
+/// Alternatives, each of which is a list of constraints that must all hold.
+pub(super) struct Constraints {
+    alternatives: Vec<Vec<Constraint>>,
+}
+
+struct Constraint {
+    operator: Operator,
+    version: Version,
+    /// The first segment that was left out or is `x`.
+    open: Open,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Greater,
+    Less,
+    GreaterEqual,
+    LessEqual,
+    Tilde,
+    Caret,
+}
+
+/// From which segment on a constraint's version is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// All three are given.
+    Nowhere,
+    Major,
+    Minor,
+    Patch,
+}
+
+const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
+
+/// In the order in which they are tried.
+const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
+
+/// The grammar is the library's own expressions, since what they let pass by accident is let pass, too.
+struct Grammar {
+    range: Regexp,
+    valid: Regexp,
+    one: Regexp,
+}
+
+static GRAMMAR: LazyLock<Option<Grammar>> = LazyLock::new(|| {
+    let one = format!(r"({OPERATORS})\s*({VERSION})");
+    Some(Grammar {
+        range: Regexp::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok()?,
+        valid: Regexp::new(&format!(r"^(\s*{one}\s*)((?:\s+|,\s*){one}\s*)*$")).ok()?,
+        one: Regexp::new(&one).ok()?,
+    })
+});
+
+impl Constraints {
+    /// Reads constraints; `None` if they are none.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let grammar = GRAMMAR.as_ref()?;
+        // `1.2 - 1.4` is `>= 1.2, <= 1.4`.
+        let ranges = grammar.range.replace_all(text, ">= $1, <= $11 ", 1 << 20)?;
+        let mut alternatives = Vec::new();
+        for alternative in ranges.split("||") {
+            if !grammar.valid.is_match(alternative) {
+                return None;
+            }
+            let found = grammar.one.find_all(alternative, -1);
+            let constraints: Option<Vec<Constraint>> =
+                found.into_iter().map(Constraint::parse).collect();
+            alternatives.push(constraints?);
+        }
+        Some(Self { alternatives })
+    }
+
+    /// Whether a version satisfies one of the alternatives.
+    pub(super) fn admit(&self, version: &Version) -> bool {
+        let all =
+            |constraints: &Vec<Constraint>| constraints.iter().all(|each| each.admits(version));
+        self.alternatives.iter().any(all)
+    }
+}
+
+impl Constraint {
+    fn parse(text: &str) -> Option<Self> {
+        let start = text.find(|c: char| !"=!<>~^".contains(c))?;
+        let (operator, version) = text.split_at(start);
+        let operator = match operator {
+            "" | "=" => Operator::Equal,
+            "!=" => Operator::NotEqual,
+            ">" => Operator::Greater,
+            "<" => Operator::Less,
+            ">=" | "=>" => Operator::GreaterEqual,
+            "<=" | "=<" => Operator::LessEqual,
+            "~" | "~>" => Operator::Tilde,
+            "^" => Operator::Caret,
+            _ => return None,
+        };
+        let version = version.trim();
+        let end = version.find(['-', '+']).unwrap_or(version.len());
+        let (numbers, suffix) = version.split_at(end);
+        let prerelease = suffix.split('+').next().unwrap_or_default();
+        let bare = numbers.strip_prefix('v').unwrap_or(numbers);
+        let segments: Vec<&str> = bare.split('.').collect();
+        let is_open = |index: usize| {
+            segments
+                .get(index)
+                .is_none_or(|segment| matches!(*segment, "x" | "X" | "*"))
+        };
+        let (open, version) = if is_open(0) {
+            (Open::Major, format!("0.0.0{prerelease}"))
+        } else if is_open(1) {
+            (Open::Minor, format!("{}.0.0{prerelease}", segments[0]))
+        } else if is_open(2) {
+            (
+                Open::Patch,
+                format!("{}.{}.0{prerelease}", segments[0], segments[1]),
+            )
+        } else {
+            (Open::Nowhere, version.to_owned())
+        };
+        Some(Self {
+            operator,
+            version: Version::parse(&version)?,
+            open,
+        })
+    }
+
+    fn admits(&self, version: &Version) -> bool {
+        let wanted = &self.version;
+        let unasked = !version.prerelease.is_empty() && wanted.prerelease.is_empty();
+        if unasked && !(self.operator == Operator::NotEqual && self.open == Open::Nowhere) {
+            return false;
+        }
+        let order = version.precedence(wanted);
+        match self.operator {
+            Operator::Equal if self.open == Open::Nowhere => order == Ordering::Equal,
+            Operator::Equal | Operator::Tilde => {
+                order != Ordering::Less && self.same_start(version)
+            }
+            Operator::NotEqual => self.differs(version, order),
+            Operator::Greater => self.is_below(version, order),
+            Operator::Less => order == Ordering::Less,
+            Operator::GreaterEqual => order != Ordering::Less,
+            Operator::LessEqual => self.is_above(version, order),
+            Operator::Caret => order != Ordering::Less && self.is_compatible(version),
+        }
+    }
+
+    /// `~1.2.3`: the same minor version; `~1`: the same major version; `~*` and `~0.0.0`: any.
+    fn same_start(&self, version: &Version) -> bool {
+        let wanted = &self.version;
+        let zero = (wanted.major, wanted.minor, wanted.patch) == (0, 0, 0);
+        if zero && matches!(self.open, Open::Nowhere | Open::Major) {
+            return true;
+        }
+        version.major == wanted.major && (version.minor == wanted.minor || self.open == Open::Minor)
+    }
+
+    fn differs(&self, version: &Version, order: Ordering) -> bool {
+        let wanted = &self.version;
+        if self.open == Open::Nowhere || version.major != wanted.major {
+            return order != Ordering::Equal;
+        }
+        match self.open {
+            Open::Minor => false,
+            _ if version.minor != wanted.minor => true,
+            Open::Patch => {
+                prerelease_order(&version.prerelease, &wanted.prerelease) != Ordering::Equal
+            }
+            _ => version.patch != wanted.patch || order != Ordering::Equal,
+        }
+    }
+
+    /// `>1`: from 2.0.0 on; `>1.2`: from 1.3.0 on.
+    fn is_below(&self, version: &Version, order: Ordering) -> bool {
+        let wanted = &self.version;
+        match self.open {
+            Open::Minor => version.major > wanted.major,
+            Open::Patch => (version.major, version.minor) > (wanted.major, wanted.minor),
+            _ => order == Ordering::Greater,
+        }
+    }
+
+    /// `<=1`: all of 1; `<=1.2`: all of 1.2.
+    fn is_above(&self, version: &Version, order: Ordering) -> bool {
+        let wanted = &self.version;
+        match self.open {
+            Open::Nowhere => order != Ordering::Greater,
+            Open::Minor => version.major <= wanted.major,
+            _ => (version.major, version.minor) <= (wanted.major, wanted.minor),
+        }
+    }
+
+    /// `^1.2.3`: the same major version; below 1, the same minor version; below 0.1, the same version.
+    fn is_compatible(&self, version: &Version) -> bool {
+        let wanted = &self.version;
+        if wanted.major > 0 || self.open == Open::Minor {
+            return version.major == wanted.major;
+        }
+        if version.major > 0 {
+            return false;
+        }
+        if wanted.minor > 0 || self.open == Open::Patch {
+            return version.minor == wanted.minor;
+        }
+        version.minor == 0 && version.patch == wanted.patch
+    }
+}

@@ -1,0 +1,250 @@
+//! How functions read arguments of any type: as text, as a number, as a list. The conversions are Sprig's, which never fail.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::function::Call;
+use super::super::value::{Element, List, Map};
+use super::super::{Error, ErrorClass, Value, print};
+
+/// The text of a value (Sprig's `strval`): a string as it is, anything else as `%v` prints it.
+pub(super) fn text(value: &Value) -> Result<Arc<str>, Error> {
+    match value {
+        Value::String(text) => Ok(Arc::clone(text)),
+        other => Ok(print::value(other)?.into()),
+    }
+}
+
+/// The texts of a list's items without the nils; of anything else its own text (Sprig's `strslice`).
+pub(super) fn texts(value: &Value) -> Result<Vec<Arc<str>>, Error> {
+    match value {
+        Value::Nil => Ok(Vec::new()),
+        Value::List(list) => list
+            .items
+            .iter()
+            .filter(|item| !matches!(item, Value::Nil))
+            .map(text)
+            .collect(),
+        other => Ok(vec![text(other)?]),
+    }
+}
+
+/// The whole number that a value stands for, zero if it stands for none (`cast.ToInt64`).
+pub(super) fn integer(value: &Value) -> i64 {
+    match value {
+        Value::Int(number) | Value::Int64(number) => *number,
+        Value::Uint8(number) => (*number).into(),
+        // Go's conversion keeps the bits.
+        Value::Uint64(number) => *number as i64,
+        Value::Float(number) => truncated(*number),
+        Value::Bool(flag) => (*flag).into(),
+        Value::String(text) => parse_integer(without_zero_fraction(text), 0).unwrap_or(0),
+        Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => 0,
+    }
+}
+
+/// The number that a value stands for, zero if it stands for none (`cast.ToFloat64`).
+pub(super) fn float(value: &Value) -> f64 {
+    match value {
+        Value::Int(number) | Value::Int64(number) => *number as f64,
+        Value::Uint8(number) => (*number).into(),
+        Value::Uint64(number) => *number as f64,
+        Value::Float(number) => *number,
+        Value::Bool(flag) => f64::from(u8::from(*flag)),
+        Value::String(text) => parse_float(text).unwrap_or(0.0),
+        Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => 0.0,
+    }
+}
+
+/// Go's conversion of a `float64` to an integer: towards zero; what does not fit becomes the smallest integer (amd64).
+fn truncated(number: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&number) {
+        number as i64
+    } else {
+        i64::MIN
+    }
+}
+
+/// `5.00` is read as `5`.
+fn without_zero_fraction(text: &str) -> &str {
+    match text.rsplit_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => {
+            whole
+        }
+        _ => text,
+    }
+}
+
+/// `strconv.ParseInt`. With base 0 the text says its own: `0x`, `0o`, `0b`, a leading `0`, and `_` between digits.
+pub(super) fn parse_integer(text: &str, base: u32) -> Option<i64> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let magnitude = if base == 0 {
+        parse_literal(digits)?
+    } else {
+        parse_digits(digits, base)?
+    };
+    let signed = i128::from(magnitude) * if negative { -1 } else { 1 };
+    i64::try_from(signed).ok()
+}
+
+fn parse_literal(text: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    let prefixed = |prefix| lower.strip_prefix(prefix);
+    let (digits, base) = if let Some(digits) = prefixed("0x") {
+        (digits, 16)
+    } else if let Some(digits) = prefixed("0b") {
+        (digits, 2)
+    } else if let Some(digits) = prefixed("0o") {
+        (digits, 8)
+    } else if lower.len() > 1 && lower.starts_with('0') {
+        (&lower[1..], 8)
+    } else {
+        (lower.as_str(), 10)
+    };
+    // An underscore stands between two digits, or between the base and a digit.
+    let misplaced =
+        digits.contains("__") || digits.ends_with('_') || (base == 10 && digits.starts_with('_'));
+    if misplaced {
+        return None;
+    }
+    parse_digits(&digits.replace('_', ""), base)
+}
+
+fn parse_digits(text: &str, base: u32) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    u64::from_str_radix(text, base).ok().filter(|_| plain)
+}
+
+/// `strconv.ParseFloat`, but for hexadecimal floats.
+fn parse_float(text: &str) -> Option<f64> {
+    let number: f64 = text.parse().ok()?;
+    let named = text.bytes().any(|byte| matches!(byte, b'n' | b'N'));
+    (named || number.is_finite()).then_some(number)
+}
+
+/// An argument that must be a list of any kind; the word says what could not be done with it.
+pub(super) fn list(call: &Call<'_>, index: usize) -> Result<Rc<List>, Error> {
+    match call.value(index) {
+        Value::List(list) => Ok(list),
+        // Go's Sprig dereferences the type of a nil.
+        Value::Nil => Err(Error::new(
+            ErrorClass::NilPointer,
+            format!("`{}` of nil", call.name),
+        )),
+        _ => Err(call.unexpected(index, "list")),
+    }
+}
+
+/// A `[]interface {}` that is nil, which JSON has as `null`.
+pub(super) fn nil_list() -> Value {
+    Value::List(Rc::new(List {
+        items: Vec::new(),
+        element: Element::Nil,
+    }))
+}
+
+/// Bytes as text: each byte that is no part of a character becomes U+FFFD, as Go's JSON has it.
+pub(super) fn utf8(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
+/// A character's capital, where it has one of one character (`unicode.ToUpper`).
+pub(super) fn upper(c: char) -> char {
+    let mut mapped = c.to_uppercase();
+    match (mapped.next(), mapped.next()) {
+        (Some(upper), None) => upper,
+        _ => c,
+    }
+}
+
+/// A capital's small letter (`unicode.ToLower`).
+pub(super) fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+/// One level further down, where a function follows values.
+pub(super) fn deeper(depth: usize) -> Result<usize, Error> {
+    if depth < print::NESTING {
+        Ok(depth + 1)
+    } else {
+        Err(print::too_deep())
+    }
+}
+
+/// Whether two values are the same and of the same types all the way down (`reflect.DeepEqual`).
+pub(super) fn deep_equal(call: &Call<'_>, left: &Value, right: &Value) -> Result<bool, Error> {
+    equal(call, left, right, 0)
+}
+
+fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<bool, Error> {
+    let depth = deeper(depth)?;
+    call.budget.step(1)?;
+    Ok(match (left, right) {
+        (Value::Nil, Value::Nil) => true,
+        (Value::Bool(left), Value::Bool(right)) => left == right,
+        (Value::Int(left), Value::Int(right)) | (Value::Int64(left), Value::Int64(right)) => {
+            left == right
+        }
+        (Value::Uint8(left), Value::Uint8(right)) => left == right,
+        (Value::Uint64(left), Value::Uint64(right)) => left == right,
+        (Value::Float(left), Value::Float(right)) => left == right,
+        (Value::String(left), Value::String(right)) => left == right,
+        (Value::List(left), Value::List(right)) => equal_lists(call, left, right, depth)?,
+        (Value::Map(left), Value::Map(right)) => equal_maps(call, left, right, depth)?,
+        (Value::Object(left), Value::Object(right)) => {
+            left.type_name() == right.type_name() && left.text() == right.text()
+        }
+        _ => false,
+    })
+}
+
+fn equal_lists(
+    call: &Call<'_>,
+    left: &Rc<List>,
+    right: &Rc<List>,
+    depth: usize,
+) -> Result<bool, Error> {
+    if Rc::ptr_eq(left, right) {
+        return Ok(true);
+    }
+    if left.element != right.element || left.items.len() != right.items.len() {
+        return Ok(false);
+    }
+    for (left, right) in left.items.iter().zip(&right.items) {
+        if !equal(call, left, right, depth)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_maps(
+    call: &Call<'_>,
+    left: &Rc<Map>,
+    right: &Rc<Map>,
+    depth: usize,
+) -> Result<bool, Error> {
+    if Rc::ptr_eq(left, right) {
+        return Ok(true);
+    }
+    if left.type_name != right.type_name || left.len()? != right.len()? {
+        return Ok(false);
+    }
+    for (key, item) in left.entries()? {
+        match right.get(&key)? {
+            Some(other) if equal(call, &item, &other, depth)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,74 @@
+//! What to take when a value is missing, and how an expression says that it must not be.
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, ErrorClass, Value};
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::variadic("default", &[Type::Any], Type::Any, default),
+    Function::new("empty", &[Type::Any], empty),
+    Function::variadic("coalesce", &[], Type::Any, coalesce),
+    Function::variadic("all", &[], Type::Any, all),
+    Function::variadic("any", &[], Type::Any, any),
+    Function::new("ternary", &[Type::Any, Type::Any, Type::Bool], ternary),
+    Function::new("required", &[Type::String, Type::Any], required),
+    Function::new("fail", &[Type::String], fail),
+];
+
+fn default(call: &mut Call<'_>) -> Result<Value, Error> {
+    let given = call.value(1);
+    Ok(if given.truth()? { given } else { call.value(0) })
+}
+
+fn empty(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(!call.value(0).truth()?))
+}
+
+fn coalesce(call: &mut Call<'_>) -> Result<Value, Error> {
+    for value in call.rest(0) {
+        if value.truth()? {
+            return Ok(value.clone());
+        }
+    }
+    Ok(Value::Nil)
+}
+
+fn all(call: &mut Call<'_>) -> Result<Value, Error> {
+    for value in call.rest(0) {
+        if !value.truth()? {
+            return Ok(Value::Bool(false));
+        }
+    }
+    Ok(Value::Bool(true))
+}
+
+fn any(call: &mut Call<'_>) -> Result<Value, Error> {
+    for value in call.rest(0) {
+        if value.truth()? {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+fn ternary(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(call.value(if call.bool(2)? { 0 } else { 1 }))
+}
+
+/// Nil and the empty string are missing; zero, false and empty lists are not.
+fn required(call: &mut Call<'_>) -> Result<Value, Error> {
+    match call.value(1) {
+        Value::Nil => Err(failure(call)?),
+        Value::String(text) if text.is_empty() => Err(failure(call)?),
+        value => Ok(value),
+    }
+}
+
+fn fail(call: &mut Call<'_>) -> Result<Value, Error> {
+    Err(failure(call)?)
+}
+
+/// The author's own message.
+fn failure(call: &Call<'_>) -> Result<Error, Error> {
+    Ok(Error::new(ErrorClass::Fail, &*call.string(0)?))
+}

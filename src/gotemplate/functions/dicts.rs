@@ -1,0 +1,193 @@
+//! Maps: making them, reading them, setting keys. `set`, `unset` and the merges change their argument, for everyone who has it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::function::{Call, Function, Type};
+use super::super::value::{Map, PLAIN_MAP};
+use super::super::{Error, ErrorClass, Value};
+use super::{convert, lists};
+
+const MAP_AND_KEY: &[Type] = &[Type::Map, Type::String];
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::variadic("dict", &[], Type::Any, dict),
+    Function::new("get", MAP_AND_KEY, get),
+    Function::new("set", &[Type::Map, Type::String, Type::Any], set),
+    Function::new("unset", MAP_AND_KEY, unset),
+    Function::new("hasKey", MAP_AND_KEY, has_key),
+    Function::variadic("pluck", &[Type::String], Type::Map, pluck),
+    Function::variadic("keys", &[], Type::Map, keys),
+    Function::new("values", &[Type::Map], values),
+    Function::variadic("pick", &[Type::Map], Type::String, pick),
+    Function::variadic("omit", &[Type::Map], Type::String, omit),
+    Function::variadic("dig", &[], Type::Any, dig),
+    Function::new("split", &[Type::String, Type::String], split),
+    Function::new("splitn", &[Type::String, Type::Int, Type::String], splitn),
+];
+
+/// Keys and values by turns; a last key without a value has the empty text.
+fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut entries = BTreeMap::new();
+    for pair in call.rest(0).chunks(2) {
+        let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
+        entries.insert(convert::text(&pair[0])?, value);
+    }
+    built(call, entries)
+}
+
+fn built(call: &Call<'_>, entries: BTreeMap<Arc<str>, Value>) -> Result<Value, Error> {
+    call.charge(entries.len() * 2 * size_of::<Value>())?;
+    Ok(Value::map(entries))
+}
+
+/// The empty text where there is no such key.
+fn get(call: &mut Call<'_>) -> Result<Value, Error> {
+    let found = call.map(0)?.get(&call.string(1)?)?;
+    Ok(found.unwrap_or_else(|| "".into()))
+}
+
+fn set(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (map, key) = (call.map(0)?, call.string(1)?);
+    call.charge(key.len() + 2 * size_of::<Value>())?;
+    map.set(&key, call.value(2));
+    Ok(Value::Map(map))
+}
+
+fn unset(call: &mut Call<'_>) -> Result<Value, Error> {
+    let map = call.map(0)?;
+    map.unset(&call.string(1)?)?;
+    Ok(Value::Map(map))
+}
+
+fn has_key(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (map, key) = (call.map(0)?, call.string(1)?);
+    // Asking for the keys does not fetch the values.
+    Ok(Value::Bool(map.keys()?.binary_search(&key).is_ok()))
+}
+
+fn pluck(call: &mut Call<'_>) -> Result<Value, Error> {
+    let key = call.string(0)?;
+    let mut found = Vec::new();
+    for index in 1..call.arguments.len() {
+        found.extend(call.map(index)?.get(&key)?);
+    }
+    Ok(Value::list(found))
+}
+
+/// The keys, sorted: Go gives them in an order that changes from run to run.
+fn keys(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut keys = Vec::new();
+    for index in 0..call.arguments.len() {
+        keys.extend(call.map(index)?.keys()?);
+    }
+    call.charge(keys.len() * size_of::<Value>())?;
+    Ok(Value::strings(keys))
+}
+
+/// The values in the order of their keys.
+fn values(call: &mut Call<'_>) -> Result<Value, Error> {
+    let entries = call.map(0)?.entries()?;
+    call.charge(entries.len() * size_of::<Value>())?;
+    Ok(Value::list(entries.into_values().collect()))
+}
+
+fn pick(call: &mut Call<'_>) -> Result<Value, Error> {
+    let map = call.map(0)?;
+    let mut entries = BTreeMap::new();
+    for index in 1..call.arguments.len() {
+        let key = call.string(index)?;
+        if let Some(value) = map.get(&key)? {
+            entries.insert(key, value);
+        }
+    }
+    built(call, entries)
+}
+
+fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
+    let map = call.map(0)?;
+    let mut kept: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+    let mut left_out = Vec::new();
+    for index in 1..call.arguments.len() {
+        left_out.push(call.string(index)?);
+    }
+    for key in map.keys()? {
+        if !left_out.contains(&key)
+            && let Some(value) = map.get(&key)?
+        {
+            kept.insert(key, value);
+        }
+    }
+    built(call, kept)
+}
+
+/// `dig "a" "b" DEFAULT MAP`: the default where a key is missing, an error where something on the way is not a map.
+fn dig(call: &mut Call<'_>) -> Result<Value, Error> {
+    let [path @ .., default, root] = call.rest(0) else {
+        return Err(call.error("`dig` needs keys, a default and a map"));
+    };
+    if path.is_empty() {
+        return Err(call.error("`dig` needs keys, a default and a map"));
+    }
+    // Go converts all keys before it looks at the map's entries.
+    let mut at = plain_map(root)?;
+    let mut keys = Vec::with_capacity(path.len());
+    for key in path {
+        match key {
+            Value::String(key) => keys.push(key),
+            other => return Err(not_a("string", other)),
+        }
+    }
+    let (last, way) = (keys[keys.len() - 1], &keys[..keys.len() - 1]);
+    for key in way {
+        match at.get(key)? {
+            None => return Ok(default.clone()),
+            Some(step) => at = plain_map(&step)?,
+        }
+    }
+    Ok(at.get(last)?.unwrap_or_else(|| default.clone()))
+}
+
+/// Only the unnamed type will do: `.Values` itself is of another.
+fn plain_map(value: &Value) -> Result<Rc<Map>, Error> {
+    match value {
+        Value::Map(map) if map.type_name == PLAIN_MAP => Ok(Rc::clone(map)),
+        other => Err(not_a(PLAIN_MAP, other)),
+    }
+}
+
+fn not_a(wanted: &str, value: &Value) -> Error {
+    let found = value.type_name();
+    Error::new(
+        ErrorClass::WrongType,
+        format!("`dig` needs a {wanted} and found `{found}`"),
+    )
+}
+
+fn split(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (separator, text) = (call.string(0)?, call.string(1)?);
+    numbered(call, &separator, &text, usize::MAX)
+}
+
+fn splitn(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (separator, text) = (call.string(0)?, call.string(2)?);
+    let most = usize::try_from(call.int(1)?).unwrap_or(usize::MAX);
+    numbered(call, &separator, &text, most)
+}
+
+/// The pieces by `_0`, `_1` and so on.
+fn numbered(call: &Call<'_>, separator: &str, text: &str, most: usize) -> Result<Value, Error> {
+    let pieces = match most {
+        0 => Vec::new(),
+        _ => lists::pieces(call, separator, text, most)?,
+    };
+    call.charge(pieces.len() * 4 * size_of::<Value>())?;
+    let entries = pieces
+        .into_iter()
+        .enumerate()
+        .map(|(index, piece)| (format!("_{index}").into(), piece.into()));
+    let map = Map::typed("map[string]string", entries.collect());
+    Ok(Value::Map(Rc::new(map)))
+}

@@ -1,0 +1,61 @@
+//! Base64, base32 and checksums.
+
+use std::fmt::Write as _;
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, Value};
+use super::base::{BASE32, BASE64, Base};
+use super::convert::utf8;
+
+const TEXT: &[Type] = &[Type::String];
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("b64enc", TEXT, |call| encoded(call, &BASE64)),
+    Function::new("b64dec", TEXT, |call| decoded(call, &BASE64)),
+    Function::new("b32enc", TEXT, |call| encoded(call, &BASE32)),
+    Function::new("b32dec", TEXT, |call| decoded(call, &BASE32)),
+    Function::new("sha1sum", TEXT, checksum::<Sha1>),
+    Function::new("sha256sum", TEXT, checksum::<Sha256>),
+    Function::new("sha512sum", TEXT, checksum::<Sha512>),
+    Function::new("adler32sum", TEXT, adler32),
+];
+
+fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    call.charge(text.len() * 2)?;
+    Ok(base.encode(text.as_bytes()).into())
+}
+
+/// What cannot be decoded gives the text of the error, as in Sprig: not an error.
+fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    call.charge(text.len())?;
+    Ok(match base.decode(text.as_bytes()) {
+        Ok(bytes) => utf8(&bytes).into(),
+        Err(position) => format!("illegal {} data at input byte {position}", base.name).into(),
+    })
+}
+
+fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut text = String::new();
+    for byte in D::digest(call.string(0)?.as_bytes()) {
+        // A string takes any text, so writing cannot go wrong.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text.into())
+}
+
+/// In decimal (RFC 1950, 8.2).
+fn adler32(call: &mut Call<'_>) -> Result<Value, Error> {
+    const MODULUS: u32 = 65_521;
+    let add = |(low, high), byte: u8| {
+        let low = (low + u32::from(byte)) % MODULUS;
+        (low, (high + low) % MODULUS)
+    };
+    let (low, high) = call.string(0)?.bytes().fold((1, 0), add);
+    Ok(((high << 16) | low).to_string().into())
+}

@@ -1,0 +1,196 @@
+//! JSON: writing it as Go's `encoding/json` does, and reading it as Helm does, errors as values.
+
+use std::collections::BTreeMap;
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, Value, print};
+use super::convert::deeper;
+use super::json_text::{self, SyntaxError};
+use crate::model::json::{Html, format_float_go, write_string};
+
+const ANY: &[Type] = &[Type::Any];
+const TEXT: &[Type] = &[Type::String];
+
+/// The family's table. Without `must`, what JSON cannot hold is written as nothing.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("toJson", ANY, |call| {
+        lenient(call, Html::Escaped, Layout::Compact)
+    }),
+    Function::new("mustToJson", ANY, |call| {
+        strict(call, Html::Escaped, Layout::Compact)
+    }),
+    Function::new("toPrettyJson", ANY, |call| {
+        lenient(call, Html::Escaped, Layout::Indented)
+    }),
+    Function::new("mustToPrettyJson", ANY, |call| {
+        strict(call, Html::Escaped, Layout::Indented)
+    }),
+    Function::new("toRawJson", ANY, |call| {
+        strict(call, Html::Plain, Layout::Compact)
+    }),
+    Function::new("mustToRawJson", ANY, |call| {
+        strict(call, Html::Plain, Layout::Compact)
+    }),
+    Function::new("fromJson", TEXT, from_json),
+    Function::new("fromJsonArray", TEXT, from_json_array),
+    Function::new("mustFromJson", TEXT, must_from_json),
+];
+
+/// How the text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Compact,
+    /// Two blanks a level (`json.MarshalIndent`).
+    Indented,
+}
+
+fn lenient(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
+    let written = write(call, html, layout)?;
+    Ok(written.unwrap_or_default().into())
+}
+
+fn strict(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
+    let written = write(call, html, layout)?;
+    let text =
+        written.ok_or_else(|| call.error(format!("`{}` of a number without digits", call.name)))?;
+    Ok(text.into())
+}
+
+/// The first argument as JSON; `None` if it holds what JSON cannot.
+fn write(call: &Call<'_>, html: Html, layout: Layout) -> Result<Option<String>, Error> {
+    let mut writer = Writer {
+        out: String::new(),
+        html,
+        layout,
+        unwritable: false,
+    };
+    writer.value(&call.value(0), 0)?;
+    call.charge(writer.out.len())?;
+    Ok((!writer.unwritable).then_some(writer.out))
+}
+
+struct Writer {
+    out: String,
+    html: Html,
+    layout: Layout,
+    /// Whether an infinity or what is not a number was met.
+    unwritable: bool,
+}
+
+impl Writer {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        let inner = deeper(depth)?;
+        match value {
+            Value::Nil => self.out.push_str("null"),
+            Value::List(list) if list.element.is_nil() => self.out.push_str("null"),
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::Int64(_)
+            | Value::Uint8(_)
+            | Value::Uint64(_) => {
+                self.out.push_str(&print::value(value)?);
+            }
+            Value::Float(number) => {
+                self.unwritable |= !number.is_finite();
+                self.out.push_str(&format_float_go(*number));
+            }
+            Value::String(text) => write_string(&mut self.out, text, self.html),
+            Value::List(list) => {
+                self.out.push('[');
+                for (index, item) in list.items.iter().enumerate() {
+                    self.separate(index, inner);
+                    self.value(item, inner)?;
+                }
+                self.close(']', list.items.len(), depth);
+            }
+            Value::Map(map) => {
+                let entries = map.entries()?;
+                self.out.push('{');
+                for (index, (key, item)) in entries.iter().enumerate() {
+                    self.separate(index, inner);
+                    write_string(&mut self.out, key, self.html);
+                    self.out.push_str(if self.layout == Layout::Indented {
+                        ": "
+                    } else {
+                        ":"
+                    });
+                    self.value(item, inner)?;
+                }
+                self.close('}', entries.len(), depth);
+            }
+            Value::Object(object) => self.value(&object.plain(), inner)?,
+        }
+        Ok(())
+    }
+
+    fn separate(&mut self, index: usize, depth: usize) {
+        if index > 0 {
+            self.out.push(',');
+        }
+        self.line(depth);
+    }
+
+    fn close(&mut self, bracket: char, items: usize, depth: usize) {
+        if items > 0 {
+            self.line(depth);
+        }
+        self.out.push(bracket);
+    }
+
+    fn line(&mut self, depth: usize) {
+        if self.layout == Layout::Indented {
+            self.out.push('\n');
+            self.out.extend((0..depth).map(|_| "  "));
+        }
+    }
+}
+
+fn read(call: &Call<'_>) -> Result<Result<Value, SyntaxError>, Error> {
+    let text = call.string(0)?;
+    call.charge(text.len().saturating_mul(8))?;
+    Ok(json_text::read(&text))
+}
+
+/// Helm's: only an object; what goes wrong is the value of a key `Error`.
+fn from_json(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(match read(call)? {
+        Ok(value @ (Value::Map(_) | Value::Nil)) => value,
+        Ok(other) => error_map(unmarshal_error(&other, "map[string]interface {}")),
+        Err(error) => error_map(error.message),
+    })
+}
+
+/// Helm's: only an array; what goes wrong is its only item.
+fn from_json_array(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(match read(call)? {
+        Ok(value @ Value::List(_)) => value,
+        Ok(Value::Nil) => super::convert::nil_list(),
+        Ok(other) => error_list(unmarshal_error(&other, "[]interface {}")),
+        Err(error) => error_list(error.message),
+    })
+}
+
+/// Sprig's: any value, and what goes wrong is an error.
+fn must_from_json(call: &mut Call<'_>) -> Result<Value, Error> {
+    read(call)?.map_err(|error| call.error(format!("not JSON: {}", error.message)))
+}
+
+/// What Go says of a value of the wrong type.
+pub(super) fn unmarshal_error(value: &Value, wanted: &str) -> String {
+    let found = match value {
+        Value::Bool(_) => "bool",
+        Value::String(_) => "string",
+        Value::List(_) => "array",
+        Value::Map(_) => "object",
+        _ => "number",
+    };
+    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+}
+
+pub(super) fn error_map(message: String) -> Value {
+    Value::map(BTreeMap::from([("Error".into(), message.into())]))
+}
+
+pub(super) fn error_list(message: String) -> Value {
+    Value::list(vec![message.into()])
+}

@@ -1,0 +1,272 @@
+//! Reads JSON as Go's `encoding/json` does, with its messages: Helm hands them to templates as values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::{Value, format};
+
+/// What Go says is wrong with a text.
+#[derive(Debug)]
+pub(super) struct SyntaxError {
+    pub(super) message: String,
+}
+
+/// How deeply arrays and objects may nest.
+const DEPTH: usize = 256;
+
+/// Reads a text that holds one value; all numbers are `float64`. Of equal keys the last one counts.
+pub(super) fn read(text: &str) -> Result<Value, SyntaxError> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        depth: 0,
+    };
+    let value = reader.value()?;
+    reader.skip_blanks();
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(reader.invalid("after top-level value")),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    /// The error of the byte that stands next, or of the end.
+    fn invalid(&self, context: &str) -> SyntaxError {
+        let message = match self.peek() {
+            None => "unexpected end of JSON input".to_owned(),
+            Some(b'\'') => format!(r"invalid character '\'' {context}"),
+            Some(b'"') => format!("invalid character '\"' {context}"),
+            Some(byte) => {
+                let quoted = format::quote(&char::from(byte).to_string());
+                format!("invalid character '{}' {context}", quoted.trim_matches('"'))
+            }
+        };
+        SyntaxError { message }
+    }
+
+    fn value(&mut self) -> Result<Value, SyntaxError> {
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string().map(Value::String),
+            Some(b't') => self.literal("true", Value::Bool(true)),
+            Some(b'f') => self.literal("false", Value::Bool(false)),
+            Some(b'n') => self.literal("null", Value::Nil),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            _ => Err(self.invalid("looking for beginning of value")),
+        }
+    }
+
+    fn nested(
+        &mut self,
+        read: fn(&mut Self) -> Result<Value, SyntaxError>,
+    ) -> Result<Value, SyntaxError> {
+        if self.depth == DEPTH {
+            let message = "exceeded max depth".to_owned();
+            return Err(SyntaxError { message });
+        }
+        self.depth += 1;
+        self.at += 1;
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn array(&mut self) -> Result<Value, SyntaxError> {
+        let mut items = Vec::new();
+        self.skip_blanks();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::list(items));
+        }
+        loop {
+            items.push(self.value()?);
+            self.skip_blanks();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Value::list(items));
+                }
+                _ => return Err(self.invalid("after array element")),
+            }
+        }
+    }
+
+    fn object(&mut self) -> Result<Value, SyntaxError> {
+        let mut entries = BTreeMap::new();
+        self.skip_blanks();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Value::map(entries));
+        }
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'"') {
+                return Err(self.invalid("looking for beginning of object key string"));
+            }
+            let key = self.string()?;
+            self.skip_blanks();
+            if self.peek() != Some(b':') {
+                return Err(self.invalid("after object key"));
+            }
+            self.at += 1;
+            entries.insert(key, self.value()?);
+            self.skip_blanks();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Value::map(entries));
+                }
+                _ => return Err(self.invalid("after object key:value pair")),
+            }
+        }
+    }
+
+    fn literal(&mut self, word: &str, value: Value) -> Result<Value, SyntaxError> {
+        for expected in word.bytes() {
+            if self.peek() != Some(expected) {
+                let context = format!("in literal {word} (expecting '{}')", char::from(expected));
+                return Err(self.invalid(&context));
+            }
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Value, SyntaxError> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(self.invalid("in numeric literal")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.required_digits("after decimal point in numeric literal")?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.required_digits("in exponent of numeric literal")?;
+        }
+        let text = &self.text[start..self.at];
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Value::Float(number)),
+            _ => Err(SyntaxError {
+                message: format!(
+                    "json: cannot unmarshal number {text} into Go value of type float64"
+                ),
+            }),
+        }
+    }
+
+    fn digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn required_digits(&mut self, context: &str) -> Result<(), SyntaxError> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err(self.invalid(context));
+        }
+        self.digits();
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<Arc<str>, SyntaxError> {
+        self.at += 1;
+        let mut out = String::new();
+        let mut copied = self.at;
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    out.push_str(&self.text[copied..self.at]);
+                    self.at += 1;
+                    return Ok(out.into());
+                }
+                Some(b'\\') => {
+                    out.push_str(&self.text[copied..self.at]);
+                    self.at += 1;
+                    out.push(self.escape()?);
+                    copied = self.at;
+                }
+                Some(0x20..) => self.at += 1,
+                _ => return Err(self.invalid("in string literal")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, SyntaxError> {
+        let plain = match self.peek() {
+            Some(b'b') => '\x08',
+            Some(b'f') => '\x0c',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'u') => return self.unicode(),
+            _ => return Err(self.invalid("in string escape code")),
+        };
+        self.at += 1;
+        Ok(plain)
+    }
+
+    /// `\u` and four digits; two surrogates are one character, a lone one is U+FFFD.
+    fn unicode(&mut self) -> Result<char, SyntaxError> {
+        let high = self.hexadecimal()?;
+        if let Some(c) = char::from_u32(high) {
+            return Ok(c);
+        }
+        let behind = self.at;
+        if high < 0xdc00 && self.text[self.at..].starts_with("\\u") {
+            self.at += 1;
+            let low = self.hexadecimal()?;
+            if (0xdc00..0xe000).contains(&low) {
+                let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = behind;
+        }
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// The `u` and the four digits behind it.
+    fn hexadecimal(&mut self) -> Result<u32, SyntaxError> {
+        self.at += 1;
+        let mut code = 0;
+        for _ in 0..4 {
+            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(self.invalid(r"in \u hexadecimal character escape"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}

@@ -1,0 +1,246 @@
+//! Lists: taking from them, adding to them, sorting and searching them. No function changes its argument.
+
+use std::rc::Rc;
+
+use super::super::function::{Call, Function, Type};
+use super::super::value::List;
+use super::super::{Error, ErrorClass, Value};
+use super::convert::{self, deep_equal};
+
+const ANY: &[Type] = &[Type::Any];
+const TWO: &[Type] = &[Type::Any, Type::Any];
+const CHUNK: &[Type] = &[Type::Int, Type::Any];
+
+/// The family's table. A name with `must` differs in how it fails only, and here every failure is an error.
+pub(super) const TABLE: &[Function] = &[
+    Function::variadic("list", &[], Type::Any, list),
+    Function::variadic("tuple", &[], Type::Any, list),
+    Function::new("first", ANY, first),
+    Function::new("mustFirst", ANY, first),
+    Function::new("last", ANY, last),
+    Function::new("mustLast", ANY, last),
+    Function::new("rest", ANY, rest),
+    Function::new("mustRest", ANY, rest),
+    Function::new("initial", ANY, initial),
+    Function::new("mustInitial", ANY, initial),
+    Function::new("append", TWO, append),
+    Function::new("mustAppend", TWO, append),
+    Function::new("push", TWO, append),
+    Function::new("mustPush", TWO, append),
+    Function::new("prepend", TWO, prepend),
+    Function::new("mustPrepend", TWO, prepend),
+    Function::variadic("concat", &[], Type::Any, concat),
+    Function::new("reverse", ANY, reverse),
+    Function::new("mustReverse", ANY, reverse),
+    Function::new("uniq", ANY, uniq),
+    Function::new("mustUniq", ANY, uniq),
+    Function::variadic("without", ANY, Type::Any, without),
+    Function::variadic("mustWithout", ANY, Type::Any, without),
+    Function::new("has", TWO, has),
+    Function::new("mustHas", TWO, has),
+    Function::new("compact", ANY, compact),
+    Function::new("mustCompact", ANY, compact),
+    Function::variadic("slice", ANY, Type::Any, slice),
+    Function::variadic("mustSlice", ANY, Type::Any, slice),
+    Function::new("chunk", CHUNK, chunk),
+    Function::new("mustChunk", CHUNK, chunk),
+    Function::new("sortAlpha", ANY, sort_alpha),
+    Function::new("splitList", &[Type::String, Type::String], split_list),
+];
+
+fn built(call: &Call<'_>, items: Vec<Value>) -> Result<Value, Error> {
+    call.charge(items.len() * size_of::<Value>())?;
+    Ok(Value::list(items))
+}
+
+fn list(call: &mut Call<'_>) -> Result<Value, Error> {
+    built(call, call.arguments.to_vec())
+}
+
+fn first(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    Ok(list.items.first().cloned().unwrap_or(Value::Nil))
+}
+
+fn last(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    Ok(list.items.last().cloned().unwrap_or(Value::Nil))
+}
+
+fn rest(call: &mut Call<'_>) -> Result<Value, Error> {
+    match convert::list(call, 0)?.items.split_first() {
+        None => Ok(convert::nil_list()),
+        Some((_, rest)) => built(call, rest.to_vec()),
+    }
+}
+
+fn initial(call: &mut Call<'_>) -> Result<Value, Error> {
+    match convert::list(call, 0)?.items.split_last() {
+        None => Ok(convert::nil_list()),
+        Some((_, initial)) => built(call, initial.to_vec()),
+    }
+}
+
+fn append(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    let items = list.items.iter().cloned().chain([call.value(1)]);
+    built(call, items.collect())
+}
+
+fn prepend(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    let items = [call.value(1)]
+        .into_iter()
+        .chain(list.items.iter().cloned());
+    built(call, items.collect())
+}
+
+fn concat(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut items = Vec::new();
+    for index in 0..call.arguments.len() {
+        let list = convert::list(call, index)?;
+        call.charge(list.items.len() * size_of::<Value>())?;
+        items.extend_from_slice(&list.items);
+    }
+    Ok(if items.is_empty() {
+        convert::nil_list()
+    } else {
+        Value::list(items)
+    })
+}
+
+fn reverse(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    built(call, list.items.iter().rev().cloned().collect())
+}
+
+fn contains(call: &Call<'_>, items: &[Value], wanted: &Value) -> Result<bool, Error> {
+    for item in items {
+        if deep_equal(call, wanted, item)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn uniq(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut items: Vec<Value> = Vec::new();
+    for item in &convert::list(call, 0)?.items {
+        if !contains(call, &items, item)? {
+            items.push(item.clone());
+        }
+    }
+    built(call, items)
+}
+
+fn without(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut items = Vec::new();
+    for item in &convert::list(call, 0)?.items {
+        if !contains(call, call.rest(1), item)? {
+            items.push(item.clone());
+        }
+    }
+    built(call, items)
+}
+
+/// Nil has nothing; anything else that is not a list is an error.
+fn has(call: &mut Call<'_>) -> Result<Value, Error> {
+    if matches!(call.value(1), Value::Nil) {
+        return Ok(Value::Bool(false));
+    }
+    let list = convert::list(call, 1)?;
+    Ok(Value::Bool(contains(call, &list.items, &call.value(0))?))
+}
+
+fn compact(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut items = Vec::new();
+    for item in &convert::list(call, 0)?.items {
+        if item.truth()? {
+            items.push(item.clone());
+        }
+    }
+    built(call, items)
+}
+
+/// From an index up to another, which is left out. An empty list gives nil whatever the indices.
+fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 0)?;
+    let length = list.items.len();
+    if length == 0 {
+        return Ok(Value::Nil);
+    }
+    let index = |index: usize, default: usize| match call.rest(index).first() {
+        Some(value) => usize::try_from(convert::integer(value)).ok(),
+        None => Some(default),
+    };
+    let range = index(1, 0).zip(index(2, length));
+    let cut = range.and_then(|(from, to)| list.items.get(from..to));
+    let Some(items) = cut else {
+        let message = format!("`{}` outside of a list of {length}", call.name);
+        return Err(Error::new(ErrorClass::WrongType, message));
+    };
+    call.charge(size_of_val(items))?;
+    Ok(Value::List(Rc::new(List {
+        items: items.to_vec(),
+        element: list.element,
+    })))
+}
+
+fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
+    let list = convert::list(call, 1)?;
+    let size = usize::try_from(call.int(0)?).unwrap_or(0);
+    if size == 0 {
+        return Err(call.error("chunks of no items"));
+    }
+    call.charge(list.items.len() * size_of::<Value>())?;
+    let chunks = list.items.chunks(size);
+    built(
+        call,
+        chunks.map(|items| Value::list(items.to_vec())).collect(),
+    )
+}
+
+/// The items' texts in byte order; of anything but a list, its own text.
+fn sort_alpha(call: &mut Call<'_>) -> Result<Value, Error> {
+    let value = call.value(0);
+    let mut texts = match value {
+        Value::List(_) => convert::texts(&value)?,
+        _ => vec![convert::text(&value)?],
+    };
+    call.charge(texts.iter().map(|text| text.len() + 16).sum())?;
+    texts.sort();
+    Ok(Value::strings(texts))
+}
+
+fn split_list(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (separator, text) = (call.string(0)?, call.string(1)?);
+    let pieces = pieces(call, &separator, &text, usize::MAX)?;
+    Ok(Value::strings(pieces))
+}
+
+/// The text cut at each separator, into so many pieces at most; an empty separator cuts between all characters
+/// (`strings.SplitN`).
+pub(super) fn pieces<'t>(
+    call: &Call<'_>,
+    separator: &str,
+    text: &'t str,
+    most: usize,
+) -> Result<Vec<&'t str>, Error> {
+    call.charge(text.len().saturating_mul(2))?;
+    if !separator.is_empty() {
+        return Ok(text.splitn(most, separator).collect());
+    }
+    let mut cuts = text.char_indices().map(|(index, _)| index).skip(1);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while pieces.len() + 1 < most
+        && let Some(cut) = cuts.next()
+    {
+        pieces.push(&text[start..cut]);
+        start = cut;
+    }
+    if start < text.len() {
+        pieces.push(&text[start..]);
+    }
+    Ok(pieces)
+}

@@ -1,0 +1,158 @@
+//! Semantic versions and constraints on them, with the rules of the Masterminds library, which Sprig uses.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::function::{Call, Function, Signature, Type};
+use super::super::object::Object;
+use super::super::{Error, ErrorClass, Value};
+use super::constraint::Constraints;
+use super::version::Version;
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("semver", &[Type::String], semver),
+    Function::new(
+        "semverCompare",
+        &[Type::String, Type::String],
+        semver_compare,
+    ),
+];
+
+fn semver(call: &mut Call<'_>) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    let version = Version::parse(&text).ok_or_else(|| not_a_version(call, &text))?;
+    Ok(object(version))
+}
+
+fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (constraint, version) = (call.string(0)?, call.string(1)?);
+    let constraints = Constraints::parse(&constraint)
+        .ok_or_else(|| call.error(format!("`{constraint}` is not a version constraint")))?;
+    let version = Version::parse(&version).ok_or_else(|| not_a_version(call, &version))?;
+    Ok(Value::Bool(constraints.admit(&version)))
+}
+
+fn not_a_version(call: &Call<'_>, text: &str) -> Error {
+    call.error(format!("`{text}` is not a semantic version"))
+}
+
+/// The type of what `semver` returns, and of what its `Inc` methods do.
+const POINTER: &str = "*semver.Version";
+const STRUCT: &str = "semver.Version";
+
+fn object(version: Version) -> Value {
+    Value::Object(Rc::new(VersionObject {
+        version,
+        type_name: POINTER,
+    }))
+}
+
+/// A version, with the methods that templates call.
+#[derive(Debug)]
+struct VersionObject {
+    version: Version,
+    type_name: &'static str,
+}
+
+impl Object for VersionObject {
+    fn type_name(&self) -> &str {
+        self.type_name
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.type_name == POINTER {
+            "ptr"
+        } else {
+            "struct"
+        }
+    }
+
+    fn text(&self) -> String {
+        self.version.to_string()
+    }
+
+    fn plain(&self) -> Value {
+        self.text().into()
+    }
+
+    fn method(&self, name: &str) -> Option<Signature> {
+        let parameters: &[Type] = match name {
+            "Major" | "Minor" | "Patch" | "Prerelease" | "Metadata" | "Original" | "String"
+            | "IncMajor" | "IncMinor" | "IncPatch" => &[],
+            "Compare" | "Equal" | "GreaterThan" | "GreaterThanEqual" | "LessThan"
+            | "LessThanEqual" => &[Type::Named(POINTER)],
+            "SetPrerelease" | "SetMetadata" => &[Type::String],
+            _ => return None,
+        };
+        Some(Signature {
+            parameters,
+            rest: None,
+        })
+    }
+
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let version = &self.version;
+        Ok(match name {
+            "Major" => Value::Uint64(version.major),
+            "Minor" => Value::Uint64(version.minor),
+            "Patch" => Value::Uint64(version.patch),
+            "Prerelease" => Value::from(&*version.prerelease),
+            "Metadata" => Value::from(&*version.metadata),
+            "Original" => Value::from(&*version.original),
+            "String" => self.text().into(),
+            "IncMajor" => next(version.next_major()),
+            "IncMinor" => next(version.next_minor()),
+            "IncPatch" => next(version.next_patch()),
+            "SetPrerelease" | "SetMetadata" => return self.changed(name, arguments),
+            _ => return self.compared(name, arguments),
+        })
+    }
+}
+
+impl VersionObject {
+    fn compared(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let other = match arguments {
+            // The other object's text is the whole version again.
+            [Value::Object(object)] => Version::parse(&object.text()),
+            _ => None,
+        };
+        let Some(other) = other else {
+            let message = format!("`{name}` needs a version to compare with");
+            return Err(Error::new(ErrorClass::WrongType, message));
+        };
+        let order = self.version.precedence(&other);
+        Ok(match name {
+            "Compare" => Value::Int(order as i64),
+            "Equal" => Value::Bool(order == Ordering::Equal),
+            "GreaterThan" => Value::Bool(order == Ordering::Greater),
+            "GreaterThanEqual" => Value::Bool(order != Ordering::Less),
+            "LessThan" => Value::Bool(order == Ordering::Less),
+            _ => Value::Bool(order != Ordering::Greater),
+        })
+    }
+
+    fn changed(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let text: Arc<str> = match arguments {
+            [Value::String(text)] => Arc::clone(text),
+            _ => "".into(),
+        };
+        let changed = if name == "SetMetadata" {
+            self.version.with_metadata(&text)
+        } else {
+            self.version.with_prerelease(&text)
+        };
+        changed.map(next).ok_or_else(|| {
+            let message = format!("`{text}` cannot be a part of a version");
+            Error::new(ErrorClass::Other, message)
+        })
+    }
+}
+
+fn next(version: Version) -> Value {
+    Value::Object(Rc::new(VersionObject {
+        version,
+        type_name: STRUCT,
+    }))
+}

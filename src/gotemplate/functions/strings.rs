@@ -1,0 +1,177 @@
+//! Texts: trimming, replacing, cutting, joining, indenting. Lengths count bytes, as Go's do.
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, ErrorClass, Value, format, print};
+use super::convert::{self, lower, upper};
+
+const TEXT: &[Type] = &[Type::String];
+const TWO_TEXTS: &[Type] = &[Type::String, Type::String];
+const NUMBER_AND_TEXT: &[Type] = &[Type::Int, Type::String];
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())),
+    Function::new("trimAll", TWO_TEXTS, trim_all),
+    Function::new("trimall", TWO_TEXTS, trim_all),
+    Function::new("trimPrefix", TWO_TEXTS, trim_prefix),
+    Function::new("trimSuffix", TWO_TEXTS, trim_suffix),
+    Function::new("upper", TEXT, |call| mapped(call, upper)),
+    Function::new("lower", TEXT, |call| mapped(call, lower)),
+    Function::new("nospace", TEXT, nospace),
+    Function::new("contains", TWO_TEXTS, |call| {
+        Ok(Value::Bool(call.string(1)?.contains(&*call.string(0)?)))
+    }),
+    Function::new("hasPrefix", TWO_TEXTS, |call| {
+        Ok(Value::Bool(call.string(1)?.starts_with(&*call.string(0)?)))
+    }),
+    Function::new("hasSuffix", TWO_TEXTS, |call| {
+        Ok(Value::Bool(call.string(1)?.ends_with(&*call.string(0)?)))
+    }),
+    Function::variadic("quote", &[], Type::Any, |call| quoted(call, format::quote)),
+    Function::variadic("squote", &[], Type::Any, squote),
+    Function::variadic("cat", &[], Type::Any, cat),
+    Function::new("indent", NUMBER_AND_TEXT, |call| indented(call, "")),
+    Function::new("nindent", NUMBER_AND_TEXT, |call| indented(call, "\n")),
+    Function::new(
+        "replace",
+        &[Type::String, Type::String, Type::String],
+        replace,
+    ),
+    Function::new("repeat", NUMBER_AND_TEXT, repeat),
+    Function::new("trunc", NUMBER_AND_TEXT, trunc),
+    Function::new("substr", &[Type::Int, Type::Int, Type::String], substr),
+    Function::new("plural", &[Type::String, Type::String, Type::Int], plural),
+    Function::new("join", &[Type::String, Type::Any], join),
+    Function::new("hello", &[], |_| Ok("Hello!".into())),
+];
+
+fn trim_all(call: &mut Call<'_>) -> Result<Value, Error> {
+    let set = call.string(0)?;
+    Ok(call.string(1)?.trim_matches(|c| set.contains(c)).into())
+}
+
+fn trim_prefix(call: &mut Call<'_>) -> Result<Value, Error> {
+    let text = call.string(1)?;
+    let bare = text.strip_prefix(&*call.string(0)?);
+    Ok(bare.map_or_else(|| Value::String(text.clone()), Value::from))
+}
+
+fn trim_suffix(call: &mut Call<'_>) -> Result<Value, Error> {
+    let text = call.string(1)?;
+    let bare = text.strip_suffix(&*call.string(0)?);
+    Ok(bare.map_or_else(|| Value::String(text.clone()), Value::from))
+}
+
+fn mapped(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    call.charge(text.len())?;
+    Ok(text.chars().map(with).collect::<String>().into())
+}
+
+fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
+    let text = call.string(0)?;
+    Ok(text.split_whitespace().collect::<String>().into())
+}
+
+/// Every argument but nil, quoted, with blanks between.
+fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
+    let mut out = Vec::new();
+    for value in call.rest(0) {
+        if !matches!(value, Value::Nil) {
+            let text = convert::text(value)?;
+            call.charge(text.len() * 2)?;
+            out.push(quote(&text));
+        }
+    }
+    Ok(out.join(" ").into())
+}
+
+fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
+    quoted(call, |text| format!("'{text}'"))
+}
+
+fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut out = Vec::new();
+    for value in call.rest(0) {
+        if !matches!(value, Value::Nil) {
+            let text = print::value(value)?;
+            call.charge(text.len())?;
+            out.push(text);
+        }
+    }
+    Ok(out.join(" ").into())
+}
+
+/// Blanks before every line, also the empty ones.
+fn indented(call: &Call<'_>, before: &str) -> Result<Value, Error> {
+    let (width, text) = (count(call)?, call.string(1)?);
+    let lines = text.matches('\n').count() + 1;
+    call.charge(text.len().saturating_add(lines.saturating_mul(width)))?;
+    let pad = " ".repeat(width);
+    let body = text.replace('\n', &format!("\n{pad}"));
+    Ok(format!("{before}{pad}{body}").into())
+}
+
+/// The first argument as a number of repetitions.
+fn count(call: &Call<'_>) -> Result<usize, Error> {
+    usize::try_from(call.int(0)?)
+        .map_err(|_| call.error(format!("`{}` a negative number of times", call.name)))
+}
+
+fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
+    let found = text.matches(&*old).count();
+    call.charge(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    Ok(text.replace(&*old, &new).into())
+}
+
+fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (times, text) = (count(call)?, call.string(1)?);
+    call.charge(times.saturating_mul(text.len()))?;
+    Ok(text.repeat(if text.is_empty() { 0 } else { times }).into())
+}
+
+/// The first bytes, or of a negative number the last ones.
+fn trunc(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (width, text) = (call.int(0)?, call.string(1)?);
+    let size = usize::try_from(width.unsigned_abs()).unwrap_or(usize::MAX);
+    if size >= text.len() {
+        return Ok(Value::String(text));
+    }
+    let cut = if width < 0 {
+        text.len() - size..text.len()
+    } else {
+        0..size
+    };
+    Ok(convert::utf8(&text.as_bytes()[cut]).into())
+}
+
+/// From a start to an end: a negative start means from the beginning, an end below zero or too large means to the end.
+fn substr(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (start, end, text) = (call.int(0)?, call.int(1)?, call.string(2)?);
+    let length = text.len() as i64;
+    let (from, to) = if start < 0 {
+        (0, end)
+    } else if end < 0 || end > length {
+        (start, length)
+    } else {
+        (start, end)
+    };
+    let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+    let cut = range.and_then(|(from, to)| text.as_bytes().get(from..to));
+    cut.map(|bytes| convert::utf8(bytes).into()).ok_or_else(|| {
+        let message = format!("no bytes {from} to {to} in a text of {length}");
+        Error::new(ErrorClass::OutOfRange, message)
+    })
+}
+
+fn plural(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(call.value(if call.int(2)? == 1 { 0 } else { 1 }))
+}
+
+fn join(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (separator, texts) = (call.string(0)?, convert::texts(&call.value(1))?);
+    let length: usize = texts.iter().map(|text| text.len() + separator.len()).sum();
+    call.charge(length)?;
+    Ok(texts.join(&*separator).into())
+}

@@ -1,0 +1,214 @@
+//! The text of a URL and its parts, as Go's `net/url` sees them.
+
+use std::fmt::Write as _;
+
+use super::convert::utf8;
+
+/// A URL taken apart; all parts but the query are unescaped.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Url {
+    pub(super) scheme: String,
+    /// The user and password in front of the host, escaped.
+    pub(super) userinfo: Option<String>,
+    pub(super) host: String,
+    pub(super) path: String,
+    pub(super) query: String,
+    /// What follows the scheme if that is not a slash.
+    pub(super) opaque: String,
+    pub(super) fragment: String,
+}
+
+/// Takes a URL apart. The error says what is wrong.
+pub(super) fn parse(text: &str) -> Result<Url, &'static str> {
+    let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
+    if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        return Err("it has a control character");
+    }
+    let (scheme, rest) = scheme(text)?;
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut url = Url {
+        scheme: scheme.to_ascii_lowercase(),
+        query: query.to_owned(),
+        fragment: unescape(fragment)?,
+        ..Url::default()
+    };
+    if !rest.starts_with('/') {
+        if !scheme.is_empty() {
+            url.opaque = rest.to_owned();
+            return Ok(url);
+        }
+        if rest
+            .split('/')
+            .next()
+            .is_some_and(|first| first.contains(':'))
+        {
+            return Err("the first part of its path has a colon");
+        }
+    }
+    let authority = rest
+        .strip_prefix("//")
+        .filter(|behind| !scheme.is_empty() || !behind.starts_with('/'));
+    let path = match authority {
+        None => rest,
+        Some(behind) => {
+            let (authority, path) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
+            let (user, host) = authority
+                .rsplit_once('@')
+                .map_or((None, authority), |(user, host)| (Some(user), host));
+            url.host = self::host(host)?;
+            url.userinfo = user.map(userinfo).transpose()?;
+            path
+        }
+    };
+    url.path = unescape(path)?;
+    Ok(url)
+}
+
+impl Url {
+    /// The host without its port and brackets.
+    pub(super) fn hostname(&self) -> &str {
+        if let Some((inside, _)) = self
+            .host
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'))
+        {
+            return inside;
+        }
+        self.host
+            .rsplit_once(':')
+            .map_or(&*self.host, |(name, _)| name)
+    }
+
+    /// The whole URL again, escaped.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        if !self.scheme.is_empty() {
+            out.push_str(&self.scheme);
+            out.push(':');
+        }
+        if self.opaque.is_empty() {
+            self.write_hierarchy(&mut out);
+        } else {
+            out.push_str(&self.opaque);
+        }
+        if !self.query.is_empty() {
+            out.push('?');
+            out.push_str(&self.query);
+        }
+        if !self.fragment.is_empty() {
+            out.push('#');
+            escape(&mut out, &self.fragment, "$&+,/:;=?@!()*");
+        }
+        out
+    }
+
+    fn write_hierarchy(&self, out: &mut String) {
+        if !self.host.is_empty()
+            || self.userinfo.is_some()
+            || (!self.scheme.is_empty() && !self.path.is_empty())
+        {
+            out.push_str("//");
+        }
+        if let Some(userinfo) = &self.userinfo {
+            out.push_str(userinfo);
+            out.push('@');
+        }
+        escape(out, &self.host, "!$&'()*+,;=:[]<>\"");
+        if !self.path.is_empty() && !self.path.starts_with('/') && !self.host.is_empty() {
+            out.push('/');
+        }
+        let first = self.path.split('/').next().unwrap_or_default();
+        if out.is_empty() && first.contains(':') {
+            out.push_str("./");
+        }
+        if self.path == "*" {
+            out.push('*');
+        } else {
+            escape(out, &self.path, "$&+,/:;=@");
+        }
+    }
+}
+
+fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
+    match end {
+        Some(0) if text.starts_with(':') => Err("it has no scheme in front of its colon"),
+        Some(end)
+            if text[end..].starts_with(':')
+                && text.starts_with(|c: char| c.is_ascii_alphabetic()) =>
+        {
+            Ok((&text[..end], &text[end + 1..]))
+        }
+        _ => Ok(("", text)),
+    }
+}
+
+fn host(text: &str) -> Result<String, &'static str> {
+    let port = if text.starts_with('[') {
+        let end = text.rfind(']').ok_or("its host has no `]`")?;
+        &text[end + 1..]
+    } else if text.contains('[') {
+        return Err("its host has a `[`");
+    } else {
+        text.rfind(':').map_or("", |colon| &text[colon..])
+    };
+    let digits = port.strip_prefix(':').unwrap_or(port);
+    let is_port = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_port || (digits.len() == port.len() && !port.is_empty()) {
+        return Err("its port is not a number");
+    }
+    if text
+        .bytes()
+        .any(|byte| byte == b' ' || (byte.is_ascii() && "\\^`{|}".contains(char::from(byte))))
+    {
+        return Err("its host has a character that no host has");
+    }
+    unescape(text)
+}
+
+/// A user, or a user and a password, escaped anew.
+pub(super) fn userinfo(text: &str) -> Result<String, &'static str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
+    if !text.chars().all(fits) {
+        return Err("its user has a character that no user has");
+    }
+    let mut out = String::new();
+    let (user, password) = text
+        .split_once(':')
+        .map_or((text, None), |(user, password)| (user, Some(password)));
+    escape(&mut out, &unescape(user)?, "$&+,;=");
+    if let Some(password) = password {
+        out.push(':');
+        escape(&mut out, &unescape(password)?, "$&+,;=");
+    }
+    Ok(out)
+}
+
+/// The text with `%41` as `A`.
+fn unescape(text: &str) -> Result<String, &'static str> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut pieces = text.split('%');
+    bytes.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
+    for piece in pieces {
+        let code = piece
+            .get(..2)
+            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let code = code.ok_or("a `%` in it stands before something else than two digits")?;
+        bytes.push(u8::from_str_radix(code, 16).unwrap_or_default());
+        bytes.extend_from_slice(&piece.as_bytes()[2..]);
+    }
+    Ok(utf8(&bytes))
+}
+
+/// Appends a text, with `%` and two digits for each byte that is neither unreserved nor among the allowed.
+fn escape(out: &mut String, text: &str, allowed: &str) {
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        if c.is_ascii_alphanumeric() || "-_.~".contains(c) || allowed.contains(c) {
+            out.push(c);
+        } else {
+            // A string takes any text, so writing cannot go wrong.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Texts as words: their spelling, their capitals, their breaking into lines.
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, Value};
+use super::convert::{lower, upper, utf8};
+use super::spelling;
+
+const TEXT: &[Type] = &[Type::String];
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("snakecase", TEXT, |call| {
+        Ok(spelling::separated(&call.string(0)?, '_').into())
+    }),
+    Function::new("kebabcase", TEXT, |call| {
+        Ok(spelling::separated(&call.string(0)?, '-').into())
+    }),
+    Function::new("camelcase", TEXT, |call| {
+        Ok(spelling::pascal(&call.string(0)?).into())
+    }),
+    Function::new("title", TEXT, title),
+    Function::new("untitle", TEXT, untitle),
+    Function::new("swapcase", TEXT, swapcase),
+    Function::new("initials", TEXT, initials),
+    Function::new("wrap", &[Type::Int, Type::String], |call| {
+        wrapped(call, "\n", &call.string(1)?, LongWords::Stay)
+    }),
+    Function::new(
+        "wrapWith",
+        &[Type::Int, Type::String, Type::String],
+        wrap_with,
+    ),
+    Function::new("abbrev", &[Type::Int, Type::String], |call| {
+        Ok(abbreviated(&call.string(1)?, 0, call.int(0)?).into())
+    }),
+    Function::new(
+        "abbrevboth",
+        &[Type::Int, Type::Int, Type::String],
+        abbrevboth,
+    ),
+];
+
+/// A capital at the start of each word (`strings.Title`).
+fn title(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut in_word = false;
+    let capital = |c: char| {
+        let mapped = if in_word { c } else { upper(c) };
+        in_word = if c.is_ascii() {
+            c.is_ascii_alphanumeric() || c == '_'
+        } else {
+            !c.is_whitespace()
+        };
+        mapped
+    };
+    Ok(call
+        .string(0)?
+        .chars()
+        .map(capital)
+        .collect::<String>()
+        .into())
+}
+
+fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut first = true;
+    let small = |c: char| {
+        let mapped = if first && !c.is_whitespace() {
+            lower(c)
+        } else {
+            c
+        };
+        first = c.is_whitespace();
+        mapped
+    };
+    Ok(call
+        .string(0)?
+        .chars()
+        .map(small)
+        .collect::<String>()
+        .into())
+}
+
+/// Capitals become small; small letters become capitals.
+fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
+    let swap = |c: char| if c.is_lowercase() { upper(c) } else { lower(c) };
+    Ok(call.string(0)?.chars().map(swap).collect::<String>().into())
+}
+
+/// The first letter of each word. The library reads bytes as Latin-1 here.
+fn initials(call: &mut Call<'_>) -> Result<Value, Error> {
+    let mut gap = true;
+    let mut out = String::new();
+    for c in call.string(0)?.bytes().map(char::from) {
+        if c.is_whitespace() {
+            gap = true;
+        } else if std::mem::take(&mut gap) {
+            out.push(c);
+        }
+    }
+    Ok(out.into())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LongWords {
+    /// Stick out.
+    Stay,
+    /// Are cut at the width.
+    Break,
+}
+
+fn wrap_with(call: &mut Call<'_>) -> Result<Value, Error> {
+    let separator = call.string(1)?;
+    let separator = if separator.is_empty() {
+        "\n"
+    } else {
+        &separator
+    };
+    wrapped(call, separator, &call.string(2)?, LongWords::Break)
+}
+
+fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
+    let width = usize::try_from(call.int(0)?).unwrap_or(0).max(1);
+    call.charge(
+        text.len()
+            .saturating_add((text.len() / width + 1).saturating_mul(newline.len())),
+    )?;
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while bytes.len() - at > width {
+        if bytes[at] == b' ' {
+            at += 1;
+            continue;
+        }
+        let blank = |byte: &u8| *byte == b' ';
+        let (end, next) = if let Some(index) = bytes[at..=at + width].iter().rposition(blank) {
+            (at + index, at + index + 1)
+        } else if long == LongWords::Break {
+            (at + width, at + width)
+        } else if let Some(index) = bytes[at + width..].iter().position(blank) {
+            (at + width + index, at + width + index + 1)
+        } else {
+            break;
+        };
+        out.extend_from_slice(&bytes[at..end]);
+        out.extend_from_slice(newline.as_bytes());
+        at = next;
+    }
+    out.extend_from_slice(&bytes[at..]);
+    Ok(utf8(&out).into())
+}
+
+fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
+    let (left, width, text) = (call.int(0)?, call.int(1)?, call.string(2)?);
+    if left > 0 && width < 7 {
+        return Ok(Value::String(text));
+    }
+    Ok(abbreviated(&text, left, width).into())
+}
+
+/// At most `width` bytes, from an offset on, with `...` for what is left out.
+fn abbreviated(text: &str, offset: i64, width: i64) -> String {
+    let length = text.len() as i64;
+    if width < 4 || length <= width {
+        return text.to_owned();
+    }
+    let bytes = |from: i64, to: i64| {
+        let index = |position: i64| usize::try_from(position.clamp(0, length)).unwrap_or(0);
+        utf8(&text.as_bytes()[index(from)..index(to)])
+    };
+    let room = width - 3;
+    let offset = offset.min(length).min(length - room);
+    if offset <= 4 {
+        return format!("{}...", bytes(0, room));
+    }
+    if offset + room < length {
+        let rest = &text.as_bytes()[usize::try_from(offset).unwrap_or(0)..];
+        return format!("...{}", abbreviated(&utf8(rest), 0, room));
+    }
+    format!("...{}", bytes(length - room, length))
+}

@@ -1,0 +1,68 @@
+//! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
+
+use super::super::function::{Call, Function, Type};
+use super::super::{Error, Value, convert::from_model, convert::to_exact_model};
+use super::json::{error_list, error_map, unmarshal_error};
+use crate::model::engine::Engine;
+use crate::model::place::Place;
+use crate::yaml::{self, Lists};
+
+const ANY: &[Type] = &[Type::Any];
+const TEXT: &[Type] = &[Type::String];
+
+/// The family's table.
+pub(super) const TABLE: &[Function] = &[
+    Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
+    Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
+    Function::new("toYamlPretty", ANY, |call| to_yaml(call, Lists::Indented)),
+    Function::new("fromYaml", TEXT, from_yaml),
+    Function::new("fromYamlArray", TEXT, from_yaml_array),
+];
+
+fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
+    let text = yaml::to_yaml(&to_exact_model(&call.value(0))?, lists);
+    call.charge(text.len())?;
+    Ok(text.strip_suffix('\n').unwrap_or(&text).into())
+}
+
+/// The first document of a text, or Go's words for what is wrong with it.
+fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
+    let text = call.string(0)?;
+    call.charge(text.len().saturating_mul(8))?;
+    let read = yaml::read(&text, Place::NONE.file, Engine::Helm3);
+    Ok(match read {
+        Ok(documents) => {
+            let first = documents.documents.first();
+            Ok(first.map_or(Value::Nil, |node| from_model(&node.value)))
+        }
+        Err(error) => Err(format!(
+            "error converting YAML to JSON: yaml: {}",
+            error.message
+        )),
+    })
+}
+
+/// Only a map, or nothing; what goes wrong is the value of a key `Error`.
+fn from_yaml(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(match read(call)? {
+        Ok(value @ Value::Map(_)) => value,
+        Ok(Value::Nil) => Value::map(Default::default()),
+        Ok(other) => error_map(decoding_error(&other, "map[string]interface {}")),
+        Err(message) => error_map(message),
+    })
+}
+
+/// Only a list, or nothing; what goes wrong is its only item.
+fn from_yaml_array(call: &mut Call<'_>) -> Result<Value, Error> {
+    Ok(match read(call)? {
+        Ok(value @ Value::List(_)) => value,
+        Ok(Value::Nil) => Value::list(Vec::new()),
+        Ok(other) => error_list(decoding_error(&other, "[]interface {}")),
+        Err(message) => error_list(message),
+    })
+}
+
+fn decoding_error(value: &Value, wanted: &str) -> String {
+    let cause = unmarshal_error(value, wanted);
+    format!("error unmarshaling JSON: while decoding JSON: {cause}")
+}
