@@ -69,7 +69,11 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
     let length = match call.value(0) {
         Value::String(text) => text.len(),
         Value::List(list) => list.items.len(),
-        Value::Map(map) => map.len()?,
+        Value::Map(map) => {
+            let length = map.len()?;
+            call.budget.step(length as u64 / 8)?;
+            length
+        }
         Value::Object(object) if object.items().is_some() => {
             object.items().map_or(0, |list| list.items.len())
         }

@@ -50,7 +50,7 @@ fn equal_others(first: &Value, second: &Value) -> Result<bool, Error> {
         (Value::Nil, Value::Nil) => Ok(true),
         (Value::Nil, _) | (_, Value::Nil) => Ok(false),
         (Value::Object(first), Value::Object(second)) => Ok(Rc::ptr_eq(first, second)
-            || first.kind() == "complex128" && first.text() == second.text()),
+            || first.complex().is_some() && first.complex() == second.complex()),
         _ if first.kind() == second.kind() => {
             let message = format!("values of type `{}` cannot be compared", second.type_name());
             Err(Error::new(ErrorClass::WrongType, message))

@@ -42,6 +42,10 @@ impl Lazy for Entries {
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         Ok(self.0.iter().map(|entry| Arc::clone(&entry.key)).collect())
     }
+
+    fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.0.is_empty())
+    }
 }
 
 /// An expression's value as JSON would carry it to a file: every number a float, every object in its plain form.

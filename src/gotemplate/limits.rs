@@ -20,7 +20,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            steps: 50_000_000,
+            steps: 20_000_000,
             bytes: 256 << 20,
             depth: 100_000,
             nested: 100,

@@ -30,6 +30,11 @@ pub trait Object: Debug {
         None
     }
 
+    /// Real and imaginary part, where it is a complex number.
+    fn complex(&self) -> Option<(f64, f64)> {
+        None
+    }
+
     /// The value as JSON has it: what `toJson` and `toYaml` write.
     fn plain(&self) -> Value {
         Value::Nil
@@ -111,5 +116,9 @@ impl Object for Complex {
 
     fn truth(&self) -> bool {
         self.real != 0.0 || self.imaginary != 0.0
+    }
+
+    fn complex(&self) -> Option<(f64, f64)> {
+        Some((self.real, self.imaginary))
     }
 }

@@ -220,6 +220,10 @@ pub trait Lazy: std::fmt::Debug {
     fn get(&self, key: &str) -> Result<Option<Value>, Error>;
     /// All keys, sorted.
     fn keys(&self) -> Result<Vec<Arc<str>>, Error>;
+    /// Whether there are no keys.
+    fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.keys()?.is_empty())
+    }
 }
 
 impl Drop for Map {
@@ -321,7 +325,8 @@ impl Map {
         if !self.entries.borrow().is_empty() {
             return Ok(false);
         }
-        Ok(self.len()? == 0)
+        let lazy = self.lazy.borrow().clone();
+        lazy.map_or(Ok(true), |lazy| lazy.is_empty())
     }
 
     /// Sets an entry for everyone who holds this map, as Go's maps do.

@@ -204,9 +204,31 @@ impl<'b> Printer<'b> {
     }
 
     fn object(&mut self, object: &dyn Object, verb: char, spec: &Spec) -> bool {
+        if let Some((real, imaginary)) = object.complex() {
+            return self.complex(real, imaginary, verb, spec);
+        }
         let text = object.text();
         self.string(&text, verb, spec);
         matches!(verb, 's' | 'v' | 'x' | 'X' | 'q')
+    }
+
+    /// `(1+2i)`, each part under the verb, the second with its sign.
+    fn complex(&mut self, real: f64, imaginary: f64, verb: char, spec: &Spec) -> bool {
+        if !matches!(
+            verb,
+            'v' | 'b' | 'g' | 'G' | 'x' | 'X' | 'f' | 'F' | 'e' | 'E'
+        ) {
+            return false;
+        }
+        let signed = Spec {
+            plus: true,
+            ..spec.clone()
+        };
+        self.text.push('(');
+        float::write(&mut self.text, real, verb, spec);
+        float::write(&mut self.text, imaginary, verb, &signed);
+        self.text.push_str("i)");
+        true
     }
 }
 

@@ -13,6 +13,9 @@ use super::{Ends, Machine, scope_of};
 /// How often Helm lets a name be included within itself.
 const INCLUDES: u32 = 1000;
 
+/// How often a text may evaluate a text by `tpl`. Helm has no such limit: it dies.
+const TPLS: u32 = 1000;
+
 impl Machine<'_> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
         let receiver = self.pop();
@@ -148,6 +151,10 @@ impl Machine<'_> {
         let Value::String(text) = self.pop().value else {
             return Err(Error::new(ErrorClass::WrongType, "expected a string"));
         };
+        if self.tpl_depth >= TPLS {
+            let message = format!("`tpl` is nested more than {TPLS} deep");
+            return Err(Error::new(ErrorClass::Depth, message));
+        }
         let template = self.host.parsed(&text).map_err(|error| {
             Error::new(
                 error.class,
@@ -157,6 +164,7 @@ impl Machine<'_> {
         let outer = self.frames.last().and_then(|frame| frame.scope.clone());
         let scope = scope_of(&template, outer);
         self.outputs.push(String::new());
+        self.tpl_depth += 1;
         self.enter(template, dot, scope, Ends::Tpl)
     }
 

@@ -51,6 +51,7 @@ struct Machine<'h> {
     outputs: Vec<String>,
     /// How often each name is being included, as Helm counts it.
     included: HashMap<Arc<str>, u32>,
+    tpl_depth: u32,
 }
 
 /// A template being executed.
@@ -95,6 +96,7 @@ impl<'h> Machine<'h> {
             frames: Vec::with_capacity(1),
             outputs: Vec::with_capacity(1),
             included: HashMap::new(),
+            tpl_depth: 0,
         }
     }
 
@@ -354,7 +356,10 @@ impl<'h> Machine<'h> {
         let text = self.outputs.pop().unwrap_or_default();
         match frame.ends {
             Ends::Evaluation => return Ok(Some(without_no_value(text))),
-            Ends::Tpl => self.push_text(without_no_value(text)),
+            Ends::Tpl => {
+                self.tpl_depth -= 1;
+                self.push_text(without_no_value(text));
+            }
             Ends::Include(name) => {
                 self.count_include(&name, -1);
                 self.push_text(text);

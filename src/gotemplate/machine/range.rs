@@ -36,6 +36,7 @@ impl Machine<'_> {
             Value::List(list) => (!list.items.is_empty()).then_some(Items::List(list, 0)),
             Value::Map(map) => {
                 let entries = map.entries()?;
+                self.budget.step(entries.len() as u64)?;
                 (!entries.is_empty()).then(|| Items::Map(entries.into_iter()))
             }
             Value::Int(count) | Value::Int64(count) => self.count(count, &value, variables)?,

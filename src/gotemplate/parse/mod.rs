@@ -157,7 +157,7 @@ impl Parser<'_> {
     fn template(&mut self, token: Token) -> Result<(), Error> {
         let name = self.quoted_name("`template`")?;
         let index = self.tables.name(&name);
-        self.emit(Operation::Defined(index), token);
+        self.emit(Operation::Defined(index), join(token, self.last_token()));
         if self.peek_word().kind == Kind::RightDelimiter {
             self.next_word();
             let nil = self.tables.nil();
@@ -165,7 +165,7 @@ impl Parser<'_> {
         } else {
             self.pipeline(Context::Template)?;
         }
-        let end = self.last_token();
+        let end = self.last_operand();
         self.emit(Operation::Template(index), join(token, end));
         Ok(())
     }

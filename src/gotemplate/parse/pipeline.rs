@@ -6,6 +6,9 @@ use super::super::lexer::{Kind, Token};
 use super::super::{Error, ErrorClass};
 use super::{Parser, join};
 
+/// How many variables may be in sight: they are searched one by one, as in Go.
+const VARIABLES: usize = 1000;
+
 /// Where a pipeline stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
@@ -178,6 +181,10 @@ impl Parser<'_> {
         let name = self.source(variable).to_owned();
         let name = self.tables.name(&name);
         self.builder().variables.push(name);
+        if self.builder().variables.len() > VARIABLES {
+            let message = format!("more than {VARIABLES} variables are declared");
+            return Err(self.error(variable, message));
+        }
         declarations.variables.push(name);
         if !is_comma {
             declarations.assigns = next.kind == Kind::Assign;
@@ -393,7 +400,7 @@ impl Parser<'_> {
     }
 
     /// The last token that is neither blank nor a delimiter.
-    fn last_operand(&self) -> Token {
+    pub(super) fn last_operand(&self) -> Token {
         let mut position = self.position.min(self.tokens.len()) - 1;
         while position > 0
             && matches!(

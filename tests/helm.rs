@@ -1,0 +1,369 @@
+//! Expressions of a random grammar, and those of the oracle data, give what a real `helm` gives that stands at hand.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use metalmark::gotemplate::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::yaml;
+
+use crate::oracle::cases;
+use crate::oracle_expressions::{Chart, type_name};
+
+/// What the expressions see under `.Values`.
+const VALUES: &str = "\
+a: 1
+s: hello
+e: ''
+z: 0
+f: 1.5
+big: 12345678901234
+t: true
+fl: false
+nul: null
+l: [x, 'y', z]
+el: []
+em: {}
+m: {k: v, 'n': {d: deep, nul: null}}
+ints: [3, 1, 2]
+nested: [[1, [2]], {a: [b]}]
+";
+
+/// How many expressions of the grammar are compared.
+const GENERATED: usize = 600;
+
+/// How many refusals are compared: each takes a run of its own.
+const REFUSALS: usize = 40;
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a skipped comparison says so")]
+fn a_real_helm_agrees() {
+    let Some((helm, engine)) = helm() else {
+        let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
+        assert!(
+            !required.contains("helm"),
+            "METALMARK_REQUIRE asks for helm"
+        );
+        eprintln!("skipped: no helm (set METALMARK_HELM or put it on the PATH)");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    write_chart(folder.path());
+    let chart = Chart::new(engine);
+    let (mut texts, mut refusals) = (Vec::new(), Vec::new());
+    for expression in expressions() {
+        match evaluate(&chart, &expression, engine) {
+            Ok(text) => texts.push((expression, text)),
+            Err(error) if error.class == ErrorClass::Limit => {}
+            Err(error) => refusals.push((expression, error)),
+        }
+    }
+    let mut wrong = compare_texts(&helm, folder.path(), texts);
+    let step = refusals.len().div_ceil(REFUSALS).max(1);
+    for (expression, error) in refusals.iter().step_by(step) {
+        if let Ok(texts) = rendered(&helm, folder.path(), &[expression]) {
+            wrong.push(format!(
+                "{expression:?}\n  ours {error:?}\n  helm {texts:?}"
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Asks once for all; what helm refuses is taken out, and it is asked again.
+fn compare_texts(helm: &Path, folder: &Path, mut texts: Vec<(String, String)>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    while wrong.len() < 20 {
+        let expressions: Vec<&String> = texts.iter().map(|(expression, _)| expression).collect();
+        match rendered(helm, folder, &expressions) {
+            Ok(theirs) => {
+                assert_eq!(theirs.len(), texts.len(), "an answer for each expression");
+                for ((expression, ours), theirs) in texts.iter().zip(theirs) {
+                    if *ours != theirs {
+                        wrong.push(format!(
+                            "{expression:?}\n  ours {ours:?}\n  helm {theirs:?}"
+                        ));
+                    }
+                }
+                return wrong;
+            }
+            Err((Some(index), message)) => {
+                let (expression, ours) = texts.remove(index);
+                wrong.push(format!("{expression:?}\n  ours {ours:?}\n  helm {message}"));
+            }
+            Err((None, message)) => panic!("helm fails: {message}"),
+        }
+    }
+    wrong
+}
+
+fn helm() -> Option<(PathBuf, Engine)> {
+    let helm = std::env::var_os("METALMARK_HELM").unwrap_or_else(|| "helm".into());
+    let version = Command::new(&helm)
+        .args(["version", "--short"])
+        .output()
+        .ok()?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let engine = if version.starts_with("v3") {
+        Engine::Helm3
+    } else {
+        Engine::Helm4
+    };
+    Some((helm.into(), engine))
+}
+
+fn write_chart(folder: &Path) {
+    let write = |path: &str, text: &str| {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    write(
+        "Chart.yaml",
+        "apiVersion: v2\nname: oracle\nversion: 1.2.3\nappVersion: '4.5'\n",
+    );
+    write("values.yaml", VALUES);
+    write(
+        "templates/_helpers.tpl",
+        include_str!("../fixtures/oracle/helpers.tpl"),
+    );
+}
+
+/// What helm makes of each expression; or which one it refuses, where that can be told.
+fn rendered<E: AsRef<str>>(
+    helm: &Path,
+    folder: &Path,
+    expressions: &[E],
+) -> Result<Vec<String>, (Option<usize>, String)> {
+    let mut template = String::new();
+    for (index, _) in expressions.iter().enumerate() {
+        let line = "r{I}: {{ tpl (index .Values.expressions {I}) . | b64enc | quote }}\n";
+        template.push_str(&line.replace("{I}", &index.to_string()));
+    }
+    std::fs::write(folder.join("templates/out.yaml"), template).expect("a file");
+    let list: Vec<&str> = expressions.iter().map(AsRef::as_ref).collect();
+    let values = serde_json::json!({ "expressions": list });
+    std::fs::write(folder.join("expressions.json"), values.to_string()).expect("a file");
+    let output = Command::new(helm)
+        .args(["template", "rel", "-n", "ns", "-f"])
+        .arg(folder.join("expressions.json"))
+        .arg(folder)
+        .env("HELM_CACHE_HOME", folder.join("cache"))
+        .output()
+        .expect("helm runs");
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = message
+            .split("out.yaml:")
+            .nth(1)
+            .and_then(|rest| rest.split(':').next()?.parse::<usize>().ok());
+        return Err((line.map(|line| line - 1), message));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let encoded = text
+        .lines()
+        .filter_map(|line| line.strip_prefix('r')?.split_once(": \""));
+    Ok(encoded
+        .map(|(_, text)| decoded(text.trim_end_matches('"')))
+        .collect())
+}
+
+fn decoded(text: &str) -> String {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let (mut bits, mut count, mut bytes) = (0u32, 0, Vec::new());
+    for byte in text.trim_end_matches('=').bytes() {
+        bits = bits << 6 | u32::from(digit(byte));
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn evaluate(chart: &Chart, expression: &str, engine: Engine) -> Result<String, Error> {
+    let tree = yaml::values(VALUES, FileId(0), engine).expect("the values are YAML");
+    let map = tree.value.as_map().expect("the values are a map");
+    let Value::Map(values) = convert::from_map(type_name(engine), map) else {
+        panic!("a map stays a map");
+    };
+    let template = parse("gotpl", expression)?;
+    let budget = Budget::new(Limits::default());
+    execute(&template, &chart.root(values), chart, &budget)
+}
+
+fn expressions() -> Vec<String> {
+    let mut expressions: Vec<String> = cases("expressions.jsonl")
+        .iter()
+        .filter(|case| case["values_at"].is_null())
+        .filter_map(|case| Some(case["expression"].as_str()?.to_owned()))
+        .filter(|text| !CHANGING.iter().any(|word| text.contains(word)))
+        .collect();
+    let mut grammar = Grammar { state: 0x5eed };
+    expressions.extend((0..GENERATED).map(|_| grammar.template()));
+    expressions
+}
+
+/// Words of expressions that change the values for those after them, differ from run to run, or end helm's process.
+const CHANGING: &[&str] = &[
+    "set", "erge", "rand", "uuid", "now", "\"me\"", "loop", "gen", "exprs", ".expr",
+];
+
+/// Writes expressions: the same ones on every run.
+struct Grammar {
+    state: u64,
+}
+
+impl Grammar {
+    fn number(&mut self, below: usize) -> usize {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.state >> 33) as usize % below
+    }
+
+    fn pick<'w>(&mut self, words: &[&'w str]) -> &'w str {
+        let index = self.number(words.len());
+        words[index]
+    }
+
+    fn template(&mut self) -> String {
+        let (first, second) = (self.pipeline(2), self.pipeline(1));
+        match self.number(8) {
+            0 => format!("{{{{ if {first} }}}}T{{{{ else }}}}{{{{ {second} }}}}{{{{ end }}}}"),
+            1 => format!("{{{{ with {first} }}}}{{{{ . }}}}{{{{ else }}}}E{{{{ end }}}}"),
+            2 => format!("{{{{ range {first} }}}}[{{{{ . }}}}]{{{{ else }}}}E{{{{ end }}}}"),
+            3 => {
+                format!("{{{{ range $k, $v := {first} }}}}{{{{ $k }}}}={{{{ $v }}}};{{{{ end }}}}")
+            }
+            4 => format!(
+                "{{{{ $x := {first} -}}}} {{{{ $x }}}}{{{{- $x = {second} }}}} {{{{ $x }}}}"
+            ),
+            _ => format!("{{{{ {first} }}}}"),
+        }
+    }
+
+    fn pipeline(&mut self, depth: usize) -> String {
+        let mut text = self.command(depth);
+        for _ in 0..self.number(3) {
+            let stage = self.pick(&[
+                "len",
+                "not",
+                "print",
+                "printf \"%v|\"",
+                "html",
+                "js",
+                "urlquery",
+                "eq 1",
+                "index .Values.m",
+                "printf \"%q\"",
+                "and true",
+                "or .Values.e",
+                "println",
+                "ne \"a\"",
+                "printf \"%5v\"",
+            ]);
+            let _ = write!(text, " | {stage}");
+        }
+        text
+    }
+
+    fn command(&mut self, depth: usize) -> String {
+        let (first, second) = (self.operand(depth), self.operand(depth));
+        match self.number(12) {
+            0 => format!(
+                "{} {first} {second}",
+                self.pick(&["eq", "ne", "lt", "le", "gt", "ge"])
+            ),
+            1 => format!("{} {first} {second}", self.pick(&["and", "or"])),
+            2 => format!("not {first}"),
+            3 => format!("len {first}"),
+            4 => format!("index {first} {second}"),
+            5..=7 => format!("printf \"{}\" {first} {second}", self.format()),
+            8 => format!(
+                "{} {first} {second}",
+                self.pick(&["print", "println", "html", "js", "urlquery"])
+            ),
+            _ => first,
+        }
+    }
+
+    fn format(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..2 {
+            let flags = self.pick(&["", "", "", "-", "+", "#", " ", "0", "-0", "+#"]);
+            let width = self.pick(&["", "", "", "8", "3", "*", "[2]"]);
+            let precision = self.pick(&["", "", "", ".2", ".0", ".", ".10"]);
+            let verb = self.pick(&[
+                "v", "s", "d", "q", "x", "X", "f", "g", "e", "t", "T", "c", "U", "b", "o", "O",
+                "E", "G", "z", "%",
+            ]);
+            let _ = write!(text, "<%{flags}{width}{precision}{verb}>");
+        }
+        text
+    }
+
+    fn operand(&mut self, depth: usize) -> String {
+        if depth > 0 && self.number(5) == 0 {
+            return format!("({})", self.pipeline(depth - 1));
+        }
+        self.pick(&[
+            "1",
+            "0",
+            "-7",
+            "1.5",
+            "1e3",
+            "0x1F",
+            "'a'",
+            "100000000",
+            "1e-7",
+            "1234567.5",
+            "\"a\"",
+            "\"\"",
+            "`r\\n`",
+            "\"q\\\"\\t\u{e9}\"",
+            "true",
+            "false",
+            "nil",
+            ".Values.a",
+            ".Values.s",
+            ".Values.e",
+            ".Values.z",
+            ".Values.f",
+            ".Values.big",
+            ".Values.t",
+            ".Values.nul",
+            ".Values.l",
+            ".Values.el",
+            ".Values.em",
+            ".Values.m",
+            ".Values.m.n",
+            ".Values.m.n.nul",
+            ".Values.missing",
+            ".Values.ints",
+            ".Values.nested",
+            ".Values.m.k",
+            "$.Values.s",
+            "(index .Values.l 0)",
+            "(index .Values.s 1)",
+            ".Release.Revision",
+            "1i",
+        ])
+        .to_owned()
+    }
+}
