@@ -30,11 +30,20 @@ fn every_case_agrees() {
                 .iter()
                 .any(|expect| agree(&answer, expect));
             if !agrees {
-                wrong.push(format!("{case:#} {name}\n  ours {answer:?}"));
+                let (id, values) = (&case["id"], case["values"].as_str().unwrap_or_default());
+                let expect = &case["expect"][name];
+                wrong.push(format!(
+                    "{id} {name}\n{values}  ours {answer:?}\n  theirs {expect}"
+                ));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 fn agree(answer: &Result<String, &str>, expect: &Value) -> bool {
@@ -55,7 +64,10 @@ fn answer(text: &str, engine: Engine) -> Result<String, &'static str> {
     };
     let evaluator = Evaluator::new(&values, &options, &TemplateCache::default());
     let node = evaluator.get(&[]).map_err(|failure| class(failure.class))?;
-    Ok(to_json(&without_kept(node.expect("the root is never left out")), Html::Plain))
+    Ok(to_json(
+        &without_kept(node.expect("the root is never left out")),
+        Html::Plain,
+    ))
 }
 
 /// The data leaves out what the run puts back as it was.

@@ -217,6 +217,8 @@ mod tests {
     fn text_behind_a_typed_result_makes_it_null() {
         let text = "{\"encapsulated-result\":5} trailing";
         assert!(matches!(decapsulate(text), Value::Nil));
-        assert!(matches!(decapsulate("{\"encapsulated-result\":5}\n"), Value::Float(five) if five == 5.0));
+        assert!(
+            matches!(decapsulate("{\"encapsulated-result\":5}\n"), Value::Float(five) if five == 5.0)
+        );
     }
 }

@@ -167,12 +167,7 @@ impl Session {
     ///
     /// # Errors
     /// Those of every expression in it.
-    pub(super) fn interpret(
-        &self,
-        dot: &Value,
-        data: &Value,
-        depth: u32,
-    ) -> Result<Value, Error> {
+    pub(super) fn interpret(&self, dot: &Value, data: &Value, depth: u32) -> Result<Value, Error> {
         if depth > DEEPEST {
             return Err(convert::too_deep());
         }
@@ -240,7 +235,10 @@ fn raw_value(raw: &Value, count: usize) -> Result<Value, Error> {
         Value::String(text) => Ok(Value::from(shield(text))),
         other => Err(Error::new(
             ErrorClass::Fail,
-            format!("the value of a `{RAW}` key must be a string, and it is `{}`", other.type_name()),
+            format!(
+                "the value of a `{RAW}` key must be a string, and it is `{}`",
+                other.type_name()
+            ),
         )),
     }
 }
@@ -248,6 +246,9 @@ fn raw_value(raw: &Value, count: usize) -> Result<Value, Error> {
 fn wrong_key(key: &Value) -> Error {
     Error::new(
         ErrorClass::WrongType,
-        format!("a key must be a string, and this one is `{}`", key.type_name()),
+        format!(
+            "a key must be a string, and this one is `{}`",
+            key.type_name()
+        ),
     )
 }

@@ -140,7 +140,10 @@ fn capabilities(engine: Engine) -> Value {
         _ => (["v1.32.0", "1", "32"], "v3.17.2"),
     };
     let fields = vec![
-        ("KubeVersion", Value::Object(Rc::new(KubeVersion(kubernetes)) as Rc<dyn Object>)),
+        (
+            "KubeVersion",
+            Value::Object(Rc::new(KubeVersion(kubernetes)) as Rc<dyn Object>),
+        ),
         ("APIVersions", Value::Object(Rc::new(ApiVersions))),
         (
             "HelmVersion",
@@ -180,10 +183,12 @@ impl Object for KubeVersion {
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
-        ["String", "GitVersion"].contains(&name).then_some(Signature {
-            parameters: &[],
-            rest: None,
-        })
+        ["String", "GitVersion"]
+            .contains(&name)
+            .then_some(Signature {
+                parameters: &[],
+                rest: None,
+            })
     }
 
     fn call(&self, _name: &str, _arguments: &[Value]) -> Result<Value, Error> {

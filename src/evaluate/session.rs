@@ -286,7 +286,9 @@ impl Session {
         if !is_template(target) {
             return Ok(None);
         }
-        let span = text.find("{{").map(|open| open..text.len() - alias.after.len());
+        let span = text
+            .find("{{")
+            .map(|open| open..text.len() - alias.after.len());
         let value = self
             .leaf(target, node.place, &path)
             .map_err(|fault| (fault, span))?;
@@ -340,8 +342,9 @@ impl Session {
                 .execute(dot, &output.into())
                 .map_err(|(fault, _)| (fault, None))?;
         }
-        let message =
-            format!("the result of the expression is an expression again, {MOST_ROUNDS} times over");
+        let message = format!(
+            "the result of the expression is an expression again, {MOST_ROUNDS} times over"
+        );
         Err((Fault::new(ErrorClass::Depth, message), None))
     }
 

@@ -33,7 +33,9 @@ pub(super) fn expand(
     let before = text[..at].trim_end();
     let after = text[at + name_length..].trim_start();
     let begins = before.ends_with("{{") || before.ends_with("{{-") || before.ends_with('(');
-    let ends = ["}}", "-}}", ")", "|"].iter().any(|end| after.starts_with(end));
+    let ends = ["}}", "-}}", ")", "|"]
+        .iter()
+        .any(|end| after.starts_with(end));
     if !begins || !ends {
         return None;
     }

@@ -70,7 +70,11 @@ impl Lazy for View {
         };
         Ok(match table {
             Some(table) => table.keys().cloned().collect(),
-            None => self.map.iter().map(|entry| Arc::clone(&entry.key)).collect(),
+            None => self
+                .map
+                .iter()
+                .map(|entry| Arc::clone(&entry.key))
+                .collect(),
         })
     }
 }
@@ -133,14 +137,20 @@ pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
         let keys: Vec<&str> = map.iter().map(|entry| &*entry.key).collect();
         return Err(Error::new(
             ErrorClass::Fail,
-            format!("a `{RAW}` key must be the only one, and here stand {}", keys.join(", ")),
+            format!(
+                "a `{RAW}` key must be the only one, and here stand {}",
+                keys.join(", ")
+            ),
         ));
     }
     match &node.value {
         tree::Value::String(text) => Ok(Some(Arc::clone(text))),
         other => Err(Error::new(
             ErrorClass::Fail,
-            format!("the value of a `{RAW}` key must be a string, and it is {}", other.kind()),
+            format!(
+                "the value of a `{RAW}` key must be a string, and it is {}",
+                other.kind()
+            ),
         )),
     }
 }
@@ -183,7 +193,10 @@ fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fau
     match session.leaf(&entry.key, entry.key_place, &path)? {
         Value::String(key) => Ok(key),
         other => {
-            let message = format!("a key must be a string, and this one is `{}`", other.type_name());
+            let message = format!(
+                "a key must be a string, and this one is `{}`",
+                other.type_name()
+            );
             let step = super::Step {
                 path: path.to_string(),
                 place: entry.key_place,

@@ -112,7 +112,12 @@ pub fn call(
     engine: Engine,
     budget: &Budget,
 ) -> Result<Value, Error> {
-    let missing = || Error::new(ErrorClass::MissingFunction, format!("there is no function `{name}`"));
+    let missing = || {
+        Error::new(
+            ErrorClass::MissingFunction,
+            format!("there is no function `{name}`"),
+        )
+    };
     let function = lookup(name).ok_or_else(missing)?;
     if let Some(message) = function.signature.refuses(name, arguments.len()) {
         return Err(Error::new(ErrorClass::WrongArgCount, message));

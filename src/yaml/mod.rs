@@ -27,7 +27,7 @@ pub use documents::read;
 pub use emit::{emit, emit_at, quoted, to_yaml};
 pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
-pub use to_yaml::{Lists, to_yaml};
+pub use to_yaml::{Lists, to_yaml as go_yaml};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -12,13 +12,23 @@ pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
         Value::List(list) => list.items.get(index).cloned().ok_or_else(|| {
             Error::new(
                 ErrorClass::OutOfRange,
-                format!("the helper needs {} arguments and got {}", index + 1, list.items.len()),
+                format!(
+                    "the helper needs {} arguments and got {}",
+                    index + 1,
+                    list.items.len()
+                ),
             )
         }),
-        Value::Nil => Err(Error::new(ErrorClass::WrongType, "the helper's argument is nil")),
+        Value::Nil => Err(Error::new(
+            ErrorClass::WrongType,
+            "the helper's argument is nil",
+        )),
         other => Err(Error::new(
             ErrorClass::WrongType,
-            format!("the helper's argument must be a tuple, and it is `{}`", other.type_name()),
+            format!(
+                "the helper's argument must be a tuple, and it is `{}`",
+                other.type_name()
+            ),
         )),
     }
 }

@@ -91,7 +91,8 @@ fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
 
 /// One entry; none where its registry is switched off.
 fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Option<Value>, Error> {
-    let setting = |name: &str, default: Value| Ok::<_, Error>(registry.get(name)?.unwrap_or(default));
+    let setting =
+        |name: &str, default: Value| Ok::<_, Error>(registry.get(name)?.unwrap_or(default));
     if !setting("enabled", Value::Bool(true))?.truth()? {
         return Ok(None);
     }
@@ -107,7 +108,10 @@ fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Opti
     let entry = [
         ("uri", uri),
         ("sylva_dib_image", Value::Bool(true)),
-        ("cosign_publickey", setting("cosign_publickey", Value::from(""))?),
+        (
+            "cosign_publickey",
+            setting("cosign_publickey", Value::from(""))?,
+        ),
     ];
     let entry = entry.map(|(name, value)| (Arc::from(name), value));
     Ok(Some(Value::map(BTreeMap::from(entry))))
@@ -191,11 +195,7 @@ pub(super) fn find_cluster_image_selectors(
     convert::json(&Value::list(selectors), &session.budget)
 }
 
-fn selector_of(
-    session: &Session,
-    cluster: &Value,
-    level: &Value,
-) -> Result<Option<Value>, Error> {
+fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Option<Value>, Error> {
     let written = fields(level, &["os_image_selector"])?;
     let selector = if written.truth()? {
         finalized(session, cluster, &written)?

@@ -38,10 +38,7 @@ pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, E
 }
 
 /// The value evaluated, as the JSON of `{"result": …}`.
-pub(super) fn interpret_inner_gotpl(
-    session: &Session,
-    argument: &Value,
-) -> Result<String, Error> {
+pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let result = Value::map([("result".into(), value)].into_iter().collect());
     convert::json(&result, &session.budget)
@@ -95,7 +92,10 @@ pub(super) fn evaluated_boolean(
         Value::String(text) if matches!(&**text, "true" | "false" | "") => boolean(data, ""),
         Value::String(_) => {
             let value = session.interpret(dot, data, 0)?;
-            boolean(&value, &format!(": the result of `{}`{context}", shown(data)))
+            boolean(
+                &value,
+                &format!(": the result of `{}`{context}", shown(data)),
+            )
         }
         other => fail(format!(
             "a boolean or a string is needed, and `{}` of type `{}` is given{context}",

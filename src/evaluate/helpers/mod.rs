@@ -27,11 +27,20 @@ const TABLE: &[(&str, Body)] = &[
         "dict_to_key_values_separated_string",
         text::dict_to_key_values_separated_string,
     ),
-    ("finalize-os-image-selector", images::finalize_os_image_selector),
-    ("find-cluster-image-selectors", images::find_cluster_image_selectors),
+    (
+        "finalize-os-image-selector",
+        images::finalize_os_image_selector,
+    ),
+    (
+        "find-cluster-image-selectors",
+        images::find_cluster_image_selectors,
+    ),
     ("generate-os-images", images::generate_os_images),
     ("get-helm-version", units::get_helm_version),
-    ("images_from_diskimagebuilder", images::images_from_diskimagebuilder),
+    (
+        "images_from_diskimagebuilder",
+        images::images_from_diskimagebuilder,
+    ),
     ("internalPersistentRandomPasswd", refused),
     ("interpret", interpreting::interpret),
     ("interpret-and-hash", interpreting::interpret_and_hash),

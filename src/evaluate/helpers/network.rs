@@ -49,7 +49,10 @@ fn networks(cluster: &Value) -> Result<Vec<String>, Error> {
             other => {
                 return Err(Error::new(
                     ErrorClass::WrongType,
-                    format!("`cluster.{key}` must be a list, and it is `{}`", other.type_name()),
+                    format!(
+                        "`cluster.{key}` must be a list, and it is `{}`",
+                        other.type_name()
+                    ),
                 ));
             }
         }

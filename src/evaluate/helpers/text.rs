@@ -9,7 +9,10 @@ use crate::gotemplate::{Error, ErrorClass, Value, print};
 /// `true` where a version satisfies a constraint, its pre-release left out of account; else the empty text.
 pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<String, Error> {
     let constraint = item(argument, 0)?;
-    let version = string(&item(argument, 1)?, "the version that `k8s-version-match` is given")?;
+    let version = string(
+        &item(argument, 1)?,
+        "the version that `k8s-version-match` is given",
+    )?;
     let release = without_pre_releases(&version);
     let matches = session.function("semverCompare", &[constraint, Value::from(release)])?;
     Ok(truth(matches.truth()?))
@@ -59,7 +62,10 @@ pub(super) fn unshield_raw(_session: &Session, argument: &Value) -> Result<Strin
         Value::String(text) => Ok(unshield(text).unwrap_or_else(|| text.to_string())),
         other => Err(Error::new(
             ErrorClass::WrongType,
-            format!("`unshield-raw` needs a string and got `{}`", other.type_name()),
+            format!(
+                "`unshield-raw` needs a string and got `{}`",
+                other.type_name()
+            ),
         )),
     }
 }

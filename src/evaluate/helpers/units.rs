@@ -19,7 +19,10 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
     let name = evaluated_string(session, &dot, &item(argument, 1)?)?;
     let context = format!(" (unit:{name})");
     let Value::Map(units) = fields(&dot, &["Values", "units"])? else {
-        return Err(Error::new(ErrorClass::WrongType, "`.Values.units` must be a map"));
+        return Err(Error::new(
+            ErrorClass::WrongType,
+            "`.Values.units` must be a map",
+        ));
     };
     let unit = units.get(&name)?.unwrap_or(Value::Nil);
     let unit = match unit {
@@ -116,7 +119,9 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         }
         chosen = Some(version);
     }
-    Ok(chosen.map(|version| version.to_string()).unwrap_or_default())
+    Ok(chosen
+        .map(|version| version.to_string())
+        .unwrap_or_default())
 }
 
 /// Merges maps into the first one: maps deeply, lists appended, everything else overwritten.
@@ -135,7 +140,11 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
         return Err(too_deep());
     }
     let (Value::Map(target), Value::Map(source)) = (target, source) else {
-        let other = if matches!(source, Value::Map(_)) { target } else { source };
+        let other = if matches!(source, Value::Map(_)) {
+            target
+        } else {
+            source
+        };
         return fail(format!(
             "`merge-append` merges maps, and `{}` is `{}`",
             shown(other),

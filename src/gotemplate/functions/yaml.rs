@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let text = yaml::to_yaml(&to_exact_model(&call.value(0))?, lists);
+    let text = yaml::go_yaml(&to_exact_model(&call.value(0))?, lists);
     call.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
