@@ -21,10 +21,23 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// Another run holds the output folder, or changed it between this run's plan and its writing.
+    #[error("another run is writing to `{}`: wait for it to end, then run again", path.display())]
+    Busy {
+        /// The output folder.
+        path: PathBuf,
+    },
     /// The command line asks for something that cannot be done.
     #[error("{message}")]
     Usage {
         /// What is wrong and what to type instead.
         message: String,
+    },
+    /// What was to be printed could not be.
+    #[error("cannot print: {cause}")]
+    Print {
+        /// What the system said.
+        #[from]
+        cause: std::io::Error,
     },
 }

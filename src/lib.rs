@@ -1,10 +1,24 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
+pub mod check;
+pub mod cli;
+pub mod commands;
 pub mod error;
 pub mod evaluate;
 pub mod gotemplate;
 pub mod model;
+pub mod objects;
+pub mod providers;
+pub mod read;
 pub mod regexp;
+pub mod render;
+pub mod report;
+pub mod resolve;
 pub mod rules;
+pub mod schema;
+pub mod sources;
 pub mod targets;
+#[cfg(test)]
+mod testing;
+pub mod write;
 pub mod yaml;

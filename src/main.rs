@@ -1,3 +1,7 @@
 //! argv → exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    metalmark::cli::run()
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::image::Facts;
 use super::place::{Located, Place};
 use super::workspace::Registry;
 
@@ -36,4 +37,15 @@ pub struct CatalogueEntry {
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
     /// Where the entry's key stands.
     pub place: Place,
+}
+
+/// What a source knows of one image.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The image's key or its artifact's name, as the source writes it.
+    pub name: Arc<str>,
+    /// Where the source names it.
+    pub place: Place,
+    /// What is known, each fact with the source's origin.
+    pub facts: Facts,
 }

@@ -1,6 +1,6 @@
 //! A finding: something wrong in the input that a person can mend, with its places and the edit that mends it.
 //!
-//! A finding says nothing of its level: [`super::policy::Policy`] decides that, and [`crate::check`] joins the two.
+//! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::check`] joins the two.
 
 use super::place::Spot;
 
@@ -17,6 +17,9 @@ pub struct Finding {
     pub help: Vec<String>,
     /// What it is about.
     pub subject: Subject,
+    /// The level of this case where the policy says nothing, if it is not the rule's own: a key that stands twice with one
+    /// value is milder than one with two.
+    pub unless_set: Option<Level>,
 }
 
 /// What a finding is about; policy and waivers match on it.
@@ -48,7 +51,20 @@ impl Finding {
             labels: Vec::new(),
             help: Vec::new(),
             subject: Subject::default(),
+            unless_set: None,
         }
+    }
+
+    /// Says what it is about.
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = subject;
+        self
+    }
+
+    /// Gives this case a level other than its rule's, for a project whose policy says nothing of the rule.
+    pub fn unless_set(mut self, level: Level) -> Self {
+        self.unless_set = Some(level);
+        self
     }
 
     /// Adds a place; the first one added is where the fault is. A value that stands in no file adds nothing.

@@ -33,6 +33,8 @@ pub mod fact {
     pub const SHA256: &str = "sha256";
     /// Hex digest of the uncompressed image, for Glance.
     pub const MD5: &str = "md5";
+    /// Hex digest of the uncompressed image, where a catalogue of other origin has it.
+    pub const SHA512: &str = "sha512";
     /// The image file's name inside the artifact and on the image server.
     pub const FILENAME: &str = "filename";
     /// Bytes of the uncompressed image.
@@ -87,6 +89,7 @@ pub struct Fact {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     facts: BTreeMap<Arc<str>, Fact>,
+    mistyped: BTreeMap<Arc<str>, &'static str>,
 }
 
 impl Facts {
@@ -119,6 +122,21 @@ impl Facts {
         }
     }
 
+    /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it (S5, T10).
+    pub fn mark_mistyped(&mut self, name: &str, kind: &'static str) {
+        self.mistyped.insert(name.into(), kind);
+    }
+
+    /// What a fact is in its file, where it is neither a string nor a boolean.
+    pub fn mistyped(&self, name: &str) -> Option<&'static str> {
+        self.mistyped.get(name).copied()
+    }
+
+    /// The facts that are neither strings nor booleans in their file, and what they are.
+    pub fn all_mistyped(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.mistyped.iter().map(|(name, kind)| (&**name, *kind))
+    }
+
     /// All facts, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Fact)> {
         self.facts.iter()
@@ -144,6 +162,16 @@ pub struct Image {
     pub built: bool,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,
+}
+
+impl Image {
+    /// The file that machines fetch: the declared one, never derived from the name (S31); without one `image.FORMAT`, as
+    /// the proposal has it. None while neither is known.
+    pub fn file_name(&self) -> Option<String> {
+        let declared = self.facts.text(fact::FILENAME).map(str::to_owned);
+        let format = || self.facts.text(fact::IMAGE_FORMAT);
+        declared.or_else(|| Some(format!("image.{}", format()?)))
+    }
 }
 
 /// The images of a cluster's catalogue by key.

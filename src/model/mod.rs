@@ -1,15 +1,24 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
 pub mod catalogue;
+pub mod checksum;
 pub mod cluster;
 pub mod engine;
 pub mod finding;
 pub mod image;
 pub mod json;
+pub mod manifest;
 pub mod matching;
 pub mod merge;
+pub mod name;
+pub mod output_path;
 pub mod place;
 pub mod policy;
+pub mod proof;
 pub mod selector;
+pub mod storage;
+pub mod suggest;
 pub mod value;
+pub mod version;
 pub mod workspace;
+pub mod written;

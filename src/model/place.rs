@@ -104,6 +104,7 @@ impl<T> Located<T> {
 pub struct Sources {
     shared: Arc<Vec<Arc<Source>>>,
     own: Vec<Arc<Source>>,
+    facts: Arc<Vec<Arc<Source>>>,
 }
 
 impl Sources {
@@ -120,15 +121,29 @@ impl Sources {
         Self {
             shared: Arc::new(all),
             own: Vec::new(),
+            facts: self.facts,
         }
+    }
+
+    /// The number of a file with image facts, by its index. Such files are read beside the clusters: their numbers count down
+    /// from the top, the same for every cluster, so that what was learnt from them can be shared.
+    pub fn facts_file(index: usize) -> FileId {
+        FileId(Place::NONE.file.0 - 1 - index as u32)
+    }
+
+    /// These files and those with image facts.
+    pub fn with_facts(self, facts: &Arc<Vec<Arc<Source>>>) -> Self {
+        let facts = Arc::clone(facts);
+        Self { facts, ..self }
     }
 
     /// The file of that number; none for [`Place::NONE`].
     pub fn get(&self, file: FileId) -> Option<&Arc<Source>> {
         let index = file.0 as usize;
-        self.shared
-            .get(index)
-            .or_else(|| self.own.get(index.checked_sub(self.shared.len())?))
+        let own = || self.own.get(index.checked_sub(self.shared.len())?);
+        let from_top = || (Place::NONE.file.0 - 1).checked_sub(file.0);
+        let facts = || self.facts.get(from_top()? as usize);
+        self.shared.get(index).or_else(own).or_else(facts)
     }
 
     /// The place with its file, to be kept by a finding after these sources are gone.

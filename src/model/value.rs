@@ -143,6 +143,15 @@ impl Entry {
             node: Node::computed(value),
         }
     }
+
+    /// A computed key over a value that keeps its place.
+    pub fn holding(key: impl Into<Arc<str>>, node: Node) -> Self {
+        Self {
+            key: key.into(),
+            key_place: Place::NONE,
+            node,
+        }
+    }
 }
 
 impl Node {

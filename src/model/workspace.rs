@@ -4,12 +4,26 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::catalogue::Catalogue;
 use super::cluster::Cluster;
 use super::finding::Finding;
 use super::image::{ImageKey, Images};
 use super::matching::{Matching, Selection};
 use super::place::{Located, Place, Sources};
 use super::policy::Policy;
+
+/// One cluster as read: its values evaluated, its catalogue not yet expanded.
+#[derive(Clone, Debug)]
+pub struct ClusterRead {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// The catalogue that its values hold.
+    pub catalogue: Arc<Catalogue>,
+    /// The files that its places point into.
+    pub sources: Sources,
+    /// What reading and evaluating found.
+    pub findings: Vec<Finding>,
+}
 
 /// One cluster, read and resolved: what rules check and targets render.
 #[derive(Clone, Debug)]

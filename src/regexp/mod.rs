@@ -71,6 +71,18 @@ impl Regexp {
         self.regex.find(text).map(|found| &text[found.range()])
     }
 
+    /// The named groups that took part in the leftmost match, with what they matched; none without a match.
+    pub fn named_groups<'r, 't>(&'r self, text: &'t str) -> Option<Vec<(&'r str, &'t str)>> {
+        let mut captures = self.regex.create_captures();
+        self.regex.captures(text, &mut captures);
+        captures.pattern()?;
+        let group = |(index, name): (usize, &'r Option<String>)| {
+            let span = captures.get_group(index)?;
+            Some((name.as_deref()?, &text[span.range()]))
+        };
+        Some(self.names.iter().enumerate().filter_map(group).collect())
+    }
+
     /// The matches that do not overlap, at most `limit` of them, as `FindAllString`; below zero means all.
     pub fn find_all<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
         self.ranges(text, limit).map(|range| &text[range]).collect()

@@ -1,17 +1,112 @@
 //! The rules: every opinion that metalmark has, one file each.
 
-use crate::model::cluster::Pool;
+mod checksum_by_url;
+mod checksum_malformed;
+mod checksum_missing;
+mod choice_conflict;
+mod duplicate_key;
+mod expression_error;
+mod expression_order;
+mod fact_conflict;
+mod file_not_owned;
+mod format_missing;
+mod format_unsupported;
+mod image_name_collision;
+mod image_name_invalid;
+mod image_not_enabled;
+mod image_unused;
+mod k8s_flavor_mismatch;
+mod k8s_version_mismatch;
+mod k8s_version_unproven;
+mod manifest_invalid;
+mod matching_differs;
+mod no_image_matches;
+mod object_too_large;
+mod output_path_collision;
+mod output_path_illegal;
+mod output_symlink;
+mod project_file;
+mod registry_unknown;
+mod selector_key_unknown;
+mod selector_too_broad;
+mod several_images_match;
+mod storage_too_small;
+mod template_error;
+mod unknown_image;
+mod value_missing;
+mod value_surprising;
+mod value_type;
+mod version_skew;
+mod waiver_expired;
+mod waiver_unused;
+mod yaml_syntax;
+
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Level, Subject};
-use crate::model::image::Images;
-use crate::model::matching::Selection;
-use crate::model::place::{Place, Spot};
+use crate::model::image::{Image, ImageKey, Images};
+use crate::model::matching::{Outcome, Selection};
+use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
 
-/// One opinion. Its file's name, its id, its fixtures' folder and its row in README are the same word.
+/// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
+pub const RULES: &[&dyn Rule] = &[
+    &checksum_by_url::ChecksumByUrl,
+    &checksum_malformed::ChecksumMalformed,
+    &checksum_missing::ChecksumMissing,
+    &choice_conflict::ChoiceConflict,
+    &duplicate_key::DuplicateKey,
+    &expression_error::ExpressionError,
+    &expression_order::ExpressionOrder,
+    &fact_conflict::FactConflict,
+    &file_not_owned::FileNotOwned,
+    &format_missing::FormatMissing,
+    &format_unsupported::FormatUnsupported,
+    &image_name_collision::ImageNameCollision,
+    &image_name_invalid::ImageNameInvalid,
+    &image_not_enabled::ImageNotEnabled,
+    &image_unused::ImageUnused,
+    &k8s_flavor_mismatch::K8sFlavorMismatch,
+    &k8s_version_mismatch::K8sVersionMismatch,
+    &k8s_version_unproven::K8sVersionUnproven,
+    &manifest_invalid::ManifestInvalid,
+    &matching_differs::MatchingDiffers,
+    &no_image_matches::NoImageMatches,
+    &object_too_large::ObjectTooLarge,
+    &output_path_collision::OutputPathCollision,
+    &output_path_illegal::OutputPathIllegal,
+    &output_symlink::OutputSymlink,
+    &project_file::ProjectFile,
+    &registry_unknown::RegistryUnknown,
+    &selector_key_unknown::SelectorKeyUnknown,
+    &selector_too_broad::SelectorTooBroad,
+    &several_images_match::SeveralImagesMatch,
+    &storage_too_small::StorageTooSmall,
+    &template_error::TemplateError,
+    &unknown_image::UnknownImage,
+    &value_missing::ValueMissing,
+    &value_surprising::ValueSurprising,
+    &value_type::ValueType,
+    &version_skew::VersionSkew,
+    &waiver_expired::WaiverExpired,
+    &waiver_unused::WaiverUnused,
+    &yaml_syntax::YamlSyntax,
+];
+
+/// The rule of that id.
+pub fn rule(id: &str) -> Option<&'static dyn Rule> {
+    RULES
+        .binary_search_by(|rule| rule.id().cmp(id))
+        .ok()
+        .map(|index| RULES[index])
+}
+
+/// One opinion. Its file's name, its id, its fixtures' folder and its row in docs/rules.md are the same word.
 pub trait Rule: Sync {
     /// The stable kebab-case id.
     fn id(&self) -> &'static str;
-    /// One line for tables.
+    /// One line for tables: the first sentence of the rule's file.
     fn summary(&self) -> &'static str;
     /// What `explain` prints: what it finds, why it matters, a wrong and a right snippet.
     fn explanation(&self) -> &'static str;
@@ -40,7 +135,7 @@ pub struct WorkspaceInput<'a> {
     /// The catalogue that all clusters share, resolved once with the shared layers alone.
     pub images: &'a Images,
     /// The files that the shared catalogue's places point into.
-    pub sources: &'a crate::model::place::Sources,
+    pub sources: &'a Sources,
     /// The project's settings.
     pub settings: &'a Settings,
 }
@@ -49,17 +144,81 @@ pub struct WorkspaceInput<'a> {
 #[derive(Clone, Debug)]
 pub struct ImageUse {
     /// The cluster.
-    pub cluster: std::sync::Arc<str>,
+    pub cluster: Arc<str>,
     /// The image of each pool that came to one.
-    pub pools: Vec<(String, crate::model::image::ImageKey)>,
+    pub pools: Vec<(String, ImageKey)>,
     /// The images served for it.
-    pub served: Vec<crate::model::image::ImageKey>,
+    pub served: Vec<ImageKey>,
 }
 
 impl<'a> ClusterInput<'a> {
     /// The pools with what their choices came to.
-    pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> {
+    pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> + use<'a> {
         self.view.cluster.pools.iter().zip(&self.view.selections)
+    }
+
+    /// The pools that came to an image of the catalogue, with that image.
+    pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a> {
+        let images = &self.view.images;
+        self.pools()
+            .filter_map(|(pool, selection)| match &selection.outcome {
+                Outcome::Image(key) => images.get(key).map(|image| (pool, image)),
+                _ => None,
+            })
+    }
+
+    /// The pools that give `machine_image_url` and the rest themselves, with that URL.
+    pub fn explicit(&self) -> impl Iterator<Item = (&'a Pool, &'a Located<Arc<str>>)> + use<'a> {
+        self.pools()
+            .filter(|(_, selection)| selection.outcome == Outcome::Explicit)
+            .filter_map(|(pool, _)| pool.choice.url.as_ref().map(|url| (pool, url)))
+    }
+
+    /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
+    pub fn k8s_version(&self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
+        pool.k8s_version
+            .as_ref()
+            .or(self.view.cluster.k8s_version.as_ref())
+    }
+
+    /// The infrastructure provider's key in the values; Metal3's where none is set.
+    pub fn infra(&self) -> &'a str {
+        self.view
+            .cluster
+            .infra_provider
+            .as_ref()
+            .map_or("capm3", |provider| &provider.value)
+    }
+
+    /// What the levels wrote that a pool's choice is inherited from, the strongest first (S26).
+    pub fn levels(&self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> + use<'a> {
+        let levels = &self.view.cluster.levels;
+        levels.iter().rev().filter(|level| match &level.name {
+            LevelName::Cluster => true,
+            LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
+            LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
+            LevelName::MachineDeployment(name) => {
+                matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
+            }
+        })
+    }
+
+    /// The values' path of a setting: at the strongest level of the pool that wrote it, else where the pool would write it.
+    pub fn path(&self, pool: &'a Pool, setting: &str, wrote: impl Fn(&Choice) -> bool) -> String {
+        let writer = self.levels(pool).find(|level| wrote(&level.choice));
+        let own = match &pool.name {
+            PoolName::ControlPlane => LevelName::ControlPlane,
+            PoolName::MachineDeployment(name) => LevelName::MachineDeployment(Arc::clone(name)),
+        };
+        let name = writer.map_or(&own, |level| &level.name);
+        format!("{}.{setting}", name.path(self.infra()).join("."))
+    }
+
+    /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped (S33).
+    pub fn is_pulled(&self, image: &Image) -> bool {
+        let template = self.settings.images.url.trim_start();
+        let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
+        is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri))
     }
 
     /// A place with its file.
@@ -74,5 +233,103 @@ impl<'a> ClusterInput<'a> {
             pool: pool.map(|pool| pool.name.to_string()),
             image: None,
         }
+    }
+
+    /// The subject of a finding about a pool and the image it boots.
+    pub fn subject_with(&self, pool: &Pool, image: &str) -> Subject {
+        Subject {
+            image: Some(image.to_string()),
+            ..self.subject(Some(pool))
+        }
+    }
+}
+
+/// The values' path of the catalogue's entry of an image.
+pub fn entry_path(image: &Image) -> String {
+    if image.built {
+        format!("sylva_diskimagebuilder_images.{}", image.artifact)
+    } else {
+        format!("os_images.{}", image.key)
+    }
+}
+
+/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
+pub fn is_oci(url: &str) -> bool {
+    url.get(..6)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
+}
+
+/// A selector's term that matches this value and no other, to be pasted into YAML.
+pub fn exact_term(fact: &str, value: &str) -> String {
+    let pattern: String = value
+        .chars()
+        .flat_map(|letter| {
+            let literal = letter.is_alphanumeric() || matches!(letter, '-' | '_' | '/' | ':' | ' ');
+            (!literal).then_some('\\').into_iter().chain([letter])
+        })
+        .collect();
+    let is_plain = pattern.starts_with(|first: char| first.is_ascii_alphabetic())
+        && pattern
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+        && !matches!(
+            &*pattern,
+            "y" | "Y" | "n" | "N" | "yes" | "no" | "on" | "off" | "null"
+        );
+    if is_plain {
+        format!("{fact}: {pattern}")
+    } else {
+        format!("{fact}: '{}'", pattern.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, exact_term, rule};
+
+    #[test]
+    fn the_table_is_sorted_and_each_id_finds_its_rule() {
+        assert!(RULES.is_sorted_by(|a, b| a.id() < b.id()));
+        for entry in RULES {
+            assert_eq!(rule(entry.id()).map(|found| found.id()), Some(entry.id()));
+        }
+        assert!(rule("no-such-rule").is_none());
+    }
+
+    #[test]
+    fn every_rule_explains_itself_with_a_wrong_and_a_right_snippet() {
+        for entry in RULES {
+            let (id, text) = (entry.id(), entry.explanation());
+            assert!(text.len() > 150, "{id} says too little");
+            let wrong = text
+                .find("\nWrong")
+                .map(|at| at + text[at..].find(":\n\n    ").unwrap_or(0));
+            let right = text.find("\nRight");
+            assert!(
+                wrong < right && wrong.is_some(),
+                "{id} shows a wrong, then a right snippet"
+            );
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 140),
+                "{id} has long lines"
+            );
+            assert!(
+                !entry.summary().ends_with('.') && entry.summary().len() < 110,
+                "{id}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_term_matches_its_value_alone() {
+        assert_eq!(exact_term("os", "ubuntu"), "os: ubuntu");
+        assert_eq!(exact_term("os-release", "15.6"), r"os-release: '15\.6'");
+        assert_eq!(
+            exact_term("k8s-version", "1.31.8+rke2r1"),
+            r"k8s-version: '1\.31\.8\+rke2r1'"
+        );
+        assert_eq!(exact_term("hardened", "true"), "hardened: true");
+        assert_eq!(exact_term("os", "on"), "os: 'on'");
+        assert_eq!(exact_term("os", "it's"), r"os: 'it\''s'");
     }
 }

@@ -1,9 +1,21 @@
 //! The output targets: what is rendered for whom, one file each.
+//!
+//! A target decides what is written and hands trees to its templates, which place them and decide nothing. It touches no
+//! file and no template engine: [`crate::render`] does that.
+
+mod argocd;
+mod configmap;
+mod flux;
+mod helm_values;
+mod manifests;
 
 use std::sync::Arc;
 
-use crate::model::image::Images;
+use crate::model::finding::Finding;
+use crate::model::image::{Image, Images};
+use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::model::workspace::{ClusterView, Output, Settings};
+use crate::providers::{self, Provider, Stamp};
 
 /// One kind of output. Its name is the folder of its templates and of its golden trees.
 pub trait Target: Sync {
@@ -17,13 +29,34 @@ pub trait Target: Sync {
     fn options(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// The files of one cluster.
-    fn cluster(&self, input: &TargetInput<'_>) -> Vec<TargetFile>;
-    /// The files that all clusters share.
-    fn shared(&self, _input: &SharedInput<'_>) -> Vec<TargetFile> {
+    /// The files of one cluster. Findings are about what cannot be written.
+    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile>;
+    /// The files that all clusters share. Not asked for where the output's path names a cluster.
+    fn shared(
+        &self,
+        _input: &SharedInput<'_>,
+        _report: &mut dyn FnMut(Finding),
+    ) -> Vec<TargetFile> {
         Vec::new()
     }
 }
+
+/// Every target, by name.
+pub const TARGETS: &[&dyn Target] = &[
+    &argocd::ArgoCd,
+    &configmap::ConfigMaps,
+    &flux::Flux,
+    &helm_values::HelmValues,
+    &manifests::Manifests,
+];
+
+/// The target of that name.
+pub fn find(name: &str) -> Option<&'static dyn Target> {
+    TARGETS.iter().copied().find(|target| target.name() == name)
+}
+
+/// What would be stamped of an image; none where its URL cannot be made, which has been reported then.
+pub type Stamper<'a> = &'a dyn Fn(&Image) -> Option<Stamp>;
 
 /// What a target sees of one cluster.
 pub struct TargetInput<'a> {
@@ -33,6 +66,12 @@ pub struct TargetInput<'a> {
     pub settings: &'a Settings,
     /// The output being made.
     pub output: &'a Output,
+    /// The output's folder below the project's root, rendered; no slash at either end.
+    pub folder: &'a str,
+    /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
+    pub stamps: &'a [Option<Stamp>],
+    /// What would be stamped of any image of the catalogue.
+    pub stamp: Stamper<'a>,
 }
 
 /// What a target sees of the whole.
@@ -45,6 +84,10 @@ pub struct SharedInput<'a> {
     pub settings: &'a Settings,
     /// The output being made.
     pub output: &'a Output,
+    /// The output's folder below the project's root, rendered; no slash at either end.
+    pub folder: &'a str,
+    /// What would be stamped of any image of the catalogue.
+    pub stamp: Stamper<'a>,
 }
 
 /// One file to be rendered: a target decides what stands in it, its template where.
@@ -53,6 +96,139 @@ pub struct TargetFile {
     pub path: String,
     /// The template's file name.
     pub template: &'static str,
-    /// What the template sees.
-    pub context: minijinja::Value,
+    /// What the template sees: a map.
+    pub context: Map,
+    /// What the text must be.
+    pub content: Content,
+}
+
+/// What a file holds, and so how it is checked once rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Kubernetes objects, each with apiVersion, kind and a legal name.
+    Objects,
+    /// Any other YAML: values, a kustomization.
+    Yaml,
+}
+
+impl TargetInput<'_> {
+    /// The images served for the cluster, by key.
+    fn served(&self) -> impl Iterator<Item = &Image> {
+        self.view
+            .served
+            .iter()
+            .filter_map(|key| self.view.images.get(key))
+    }
+
+    /// The provider of the cluster's machines; Metal3 where the values name none. A finding where metalmark knows it not.
+    fn provider(&self, report: &mut dyn FnMut(Finding)) -> Option<&'static dyn Provider> {
+        let named = self.view.cluster.infra_provider.as_ref();
+        let name = named.map_or("capm3", |name| &*name.value);
+        let provider = providers::find(name);
+        if provider.is_none() {
+            let known: Vec<&str> = providers::PROVIDERS.iter().map(|p| p.name()).collect();
+            let mut finding = Finding::new(
+                "provider-unsupported",
+                format!("no machine template is known for the infrastructure provider `{name}`"),
+            )
+            .at(
+                named.and_then(|name| self.view.sources.resolve(name.place)),
+                "named here",
+            )
+            .help(format!("providers that are known: {}", known.join(", ")));
+            finding.subject.cluster = Some(self.view.cluster.name.to_string());
+            report(finding);
+        }
+        provider
+    }
+}
+
+/// An option that is a text; the default where it is not set. Another type is a finding.
+fn text_option<'a>(
+    output: &'a Output,
+    name: &str,
+    default: &'a str,
+    report: &mut dyn FnMut(Finding),
+) -> &'a str {
+    match output.options.get(name) {
+        None => default,
+        Some(serde_json::Value::String(text)) => text,
+        Some(other) => {
+            report(wrong_type(output, name, "a text", other));
+            default
+        }
+    }
+}
+
+/// An option that is true or false; the default where it is not set. Another type is a finding.
+fn flag_option(
+    output: &Output,
+    name: &str,
+    default: bool,
+    report: &mut dyn FnMut(Finding),
+) -> bool {
+    match output.options.get(name) {
+        None => default,
+        Some(serde_json::Value::Bool(flag)) => *flag,
+        Some(other) => {
+            report(wrong_type(output, name, "true or false", other));
+            default
+        }
+    }
+}
+
+/// An option that is one of a few words, the first of them where it is not set. Another word is a finding.
+fn word_option<T: Copy>(
+    output: &Output,
+    name: &str,
+    words: &[(&str, T)],
+    report: &mut dyn FnMut(Finding),
+) -> T {
+    let default = words[0];
+    let text = text_option(output, name, default.0, report);
+    let found = words.iter().find(|(word, _)| *word == text);
+    if found.is_none() {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        report(
+            Finding::new(
+                "option-invalid",
+                format!(
+                    "`{name}: {text}` is not an option of target `{}`",
+                    output.target
+                ),
+            )
+            .help(format!("write one of {}", known.join(", "))),
+        );
+    }
+    found.unwrap_or(&default).1
+}
+
+fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Value) -> Finding {
+    Finding::new(
+        "option-invalid",
+        format!(
+            "option `{name}` of target `{}` is {wanted}, not `{value}`",
+            output.target
+        ),
+    )
+}
+
+/// An option's value as a tree, to be placed as it stands.
+fn tree(value: &serde_json::Value) -> Node {
+    Node::computed(match value {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(flag) => Value::Bool(*flag),
+        serde_json::Value::Number(number) => Value::Number(number.as_i64().map_or_else(
+            || Number::Float(number.as_f64().unwrap_or(0.0)),
+            Number::Int,
+        )),
+        serde_json::Value::String(text) => Value::from(text.as_str()),
+        serde_json::Value::Array(items) => Value::from(items.iter().map(tree).collect::<Vec<_>>()),
+        serde_json::Value::Object(entries) => Value::from(
+            entries
+                .iter()
+                .map(|(key, value)| Entry::holding(key.as_str(), tree(value)))
+                .collect::<Map>(),
+        ),
+    })
 }

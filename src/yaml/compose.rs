@@ -70,9 +70,14 @@ struct Properties<'t> {
 
 impl<'t> Composer<'t> {
     pub(super) fn new(text: &'t str, start: usize, file: FileId, engine: Engine) -> Self {
+        let scanner = Scanner::new(text, start..text.len(), file);
+        let scanner = match engine {
+            Engine::Helm3 => scanner,
+            Engine::Helm4 | Engine::Kubectl => scanner.ending_the_last_line(),
+        };
         Self {
             text,
-            scanner: Scanner::new(text, start..text.len(), file),
+            scanner,
             file,
             engine,
             notices: Vec::new(),
@@ -640,9 +645,11 @@ impl<'t> Composer<'t> {
             Ok(token) => (token.start, token.end, describe(&token.kind)),
             Err(error) => return error,
         };
-        let message = format!("expected {wanted}, found {found}");
-        let end = end.max((start + 1).min(self.text.len()));
-        SyntaxError::new(message, self.place(start, end))
+        let message = match found {
+            Some(found) => format!("expected {wanted}, found {found}"),
+            None => "the indentation of this line fits none further up".to_owned(),
+        };
+        SyntaxError::within(self.text, self.file, start..end.max(start + 1), message)
     }
 
     pub(super) fn place(&self, start: usize, end: usize) -> Place {
@@ -693,14 +700,16 @@ fn alias_share(all: u64) -> f64 {
     0.99 - 0.89 * position
 }
 
-fn describe(kind: &Kind<'_>) -> &'static str {
-    match kind {
+/// A token in words; none for those that indentation alone makes.
+fn describe(kind: &Kind<'_>) -> Option<&'static str> {
+    Some(match kind {
+        Kind::BlockSequenceStart | Kind::BlockMappingStart => return None,
         Kind::StreamEnd => "the end of the file",
         Kind::Version { .. } | Kind::TagPrefix { .. } => "a directive",
         Kind::DocumentStart => "`---`",
         Kind::DocumentEnd => "`...`",
-        Kind::BlockSequenceStart | Kind::BlockEntry => "a list item",
-        Kind::BlockMappingStart | Kind::Key => "a key",
+        Kind::BlockEntry => "a list item",
+        Kind::Key => "a key",
         Kind::BlockEnd => "less indentation",
         Kind::FlowSequenceStart => "`[`",
         Kind::FlowSequenceEnd => "`]`",
@@ -712,5 +721,5 @@ fn describe(kind: &Kind<'_>) -> &'static str {
         Kind::Anchor(_) => "an anchor",
         Kind::Tag { .. } => "a tag",
         Kind::Scalar { .. } => "another value",
-    }
+    })
 }

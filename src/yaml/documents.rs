@@ -20,19 +20,13 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
     if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
         return json_text::read(text, file);
     }
-    let ended;
-    let mut whole = text;
-    if engine != Engine::Helm3 && !text.ends_with('\n') {
-        ended = format!("{text}\n");
-        whole = &ended;
-    }
-    let parts = part(whole, file, engine)?;
+    let parts = part(text, file, engine)?;
     let mut all = Documents {
         documents: Vec::with_capacity(parts.len()),
         notices: Vec::new(),
     };
     for part in parts {
-        let mut composer = Composer::new(&whole[..part.end], part.start, file, engine);
+        let mut composer = Composer::new(&text[..part.end], part.start, file, engine);
         let document = composer
             .document()
             .map_err(|error| with_help(error, text))?;

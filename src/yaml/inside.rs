@@ -40,44 +40,36 @@ fn segments(source: &str, scalar: Place, value: &str) -> Option<Vec<Segment>> {
     let start = scalar.start as usize;
     let end = scalar.end as usize;
     let token = source.get(start..end)?;
-    let is_block = token.starts_with(['|', '>']);
-    // Only a block scalar's own indentation tells where it ends, and its last line break stands behind its place.
-    let window = if is_block { source.len() } else { end };
-    let indent = if is_block {
-        parent_indent(source, start, value)
-    } else {
-        -1
-    };
-    let mut scanner = Scanner::again(source, start..window, scalar.file, indent);
+    if !token.starts_with(['|', '>']) {
+        return rescan(source, start..end, scalar, value, -1);
+    }
+    // A block scalar's last line break stands behind its place; its own indentation tells where it ends.
+    let window = start..source.len();
+    if !token.bytes().take(3).any(|byte| byte.is_ascii_digit()) {
+        return rescan(source, window, scalar, value, -1);
+    }
+    // Its header says by how much it is indented, counted from what it stands in, which is not known any more.
+    let line_start = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    (0..=(start - line_start).cast_signed())
+        .find_map(|indent| rescan(source, window.clone(), scalar, value, indent))
+}
+
+fn rescan(
+    source: &str,
+    window: Range<usize>,
+    scalar: Place,
+    value: &str,
+    indent: isize,
+) -> Option<Vec<Segment>> {
+    let mut scanner = Scanner::again(source, window, scalar.file, indent);
     let token = scanner.peek().ok()?;
     let same = matches!(&token.kind, Kind::Scalar { text, .. } if same_text(text, value));
     same.then(|| scanner.segments()).flatten()
 }
 
-/// A value that a reader with a line break at the end of the file has read is one line break longer.
+/// An engine that ends a file's last line has read one line break more.
 fn same_text(text: &str, value: &str) -> bool {
     text == value || value.strip_suffix('\n') == Some(text)
-}
-
-/// The indentation that a block scalar's own is counted from, needed where its header says by how much it is indented.
-fn parent_indent(source: &str, start: usize, value: &str) -> isize {
-    let mut lines = source[start..].lines();
-    let header = lines.next().unwrap_or_default();
-    let increment = header
-        .bytes()
-        .take(3)
-        .find(u8::is_ascii_digit)
-        .map(|digit| isize::from(digit - b'0'));
-    let leading = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let is_content = |line: &&str| !line.trim_start_matches(' ').is_empty();
-    let (Some(increment), Some(line), Some(content)) = (
-        increment,
-        lines.find(is_content),
-        value.split('\n').find(is_content),
-    ) else {
-        return -1;
-    };
-    leading(line).saturating_sub(leading(content)).cast_signed() - increment
 }
 
 /// The bytes that spell the byte of the value at an index; behind its last byte, the end of the spelling.

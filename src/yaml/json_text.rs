@@ -257,8 +257,7 @@ impl Reader<'_> {
     }
 
     fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
-        let end = range.end.min(self.text.len());
-        SyntaxError::new(message, self.place(range.start.min(end)..end))
+        SyntaxError::within(self.text, self.file, range, message)
     }
 
     fn place(&self, range: Range<usize>) -> Place {

@@ -7,7 +7,7 @@
 mod compose;
 mod decode;
 mod documents;
-mod emit;
+pub mod emit;
 mod inside;
 mod json_text;
 mod mapping;
@@ -16,6 +16,8 @@ mod notice;
 mod resolve;
 mod scan;
 mod to_yaml;
+
+use std::ops::Range;
 
 use crate::model::engine::Engine;
 use crate::model::merge;
@@ -42,12 +44,29 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    pub(crate) fn new(message: String, place: Place) -> Self {
+    fn new(message: String, place: Place) -> Self {
         Self {
             message,
             place,
             help: None,
         }
+    }
+
+    /// An error at a range of bytes, which is cut to the text and widened to whole characters.
+    fn within(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
+        let end = (range.end.min(text.len())..=text.len())
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(text.len());
+        let start = (0..=range.start.min(end))
+            .rev()
+            .find(|start| text.is_char_boundary(*start))
+            .unwrap_or(0);
+        let place = Place {
+            file,
+            start: start as u32,
+            end: end as u32,
+        };
+        Self::new(message, place)
     }
 }
 

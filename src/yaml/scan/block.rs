@@ -51,6 +51,9 @@ impl Scanner<'_> {
             end = self.at;
             if !self.bytes.is_end(self.at) {
                 last_break = Some(self.cross_line());
+            } else if self.ends_line {
+                last_break = Some(self.at..self.at);
+                break;
             }
             self.block_gap(&mut indent, &mut breaks)?;
         }
@@ -128,10 +131,14 @@ impl Scanner<'_> {
                 let message = "a tab cannot indent; use spaces".to_owned();
                 return Err(self.error(self.at..self.at + 1, message));
             }
-            if !self.bytes.is_break(self.at) {
-                break;
+            if self.bytes.is_break(self.at) {
+                breaks.push(self.cross_line());
+                continue;
             }
-            breaks.push(self.cross_line());
+            if self.ends_line && self.bytes.is_end(self.at) && self.column() > 0 {
+                breaks.push(self.at..self.at);
+            }
+            break;
         }
         if *indent == 0 {
             *indent = deepest.max(self.indent + 1).max(1);

@@ -80,6 +80,8 @@ impl<'t> Scanner<'t> {
     }
 
     fn fetch_end(&mut self) -> Result<()> {
+        // No key goes on behind the end, at whatever flow level it started.
+        self.line += 1;
         self.leave_document()?;
         self.push(Kind::StreamEnd, self.at);
         Ok(())

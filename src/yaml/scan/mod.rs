@@ -15,7 +15,7 @@ mod token;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::model::place::{FileId, Place};
+use crate::model::place::FileId;
 
 use super::SyntaxError;
 use chars::Bytes;
@@ -47,6 +47,8 @@ pub(crate) struct Scanner<'t> {
     key_allowed: bool,
     queue: VecDeque<Token<'t>>,
     taken: usize,
+    /// A last line without a line break counts as if it had one.
+    ends_line: bool,
     record: bool,
     segments: Option<Vec<Segment>>,
 }
@@ -85,6 +87,7 @@ impl<'t> Scanner<'t> {
             key_allowed: true,
             queue: VecDeque::new(),
             taken: 0,
+            ends_line: false,
             record: false,
             segments: None,
         }
@@ -102,6 +105,12 @@ impl<'t> Scanner<'t> {
         scanner.indent = indent;
         scanner.record = true;
         scanner
+    }
+
+    /// The same, as Helm 4 and kubectl read: they end the last line before they read any YAML.
+    pub(crate) fn ending_the_last_line(mut self) -> Self {
+        self.ends_line = !self.text.ends_with('\n');
+        self
     }
 
     /// How the scalar that [`Self::peek`] showed is spelled.
@@ -287,15 +296,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
-        let end = range.end.min(self.text.len());
-        SyntaxError::new(
-            message,
-            Place {
-                file: self.file,
-                start: range.start.min(end) as u32,
-                end: end as u32,
-            },
-        )
+        SyntaxError::within(self.text, self.file, range, message)
     }
 }
 

@@ -1,0 +1,255 @@
+//! Runs the rules over what was read and resolved, and says how much each finding matters: its level, and whether it is waived.
+//!
+//! Never reads a clock: the day that waivers are held against is given by whoever asks.
+
+use std::collections::BTreeSet;
+
+use crate::model::finding::{Finding, Judged, Level};
+use crate::model::policy::{Date, Policy};
+use crate::model::workspace::{ClusterView, Settings};
+use crate::rules::{ClusterInput, RULES, Rule, WorkspaceInput};
+
+/// What checking one cluster, or the workspace, came to.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// The findings that are neither off nor waived. [`crate::report`] sorts them and shows each fault once, however many
+    /// clusters and pools inherit it.
+    pub findings: Vec<Judged>,
+    /// The waivers that accepted a finding, by their number in the policy: [`workspace`] needs those of all clusters.
+    pub waivers_used: BTreeSet<usize>,
+}
+
+/// Checks one cluster: the findings of the stages before, and those of every rule.
+pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked {
+    let policy = &settings.policy;
+    let mut checked = Checked::default();
+    for finding in &view.findings {
+        checked.judge(finding.clone(), policy, today);
+    }
+    let input = ClusterInput { view, settings };
+    for rule in running(policy) {
+        rule.cluster(&input, &mut |finding| checked.judge(finding, policy, today));
+    }
+    checked
+}
+
+/// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
+/// neither a cluster (`waivers_used`) nor this check used are findings too, and so are those past their day.
+pub fn workspace(
+    input: &WorkspaceInput<'_>,
+    found: Vec<Finding>,
+    waivers_used: &BTreeSet<usize>,
+    today: Date,
+) -> Checked {
+    let policy = &input.settings.policy;
+    let mut checked = Checked::default();
+    for finding in found {
+        checked.judge(finding, policy, today);
+    }
+    for rule in running(policy) {
+        rule.workspace(input, &mut |finding| checked.judge(finding, policy, today));
+    }
+    checked.waivers_used.extend(waivers_used);
+    for finding in waivers(policy, &checked.waivers_used, today) {
+        checked.judge(finding, policy, today);
+    }
+    checked
+}
+
+/// Judges findings of stages behind this one, such as a target's.
+pub fn findings(found: Vec<Finding>, settings: &Settings, today: Date) -> Checked {
+    let mut checked = Checked::default();
+    for finding in found {
+        checked.judge(finding, &settings.policy, today);
+    }
+    checked
+}
+
+impl Checked {
+    /// Whether an error stands: nothing may be written, and the exit status is 1.
+    pub fn has_errors(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|judged| judged.level == Level::Error)
+    }
+
+    /// Adds what was found later of the same cluster.
+    pub fn join(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        self.waivers_used.extend(later.waivers_used);
+    }
+
+    fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
+        // A rule that is not in the table is a slip of ours: its findings still count.
+        let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
+        let level = policy.level(&finding, default);
+        if level == Level::Off {
+            return;
+        }
+        match policy.waiver(&finding, today) {
+            Some(waiver) => {
+                self.waivers_used.insert(waiver);
+            }
+            None => self.findings.push(Judged { finding, level }),
+        }
+    }
+}
+
+fn running(policy: &Policy) -> impl Iterator<Item = &'static dyn Rule> {
+    RULES
+        .iter()
+        .copied()
+        .filter(|rule| policy.rules.is_empty() || !policy.is_off(rule.id()))
+}
+
+/// The waivers that have outlived their day or their use.
+fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding> {
+    let stale = policy
+        .waivers
+        .iter()
+        .enumerate()
+        .filter_map(|(index, waiver)| {
+            let (rule, text) = (&waiver.rule, waiver.pattern.glob().glob());
+            let finding = match &waiver.until {
+                Some(until) if waiver.has_expired(today) => Finding::new(
+                    "waiver-expired",
+                    format!("the waiver of `{rule}` for `{text}` ended on {until}"),
+                )
+                .at(waiver.spot.clone(), "no longer accepts anything")
+                .help("mend what it covered and remove it, or decide anew and move `until`"),
+                _ if used.contains(&index) => return None,
+                _ => Finding::new(
+                    "waiver-unused",
+                    format!("the waiver of `{rule}` for `{text}` accepts nothing"),
+                )
+                .at(waiver.spot.clone(), "no such finding")
+                .help("remove it"),
+            };
+            Some(finding)
+        });
+    stale.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Checked, cluster, findings, workspace};
+    use crate::model::finding::{Finding, Level};
+    use crate::model::image::Images;
+    use crate::model::place::Sources;
+    use crate::model::policy::{Date, Waiver, pattern};
+    use crate::model::workspace::{ClusterView, Settings};
+    use crate::rules::WorkspaceInput;
+    use crate::testing::{Given, settings, today};
+
+    const MISSING: &str = "checksum-missing";
+
+    /// A cluster whose image has no checksum and a format.
+    fn without_checksum() -> Given {
+        let mut given = Given::new();
+        let facts = [("k8s-version", "1.31.8+rke2r1"), ("image-format", "raw")];
+        given.image("noble-a", &facts);
+        given.boots("noble-a");
+        given
+    }
+
+    fn waived(rule: &str, place: &str, until: Option<&str>) -> Settings {
+        let mut settings = settings();
+        settings.policy.waivers.push(Waiver {
+            rule: rule.into(),
+            pattern: pattern(place).unwrap(),
+            reason: "ticket 4711".into(),
+            until: until.map(str::to_string),
+            spot: None,
+        });
+        settings
+    }
+
+    fn rules(checked: &Checked) -> Vec<&str> {
+        let rules = checked.findings.iter().map(|judged| judged.finding.rule);
+        rules.collect()
+    }
+
+    fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
+        let input = WorkspaceInput {
+            uses: &[],
+            images: &Images::new(),
+            sources: &Sources::default(),
+            settings,
+        };
+        workspace(&input, Vec::new(), used, today)
+    }
+
+    #[test]
+    fn a_clean_cluster_has_no_findings() {
+        let mut given = without_checksum();
+        given.settings.images.url = "{{ image.uri }}".into();
+        let checked = cluster(&given.finished(), &given.settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert!(!checked.has_errors());
+    }
+
+    #[test]
+    fn stages_and_rules_findings_are_judged_alike() {
+        let mut given = without_checksum();
+        given.view.findings = vec![Finding::new("value-surprising", "odd")];
+        let mut settings = settings();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), ["value-surprising", MISSING]);
+        assert_eq!(checked.findings[0].level, Level::Warning);
+        assert!(checked.has_errors());
+        settings.policy.rules = [MISSING, "value-surprising"]
+            .map(|rule| (rule.to_string(), Level::Off))
+            .into();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_waiver_accepts_and_is_counted_as_used() {
+        let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(checked.waivers_used, BTreeSet::from([0]));
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_expired_waiver_accepts_nothing_and_is_told() {
+        let settings = waived(MISSING, "edge-*", Some("2026-11-20"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), [MISSING]);
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), ["waiver-expired"]);
+    }
+
+    #[test]
+    fn a_waiver_that_accepts_nothing_is_told() {
+        let settings = waived(MISSING, "edge-2", None);
+        let checked = whole(&settings, &BTreeSet::new(), today());
+        assert_eq!(rules(&checked), ["waiver-unused"]);
+    }
+
+    #[test]
+    fn findings_of_later_stages_keep_their_own_level() {
+        let found = vec![Finding::new("duplicate-key", "twice").unless_set(Level::Warning)];
+        let checked = findings(found, &settings(), today());
+        assert_eq!(checked.findings[0].level, Level::Warning);
+    }
+
+    #[test]
+    fn a_view_without_pools_is_no_trouble() {
+        let view = ClusterView {
+            selections: Vec::new(),
+            ..Given::new().finished()
+        };
+        assert_eq!(
+            rules(&cluster(&view, &settings(), today())),
+            Vec::<&str>::new()
+        );
+    }
+}

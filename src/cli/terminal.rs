@@ -1,0 +1,46 @@
+//! The process's own streams and environment, looked at once.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+
+use crate::commands::{Stream, Terminal};
+use crate::error::Error;
+use crate::report::Colour;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The process's streams, buffered.
+pub(super) fn open(color: Color) -> Terminal {
+    let (out, err) = (io::stdout(), io::stderr());
+    let (out_colour, err_colour) = (colour(color, out.is_terminal()), colour(color, err.is_terminal()));
+    Terminal {
+        out: Stream::new(Box::new(io::BufWriter::new(out)), out_colour),
+        err: Stream::new(Box::new(io::BufWriter::new(err)), err_colour),
+    }
+}
+
+/// An empty NO_COLOR counts as unset (no-color.org).
+fn colour(color: Color, is_terminal: bool) -> Colour {
+    let wanted = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    if wanted { Colour::Always } else { Colour::Never }
+}
+
+/// Says why the run ended with status 2.
+pub(super) fn say(terminal: &mut Terminal, error: &Error) {
+    // Nothing is left to tell anyone when stderr itself is gone.
+    let _ = writeln!(terminal.err, "error: {error}");
+}

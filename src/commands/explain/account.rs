@@ -1,0 +1,198 @@
+//! Why a pool boots what it boots, as data: what `explain --output json` prints and the human text is made from.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
+use crate::model::image::Image;
+use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
+use crate::model::place::{Place, Sources};
+use crate::model::selector::{Selector, Wanted};
+use crate::model::workspace::ClusterView;
+
+/// A value and where it stands (`path:line:column`); no place for what was added or computed.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    /// The value as text.
+    pub(super) value: String,
+    /// Where.
+    pub(super) at: Option<String>,
+}
+
+/// Everything about one pool's image.
+#[derive(Debug, Serialize)]
+pub(super) struct PoolAccount {
+    /// The cluster.
+    pub(super) cluster: String,
+    /// The pool.
+    pub(super) pool: String,
+    /// The Kubernetes version that its nodes are to run.
+    pub(super) k8s_version: Option<Told>,
+    /// What each level of the values says, in the order of inheritance; the pool's choice is their sum.
+    pub(super) levels: Vec<LevelAccount>,
+    /// The selector as it was matched, by fact: with the terms that the cluster adds.
+    pub(super) selector: BTreeMap<String, Told>,
+    /// Every image with the facts that keep it from matching.
+    pub(super) candidates: Vec<CandidateAccount>,
+    /// What it came to, in words.
+    pub(super) outcome: String,
+    /// The chosen image's key.
+    pub(super) image: Option<String>,
+    /// What the other matching mode would have chosen, where it differs.
+    pub(super) other_mode: Option<String>,
+    /// The chosen image's facts, by name, each with its origin.
+    pub(super) facts: BTreeMap<String, FactAccount>,
+}
+
+/// One level of the values.
+#[derive(Debug, Serialize)]
+pub(super) struct LevelAccount {
+    /// Its path, such as `cluster.control_plane.capm3`.
+    pub(super) path: String,
+    /// What it sets, by name.
+    pub(super) sets: BTreeMap<String, Told>,
+}
+
+/// One image of the catalogue against the selector.
+#[derive(Debug, Serialize)]
+pub(super) struct CandidateAccount {
+    /// The image.
+    pub(super) key: String,
+    /// Whether it matches.
+    pub(super) matches: bool,
+    /// The facts that differ.
+    pub(super) differs: Vec<DifferenceAccount>,
+}
+
+/// One fact that differs.
+#[derive(Debug, Serialize)]
+pub(super) struct DifferenceAccount {
+    /// The fact.
+    pub(super) fact: String,
+    /// What the selector wants.
+    pub(super) wanted: String,
+    /// What the image has.
+    pub(super) has: Option<String>,
+}
+
+/// One fact of an image.
+#[derive(Debug, Serialize)]
+pub(super) struct FactAccount {
+    /// Its value.
+    pub(super) value: String,
+    /// Where it was learnt, in words.
+    pub(super) origin: String,
+    /// Where it stands, if in a file that is at hand.
+    pub(super) at: Option<String>,
+}
+
+/// The account of one pool.
+pub(super) fn of_pool(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Matching, cache: &PatternCache) -> PoolAccount {
+    let told = |value: &str, place: Place| tell(value, place, &view.sources);
+    let image = match &selection.outcome {
+        Outcome::Image(key) => view.images.get(key),
+        _ => None,
+    };
+    let version = pool.k8s_version.as_ref().or(view.cluster.k8s_version.as_ref());
+    PoolAccount {
+        cluster: view.cluster.name.to_string(),
+        pool: pool.name.to_string(),
+        k8s_version: version.map(|version| told(&version.value, version.place)),
+        levels: levels(view, pool),
+        selector: terms(&selection.finalised, &view.sources),
+        candidates: considered(view, selection, matching, cache),
+        outcome: outcome(&selection.outcome),
+        image: image.map(|image| image.key.to_string()),
+        other_mode: selection.other_mode.as_ref().map(outcome),
+        facts: image.map(|image| facts(image, &view.sources)).unwrap_or_default(),
+    }
+}
+
+/// The facts of an image with their origins.
+pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
+    let account = |(name, fact): (&std::sync::Arc<str>, &crate::model::image::Fact)| {
+        let at = sources.resolve(fact.place).map(|spot| spot.to_string());
+        (name.to_string(), FactAccount { value: fact.value.to_string(), origin: fact.origin.to_string(), at })
+    };
+    image.facts.iter().map(account).collect()
+}
+
+fn tell(value: &str, place: Place, sources: &Sources) -> Told {
+    Told { value: value.to_owned(), at: sources.resolve(place).map(|spot| spot.to_string()) }
+}
+
+fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
+    let infra = view.cluster.infra_provider.as_ref().map_or("capm3", |infra| &infra.value);
+    let of_pool = |level: &&ChoiceLevel| match &level.name {
+        LevelName::Cluster => true,
+        LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
+        LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
+        LevelName::MachineDeployment(name) => matches!(&pool.name, PoolName::MachineDeployment(own) if own == name),
+    };
+    let account = |level: &ChoiceLevel| LevelAccount {
+        path: level.name.path(infra).join("."),
+        sets: settings(&level.choice, &view.sources),
+    };
+    view.cluster.levels.iter().filter(of_pool).map(account).filter(|level| !level.sets.is_empty()).collect()
+}
+
+fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, Told> {
+    let plain = [
+        ("image_key", &choice.key),
+        ("machine_image_url", &choice.url),
+        ("machine_image_format", &choice.format),
+        ("machine_image_checksum", &choice.checksum),
+        ("machine_image_checksum_type", &choice.checksum_type),
+    ];
+    let mut sets: BTreeMap<String, Told> = plain
+        .into_iter()
+        .filter_map(|(name, value)| value.as_ref().map(|value| (name.to_owned(), tell(&value.value, value.place, sources))))
+        .collect();
+    for term in choice.selector.iter().flat_map(|selector| &selector.value.terms) {
+        sets.insert(format!("os_image_selector.{}", term.fact), tell(&wanted(&term.wanted), term.place, sources));
+    }
+    sets
+}
+
+fn terms(selector: &Selector, sources: &Sources) -> BTreeMap<String, Told> {
+    selector.terms.iter().map(|term| (term.fact.to_string(), tell(&wanted(&term.wanted), term.place, sources))).collect()
+}
+
+fn wanted(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::Pattern(pattern) => pattern.to_string(),
+        Wanted::Bool(flag) => flag.to_string(),
+        Wanted::Invalid(kind) => format!("({kind})"),
+    }
+}
+
+fn considered(view: &ClusterView, selection: &Selection, matching: Matching, cache: &PatternCache) -> Vec<CandidateAccount> {
+    if selection.finalised.terms.is_empty() {
+        return Vec::new();
+    }
+    let account = |candidate: crate::model::matching::Candidate| CandidateAccount {
+        key: candidate.key.to_string(),
+        matches: candidate.differs.is_empty(),
+        differs: candidate
+            .differs
+            .into_iter()
+            .map(|differs| DifferenceAccount { fact: differs.fact, wanted: differs.wanted, has: differs.has })
+            .collect(),
+    };
+    candidates(&selection.finalised, &view.images, matching, cache).into_iter().map(account).collect()
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    let list = |keys: &[crate::model::image::ImageKey]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    match outcome {
+        Outcome::Image(key) => format!("image `{key}`"),
+        Outcome::Explicit => "the image that `machine_image_url` gives".to_owned(),
+        Outcome::Nothing => "no image: nothing chooses one".to_owned(),
+        Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalogue"),
+        Outcome::NoMatch => "no image: none matches".to_owned(),
+        Outcome::Several(keys) => format!("no image: {} match: {}", keys.len(), list(keys)),
+        Outcome::Disagree { key, selected } => format!("no image: `image_key` names `{key}`, the selector matches {}", list(selected)),
+        Outcome::Invalid(reason) => format!("no image: {reason}"),
+    }
+}

@@ -1,0 +1,167 @@
+//! `metalmark explain`: a rule, an image, or why a pool boots what it boots.
+
+mod account;
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::model::matching::Outcome;
+use crate::model::policy::Date;
+use crate::model::suggest::did_you_mean;
+use crate::model::workspace::ClusterView;
+use crate::read::{self, Request, Workspace};
+use crate::rules::{self, RULES, Rule};
+
+use super::fleet::Tools;
+use super::{Format, Terminal, Verdict, fleet};
+use account::{FactAccount, PoolAccount};
+
+/// What `explain` was asked for.
+#[derive(Clone, Debug)]
+pub struct ExplainOptions {
+    /// A rule's id, an image key, a cluster, or `cluster/pool`.
+    pub subject: String,
+    /// The format of the answer.
+    pub format: Format,
+    /// The day that waivers are held against.
+    pub today: Date,
+}
+
+/// One rule.
+#[derive(Debug, Serialize)]
+struct RuleAccount {
+    rule: &'static str,
+    level: crate::model::finding::Level,
+    summary: &'static str,
+    explanation: &'static str,
+}
+
+/// One image, as one or more clusters have it.
+#[derive(Debug, Serialize)]
+struct ImageAccount {
+    image: String,
+    uri: Option<String>,
+    facts: BTreeMap<String, FactAccount>,
+    /// The pools that boot it, as `cluster/pool`.
+    used_by: Vec<String>,
+    /// The clusters that are served it.
+    served_for: Vec<String>,
+}
+
+/// Answers on stdout.
+///
+/// # Errors
+/// The world failed, there is no project, or nothing has that name.
+pub fn explain(request: &Request, options: &ExplainOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let subject = options.subject.as_str();
+    if let Some(rule) = rules::rule(subject) {
+        answer(&told(rule), options.format, terminal, text::rule)?;
+        return Ok(Verdict::Clean);
+    }
+    let workspace = read::workspace(request)?;
+    let tools = fleet::tools(&workspace, options.today)?;
+    let (cluster, pool) = subject.split_once('/').map_or((subject, None), |(cluster, pool)| (cluster, Some(pool)));
+    if let Some(entry) = workspace.clusters.iter().find(|entry| &*entry.name == cluster) {
+        let view = fleet::view(&workspace, &tools, entry)?;
+        let pools = pools(&view, pool, &workspace, &tools)?;
+        answer(&pools, options.format, terminal, |pools, out| text::pools(pools, out))?;
+        return Ok(Verdict::Clean);
+    }
+    let images = images(subject, &workspace, &tools)?;
+    if images.is_empty() {
+        return Err(nothing(subject, &workspace));
+    }
+    answer(&images, options.format, terminal, |images, out| text::images(images, out))?;
+    Ok(Verdict::Clean)
+}
+
+/// Prints an answer as data or as text.
+fn answer<T: Serialize>(
+    data: &T,
+    format: Format,
+    terminal: &mut Terminal,
+    human: impl Fn(&T, &mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    match format {
+        Format::Human => human(data, &mut terminal.out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut terminal.out, data).map_err(std::io::Error::from)?;
+            writeln!(terminal.out)?;
+        }
+    }
+    Ok(())
+}
+
+fn told(rule: &'static dyn Rule) -> RuleAccount {
+    RuleAccount { rule: rule.id(), level: rule.level(), summary: rule.summary(), explanation: rule.explanation() }
+}
+
+fn pools(view: &ClusterView, pool: Option<&str>, workspace: &Workspace, tools: &Tools) -> Result<Vec<PoolAccount>, Error> {
+    let all = view.cluster.pools.iter().zip(&view.selections);
+    let wanted = all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
+    let matching = workspace.settings.matching;
+    let accounts: Vec<PoolAccount> =
+        wanted.map(|(pool, selection)| account::of_pool(view, pool, selection, matching, &tools.patterns)).collect();
+    match pool {
+        Some(pool) if accounts.is_empty() => {
+            let names: Vec<String> = view.cluster.pools.iter().map(|pool| format!("`{}`", pool.name)).collect();
+            let message = format!("cluster `{}` has no pool `{pool}`\nhelp: it has {}", view.cluster.name, names.join(", "));
+            Err(Error::Usage { message })
+        }
+        _ => Ok(accounts),
+    }
+}
+
+/// The image of a key in every cluster's catalogue, those that are the same told once.
+fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAccount>, Error> {
+    let survey = fleet::survey(workspace, tools, |view, _| Ok((image(key, view), Vec::new())))?;
+    let mut told: Vec<ImageAccount> = Vec::new();
+    for account in survey.results.into_iter().flatten() {
+        match told.iter_mut().find(|known| known.uri == account.uri && same_facts(&known.facts, &account.facts)) {
+            Some(known) => {
+                known.used_by.extend(account.used_by);
+                known.served_for.extend(account.served_for);
+            }
+            None => told.push(account),
+        }
+    }
+    Ok(told)
+}
+
+fn same_facts(known: &BTreeMap<String, FactAccount>, other: &BTreeMap<String, FactAccount>) -> bool {
+    let values = |facts: &BTreeMap<String, FactAccount>| -> Vec<(String, String)> {
+        facts.iter().map(|(name, fact)| (name.clone(), fact.value.clone())).collect()
+    };
+    values(known) == values(other)
+}
+
+fn image(key: &str, view: &ClusterView) -> Option<ImageAccount> {
+    let image = view.images.get(key).or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
+    let booted = view.cluster.pools.iter().zip(&view.selections);
+    let used_by = booted
+        .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(chosen) if *chosen == image.key))
+        .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
+    let served = view.served.binary_search(&image.key).is_ok();
+    Some(ImageAccount {
+        image: image.key.to_string(),
+        uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
+        facts: account::facts(image, &view.sources),
+        used_by: used_by.collect(),
+        served_for: served.then(|| view.cluster.name.to_string()).into_iter().collect(),
+    })
+}
+
+fn nothing(subject: &str, workspace: &Workspace) -> Error {
+    let names: Vec<Arc<str>> = workspace.clusters.iter().map(|entry| Arc::clone(&entry.name)).collect();
+    let known = RULES.iter().map(|rule| rule.id()).chain(names.iter().map(|name| &**name));
+    let help = match did_you_mean(subject, known) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`metalmark images` lists the image keys, README.md the rules".to_owned(),
+    };
+    Error::Usage { message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}") }
+}

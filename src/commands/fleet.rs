@@ -1,0 +1,164 @@
+//! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
+//! order. What is not asked for is dropped with its cluster, so that memory does not grow with the fleet's values.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::check::{self, Checked};
+use crate::error::Error;
+use crate::model::finding::{Finding, Judged, Level};
+use crate::model::image::{Image, Images};
+use crate::model::matching::{Outcome, PatternCache};
+use crate::model::catalogue::Catalogue;
+use crate::model::policy::Date;
+use crate::model::workspace::ClusterView;
+use crate::evaluate::TemplateCache;
+use crate::read::{self, ClusterEntry, Workspace};
+use crate::resolve::{self, Resolved};
+use crate::rules::{ImageUse, WorkspaceInput};
+
+/// What the stages need beside the workspace.
+pub(super) struct Tools {
+    /// Patterns, each compiled once.
+    pub(super) patterns: PatternCache,
+    /// Expressions, each parsed once.
+    templates: TemplateCache,
+    /// The catalogue of the shared layers alone.
+    catalogue: Arc<Catalogue>,
+    /// What it came to: the images of every cluster that does not touch it.
+    shared: Resolved,
+    /// The day that waivers are held against.
+    pub(super) today: Date,
+}
+
+/// What a survey keeps of each cluster, and what all of them came to.
+pub(super) struct Survey<T> {
+    /// What the caller made of each cluster, in the workspace's order.
+    pub(super) results: Vec<T>,
+    /// The clusters with a finding at error level.
+    pub(super) faulty: BTreeSet<Arc<str>>,
+    /// The images that any cluster is served, by key.
+    pub(super) served: Arc<Images>,
+    /// All findings.
+    pub(super) judged: Vec<Judged>,
+}
+
+impl<T> Survey<T> {
+    /// Whether a finding at error level stands anywhere.
+    pub(super) fn has_errors(&self) -> bool {
+        self.judged.iter().any(|judged| judged.level == Level::Error)
+    }
+
+    /// Adds what was found behind the rules.
+    pub(super) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
+        let checked = check::findings(found, &workspace.settings, today);
+        self.judged.extend(checked.findings);
+    }
+}
+
+/// One cluster's part on its way.
+struct Part<T> {
+    checked: Checked,
+    uses: ImageUse,
+    served: Vec<Image>,
+    result: T,
+}
+
+/// The tools of one run.
+pub(super) fn tools(workspace: &Workspace, today: Date) -> Result<Tools, Error> {
+    let templates = TemplateCache::default();
+    let catalogue = read::shared_catalogue(workspace, &templates);
+    let shared = resolve::images(&catalogue, &workspace.sources)?;
+    Ok(Tools {
+        patterns: PatternCache::default(),
+        templates,
+        catalogue,
+        shared,
+        today,
+    })
+}
+
+/// One cluster, read and resolved.
+pub(super) fn view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let read = read::cluster(workspace, entry, &tools.catalogue, &tools.templates)?;
+    let own;
+    let resolved = if Arc::ptr_eq(&read.catalogue, &tools.catalogue) {
+        &tools.shared
+    } else {
+        own = resolve::images(&read.catalogue, &workspace.sources)?;
+        &own
+    };
+    Ok(resolve::cluster(
+        read,
+        resolved,
+        &workspace.settings,
+        &tools.patterns,
+    ))
+}
+
+/// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.
+pub(super) fn survey<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Survey<T>, Error> {
+    let part = |entry: &ClusterEntry| -> Result<Part<T>, Error> {
+        let view = view(workspace, tools, entry)?;
+        let mut checked = check::cluster(&view, &workspace.settings, tools.today);
+        let (result, found) = keep(&view, &checked)?;
+        if !found.is_empty() {
+            let behind = check::findings(found, &workspace.settings, tools.today);
+            checked.findings.extend(behind.findings);
+            checked.waivers_used.extend(behind.waivers_used);
+        }
+        Ok(Part { uses: uses(&view), served: served(&view), checked, result })
+    };
+    let parts = workspace.clusters.par_iter().map(part).collect::<Result<Vec<_>, Error>>()?;
+    conclude(workspace, tools, parts)
+}
+
+/// What the clusters come to together.
+fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Result<Survey<T>, Error> {
+    let mut survey = Survey { results: Vec::new(), faulty: BTreeSet::new(), served: Arc::default(), judged: Vec::new() };
+    let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
+    for part in parts {
+        if part.checked.has_errors() {
+            survey.faulty.insert(Arc::clone(&part.uses.cluster));
+        }
+        used.extend(part.checked.waivers_used);
+        survey.judged.extend(part.checked.findings);
+        survey.results.push(part.result);
+        for image in part.served {
+            images.entry(Arc::clone(&image.key)).or_insert(image);
+        }
+        all.push(part.uses);
+    }
+    let input = WorkspaceInput {
+        uses: &all,
+        images: &tools.shared.images,
+        sources: workspace.shared.sources(),
+        settings: &workspace.settings,
+    };
+    let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
+    survey.judged.extend(whole.findings);
+    survey.served = Arc::new(images);
+    Ok(survey)
+}
+
+fn uses(view: &ClusterView) -> ImageUse {
+    let chosen = view.cluster.pools.iter().zip(&view.selections).filter_map(|(pool, selection)| match &selection.outcome {
+        Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+        _ => None,
+    });
+    ImageUse { cluster: Arc::clone(&view.cluster.name), pools: chosen.collect(), served: view.served.clone() }
+}
+
+fn served(view: &ClusterView) -> Vec<Image> {
+    view.served.iter().filter_map(|key| view.images.get(key)).cloned().collect()
+}

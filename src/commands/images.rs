@@ -1,0 +1,130 @@
+//! `metalmark images`: the catalogue as a table.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::model::image::{Image, ImageKey, fact};
+use crate::model::matching::Outcome;
+use crate::model::policy::Date;
+use crate::model::workspace::ClusterView;
+use crate::read::{self, Request};
+use crate::yaml;
+
+use super::table::Table;
+use super::{Terminal, Verdict, fleet};
+
+/// What `images` was asked for.
+#[derive(Clone, Debug)]
+pub struct ImagesOptions {
+    /// The format of the list.
+    pub format: ListFormat,
+    /// The day that waivers are held against.
+    pub today: Date,
+}
+
+/// The format of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListFormat {
+    /// A table for people.
+    Human,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// One image of the catalogue, over all clusters.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    /// Its key.
+    key: ImageKey,
+    /// The OCI reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<Arc<str>>,
+    /// Whether any cluster is served it.
+    served: bool,
+    /// The pools that boot it, as `cluster/pool`.
+    used_by: Vec<String>,
+    /// Its facts, by name.
+    facts: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// Rows by key and reference: two clusters may mean two images by one key.
+type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), Row>;
+
+/// Lists the images of all clusters' catalogues: on stdout, whatever the rules say; findings go to stderr.
+///
+/// # Errors
+/// The world failed, or there is no project.
+pub fn images(request: &Request, options: &ImagesOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let workspace = read::workspace(request)?;
+    let tools = fleet::tools(&workspace, options.today)?;
+    let survey = fleet::survey(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
+    let mut all = Rows::new();
+    for (identity, row) in survey.results.iter().flatten() {
+        let known = all.entry(identity.clone()).or_insert_with(|| Row { used_by: Vec::new(), ..row.clone() });
+        known.served |= row.served;
+        known.used_by.extend(row.used_by.iter().cloned());
+    }
+    let rows: Vec<Row> = all.into_values().collect();
+    match options.format {
+        ListFormat::Human => table(&rows).write(&mut terminal.out)?,
+        ListFormat::Json => {
+            serde_json::to_writer_pretty(&mut terminal.out, &rows).map_err(std::io::Error::from)?;
+            writeln!(terminal.out)?;
+        }
+        ListFormat::Yaml => {
+            let text = yaml::to_yaml(&rows).map_err(std::io::Error::from)?;
+            terminal.out.write_all(text.as_bytes())?;
+        }
+    }
+    Ok(Verdict::Clean)
+}
+
+/// One cluster's catalogue. Images that nobody uses and nobody is served are listed too: they are what may be chosen.
+fn rows(view: &ClusterView) -> Rows {
+    let mut rows = Rows::new();
+    for image in view.images.values() {
+        let uri = image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
+        rows.insert((Arc::clone(&image.key), uri.clone()), row(view, image, uri));
+    }
+    rows
+}
+
+fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
+    let booted = view.cluster.pools.iter().zip(&view.selections);
+    let used_by = booted
+        .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(key) if *key == image.key))
+        .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
+    Row {
+        key: Arc::clone(&image.key),
+        uri,
+        served: view.served.binary_search(&image.key).is_ok(),
+        used_by: used_by.collect(),
+        facts: image.facts.iter().map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value))).collect(),
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    const FACTS: [&str; 6] =
+        [fact::OS, fact::OS_RELEASE, fact::HARDENED, fact::K8S_FLAVOR, fact::K8S_VERSION, fact::IMAGE_FORMAT];
+    let head = ["image", "os", "release", "hardened", "flavour", "kubernetes", "format", "served", "used by", "reference"];
+    let mut table = Table::new(&head);
+    for row in rows {
+        let facts = FACTS.iter().map(|name| row.facts.get(*name).map_or("–", |value| value).to_owned());
+        let used = match row.used_by.as_slice() {
+            [] => "–".to_owned(),
+            [first] => first.clone(),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
+        };
+        let served = if row.served { "yes" } else { "no" };
+        let uri = row.uri.as_deref().unwrap_or("–").to_owned();
+        let cells = std::iter::once(row.key.to_string()).chain(facts);
+        table.row(cells.chain([served.to_owned(), used, uri]));
+    }
+    table
+}

@@ -1,0 +1,44 @@
+//! Columns that line up, for people.
+
+use std::io::{self, Write};
+
+/// Rows of cells; the first one is the head.
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn new(head: &[&str]) -> Self {
+        Self { rows: vec![head.iter().map(|cell| cell.to_uppercase()).collect()] }
+    }
+
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Two spaces between columns, none at the end of a line.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        for row in &self.rows {
+            let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+            writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    #[test]
+    fn columns_line_up_and_lines_end_in_text() {
+        let mut table = Table::new(&["a", "b"]);
+        table.row(["long".to_owned(), "x".to_owned()]);
+        let mut text = Vec::new();
+        table.write(&mut text).expect("memory");
+        assert_eq!(String::from_utf8_lossy(&text), "A     B\nlong  x\n");
+    }
+}

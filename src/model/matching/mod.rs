@@ -1,0 +1,303 @@
+//! Which image a selector means, and why not the others.
+//!
+//! Source: sylva-library's `_os_images.tpl` (S20–S25, T1–T17). Never looks at a cluster's files: rules turn [`Trap`]s and
+//! [`Outcome`]s into findings.
+
+mod compare;
+mod finalise;
+mod pattern;
+mod traps;
+
+use std::sync::Arc;
+
+use super::cluster::{Choice, Cluster};
+use super::image::{ImageKey, Images};
+use super::name::key_of;
+use super::selector::Selector;
+use compare::{Compiled, Fit};
+pub use finalise::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalise, validate};
+pub use pattern::PatternCache;
+pub use traps::{Trap, TrapKind, traps};
+
+/// What a pool's choice comes to.
+///
+/// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is (S25, T7). A URL
+/// counts where neither stands.
+pub fn select(
+    choice: &Choice,
+    cluster: &ClusterFacts<'_>,
+    images: &Images,
+    mode: Matching,
+    cache: &PatternCache,
+) -> Selection {
+    let key = choice.key.as_ref().map(|key| &key.value);
+    let key = key.filter(|key| !key.is_empty());
+    let selector = choice.selector.as_ref().map(|selector| &selector.value);
+    match selector.filter(|selector| !selector.terms.is_empty()) {
+        Some(selector) => by_selector(selector, key, cluster, images, mode, cache),
+        None => Selection {
+            finalised: Selector::default(),
+            candidates: Vec::new(),
+            outcome: match key {
+                Some(key) => named(key, images).map_or_else(
+                    || Outcome::Unknown(Arc::clone(key)),
+                    |key| Outcome::Image(Arc::clone(key)),
+                ),
+                None if choice.url.is_some() => Outcome::Explicit,
+                None => Outcome::Nothing,
+            },
+            other_mode: None,
+        },
+    }
+}
+
+/// The images that a selector matches as it stands, not finalised: the additional selectors of the image server (S27).
+pub fn matching(
+    selector: &Selector,
+    images: &Images,
+    mode: Matching,
+    cache: &PatternCache,
+) -> Result<Vec<ImageKey>, String> {
+    validate(selector)?;
+    let found = find(&Compiled::new(selector, cache), images);
+    Ok(match mode {
+        Matching::Exact => found.exact?,
+        Matching::Normalised => {
+            let mut keys = found.proven;
+            keys.extend(found.possible);
+            keys.sort();
+            keys
+        }
+    })
+}
+
+/// Every image with the facts that keep it from matching, sorted by key.
+pub fn candidates(
+    finalised: &Selector,
+    images: &Images,
+    mode: Matching,
+    cache: &PatternCache,
+) -> Vec<Candidate> {
+    let compiled = Compiled::new(finalised, cache);
+    images
+        .values()
+        .map(|image| Candidate {
+            key: Arc::clone(&image.key),
+            differs: compiled.differences(image, mode),
+        })
+        .collect()
+}
+
+/// The key of the image that a name means: a key, or the name of an artifact whose dots became dashes in its key.
+pub fn named<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
+    if let Some((key, _)) = images.get_key_value(name) {
+        return Some(key);
+    }
+    let (key, image) = images.get_key_value(&key_of(name).ok()?)?;
+    (*image.artifact == *name).then_some(key)
+}
+
+/// What a cluster adds to its selectors (S22).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterFacts<'a> {
+    /// `cluster.k8s_version`
+    pub k8s_version: Option<&'a str>,
+    /// `cluster.capi_providers.bootstrap_provider`
+    pub bootstrap_provider: Option<&'a str>,
+    /// `os_image_selector_autoselect_registries`
+    pub autoselect_registries: Option<&'a str>,
+}
+
+impl<'a> ClusterFacts<'a> {
+    /// Those of a cluster. A pool's own version is not among them: upstream finalises with the cluster's.
+    pub fn of(cluster: &'a Cluster) -> Self {
+        let text = |located: &'a Option<super::place::Located<Arc<str>>>| {
+            located.as_ref().map(|located| &*located.value)
+        };
+        Self {
+            k8s_version: text(&cluster.k8s_version),
+            bootstrap_provider: text(&cluster.bootstrap_provider),
+            autoselect_registries: cluster.autoselect_registries.as_deref(),
+        }
+    }
+}
+
+/// How Kubernetes versions are compared while matching.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Matching {
+    /// Bit for bit as Sylva's library does it (S20–S25, T1–T17).
+    Exact,
+    /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (S23).
+    #[default]
+    Normalised,
+}
+
+/// What became of one pool's choice.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The selector that was matched: the user's terms and those that finalising added (S22). Empty where a key was named.
+    pub finalised: Selector,
+    /// Where a selector came to anything but one image: every image of the catalogue with the facts that keep it from
+    /// matching, sorted by key. Empty otherwise; [`candidates`] makes it on demand.
+    pub candidates: Vec<Candidate>,
+    /// The answer.
+    pub outcome: Outcome,
+    /// What the other [`Matching`] mode would have answered, where it differs.
+    pub other_mode: Option<Outcome>,
+}
+
+/// The answer to a pool's choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// One image.
+    Image(ImageKey),
+    /// The pool gives `machine_image_url` and the rest itself.
+    Explicit,
+    /// The pool chooses nothing.
+    Nothing,
+    /// The key is not in the catalogue.
+    Unknown(ImageKey),
+    /// No image matches.
+    NoMatch,
+    /// More than one image matches.
+    Several(Vec<ImageKey>),
+    /// The selector matches one image and the key names another (S25).
+    Disagree {
+        /// What `image_key` names.
+        key: ImageKey,
+        /// What the selector matches.
+        selected: Vec<ImageKey>,
+    },
+    /// The selector itself is wrong: an unknown fact, or a value of the wrong type (S20, S21).
+    Invalid(String),
+}
+
+/// An image, and why it does not match.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The image.
+    pub key: ImageKey,
+    /// The facts that differ; empty for a match.
+    pub differs: Vec<Difference>,
+}
+
+/// One fact that keeps an image from matching.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The fact's name.
+    pub fact: String,
+    /// What the selector wants.
+    pub wanted: String,
+    /// What the image has; none where it lacks the fact.
+    pub has: Option<String>,
+}
+
+fn by_selector(
+    selector: &Selector,
+    key: Option<&ImageKey>,
+    cluster: &ClusterFacts<'_>,
+    images: &Images,
+    mode: Matching,
+    cache: &PatternCache,
+) -> Selection {
+    let invalid = |finalised: Selector, reason: String| Selection {
+        finalised,
+        candidates: Vec::new(),
+        outcome: Outcome::Invalid(reason),
+        other_mode: None,
+    };
+    let finalised = match finalise(selector, cluster) {
+        Ok(finalised) => finalised,
+        Err(reason) => return invalid(selector.clone(), reason),
+    };
+    if let Err(reason) = validate(&finalised) {
+        return invalid(finalised, reason);
+    }
+    let found = find(&Compiled::new(&finalised, cache), images);
+    let exact = match found.exact {
+        Ok(keys) => picked(keys, key, images),
+        Err(reason) => Outcome::Invalid(reason),
+    };
+    // A version known by its name only never beats a proven one, and two of them are as many as any two.
+    let fitting = match found.proven.is_empty() {
+        true => found.possible,
+        false => found.proven,
+    };
+    let normalised = picked(fitting, key, images);
+    let (outcome, other) = match mode {
+        Matching::Exact => (exact, normalised),
+        Matching::Normalised => (normalised, exact),
+    };
+    let candidates = match outcome {
+        Outcome::Image(_) | Outcome::Invalid(_) => Vec::new(),
+        _ => candidates(&finalised, images, mode, cache),
+    };
+    Selection {
+        finalised,
+        candidates,
+        other_mode: (other != outcome).then_some(other),
+        outcome,
+    }
+}
+
+/// None, one or many (S24); a key beside the selector must agree with the one (S25), and decides nothing (T7).
+fn picked(mut keys: Vec<ImageKey>, named_key: Option<&ImageKey>, images: &Images) -> Outcome {
+    if keys.len() > 1 {
+        return Outcome::Several(keys);
+    }
+    let Some(selected) = keys.pop() else {
+        return Outcome::NoMatch;
+    };
+    match named_key {
+        Some(key) if *key != selected && named(key, images) != Some(&selected) => {
+            Outcome::Disagree {
+                key: Arc::clone(key),
+                selected: vec![selected],
+            }
+        }
+        _ => Outcome::Image(selected),
+    }
+}
+
+/// What a selector matches in both modes; keys are sorted.
+struct Found {
+    exact: Result<Vec<ImageKey>, String>,
+    proven: Vec<ImageKey>,
+    possible: Vec<ImageKey>,
+}
+
+fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
+    let mut found = Found {
+        exact: Ok(Vec::new()),
+        proven: Vec::new(),
+        possible: Vec::new(),
+    };
+    for image in images.values() {
+        let verdict = compiled.judge(image);
+        match (&mut found.exact, verdict.exact) {
+            (Ok(keys), Ok(true)) => keys.push(Arc::clone(&image.key)),
+            (exact @ Ok(_), Err(reason)) => *exact = Err(reason),
+            _ => {}
+        }
+        match verdict.normalised {
+            Fit::Yes => found.proven.push(Arc::clone(&image.key)),
+            Fit::Possible => found.possible.push(Arc::clone(&image.key)),
+            Fit::No => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! A selector's patterns, compiled once for all clusters.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::regexp::Regexp;
+
+/// Compiled patterns by their text, shared by every cluster and thread.
+///
+/// It is bounded: patterns beyond the limit are compiled where they are met, so that memory does not grow with the fleet.
+#[derive(Debug, Default)]
+pub struct PatternCache {
+    compiled: RwLock<HashMap<Arc<str>, Option<Arc<Spliced>>>>,
+}
+
+/// A pattern between `^(` and `)$`.
+#[derive(Debug)]
+pub(super) struct Spliced {
+    regexp: Regexp,
+    /// Whether the pattern is none by itself: it closes the group that is put around it and opens another (T4).
+    pub breaks_out: bool,
+}
+
+/// How many patterns the cache holds.
+const CACHED: usize = 256;
+
+/// A pattern as Sylva's library applies it: `^(` and `)$` are put around its text, then Go compiles it (S21, T4).
+#[derive(Clone, Debug)]
+pub(super) enum Pattern {
+    /// No character of it means anything but itself.
+    Literal(Arc<str>),
+    /// Plain and escaped characters and dots only: what finalising makes of a version. Walked, not compiled.
+    Dotted(Arc<str>),
+    /// `.*`
+    Anything,
+    /// Everything else.
+    Regexp(Arc<Spliced>),
+    /// Go would not compile it: it matches nothing, and upstream says nothing (T3).
+    Invalid,
+}
+
+impl PatternCache {
+    /// The pattern of that text.
+    pub(super) fn get(&self, text: &Arc<str>) -> Pattern {
+        if text.chars().all(|c| !is_special(c)) {
+            return Pattern::Literal(Arc::clone(text));
+        }
+        if &**text == ".*" {
+            return Pattern::Anything;
+        }
+        if units(text).all(|unit| unit.is_some()) {
+            return Pattern::Dotted(Arc::clone(text));
+        }
+        self.spliced(text).map_or(Pattern::Invalid, Pattern::Regexp)
+    }
+
+    /// The spliced regular expression; none where Go refuses it.
+    fn spliced(&self, text: &Arc<str>) -> Option<Arc<Spliced>> {
+        let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compiled.get(text) {
+            return known.clone();
+        }
+        drop(compiled);
+        let spliced = Regexp::new(&format!("^({text})$"))
+            .ok()
+            .map(|regexp| Spliced {
+                regexp,
+                breaks_out: text.contains(')') && Regexp::new(text).is_err(),
+            })
+            .map(Arc::new);
+        let mut compiled = self
+            .compiled
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if compiled.len() < CACHED {
+            compiled.insert(Arc::clone(text), spliced.clone());
+        }
+        spliced
+    }
+}
+
+impl Pattern {
+    /// Whether the whole text matches.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Literal(literal) => **literal == *text,
+            Self::Dotted(pattern) => {
+                let mut chars = text.chars();
+                let fits = |unit| match (unit, chars.next()) {
+                    (Some(Unit::Char(wanted)), Some(c)) => wanted == c,
+                    (Some(Unit::AnyChar), Some(c)) => c != '\n',
+                    _ => false,
+                };
+                units(pattern).all(fits) && chars.next().is_none()
+            }
+            Self::Anything => !text.contains('\n'),
+            Self::Regexp(spliced) => spliced.regexp.is_match(text),
+            Self::Invalid => false,
+        }
+    }
+}
+
+/// What stands for one character of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// That character.
+    Char(char),
+    /// A dot: any character but a newline.
+    AnyChar,
+}
+
+/// A pattern's units, none for one that is neither a plain character, an escaped one nor a dot.
+pub(super) fn units(pattern: &str) -> impl Iterator<Item = Option<Unit>> {
+    let mut chars = pattern.chars();
+    std::iter::from_fn(move || {
+        let c = chars.next()?;
+        Some(match c {
+            '.' => Some(Unit::AnyChar),
+            // Go: an escaped ASCII character that is neither letter nor digit stands for itself.
+            '\\' => chars
+                .next()
+                .filter(|escaped| escaped.is_ascii() && !escaped.is_ascii_alphanumeric())
+                .map(Unit::Char),
+            c if is_special(c) => None,
+            c => Some(Unit::Char(c)),
+        })
+    })
+}
+
+/// The text that a pattern of plain characters, escapes and dots is meant to match: dots read as dots.
+pub(super) fn meant(pattern: &str) -> Option<String> {
+    units(pattern)
+        .map(|unit| {
+            unit.map(|unit| match unit {
+                Unit::Char(c) => c,
+                Unit::AnyChar => '.',
+            })
+        })
+        .collect()
+}
+
+fn is_special(c: char) -> bool {
+    matches!(
+        c,
+        '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::{Pattern, PatternCache, meant};
+    use crate::regexp::Regexp;
+
+    fn pattern(text: &str) -> Pattern {
+        PatternCache::default().get(&text.into())
+    }
+
+    #[test]
+    fn patterns_are_anchored() {
+        assert!(pattern("foo[12]").is_match("foo1"));
+        assert!(!pattern("foo[12]").is_match("afoo14"));
+        assert!(pattern("a|b").is_match("b"));
+        assert!(!pattern("a|b").is_match("ab"));
+    }
+
+    #[test]
+    fn dots_of_a_version_match_any_character() {
+        assert!(pattern("1.31.8").is_match("1x31y8"));
+        assert!(pattern(r"1.31.8\+rke2r1").is_match("1.31.8+rke2r1"));
+        assert!(!pattern(r"1.31.8\+rke2r1").is_match("1.31.8-rke2r1"));
+        assert!(!pattern("1.31.8").is_match("1.31.80"));
+    }
+
+    #[test]
+    fn a_pattern_that_breaks_out_of_its_group_matches_everything() {
+        assert!(pattern("ubuntu)|(.*").is_match("opensuse"));
+    }
+
+    #[test]
+    fn what_go_refuses_matches_nothing() {
+        for text in ["(?!x)", r"\1", "(", "u**", r"\Z", r"a\"] {
+            assert!(!pattern(text).is_match(text), "{text}");
+            assert!(matches!(pattern(text), Pattern::Invalid), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_pattern_means_is_its_text_without_escapes() {
+        assert_eq!(meant(r"1\.31.8\+rke2r1").as_deref(), Some("1.31.8+rke2r1"));
+        assert_eq!(meant("1.31.*"), None);
+    }
+
+    #[test]
+    fn the_cache_is_bounded() {
+        let cache = PatternCache::default();
+        for number in 0..super::CACHED + 10 {
+            let pattern = cache.get(&format!("a{number}[x]").into());
+            assert!(pattern.is_match(&format!("a{number}x")));
+        }
+        let held = cache.compiled.read().map(|compiled| compiled.len());
+        assert_eq!(held.ok(), Some(super::CACHED));
+    }
+
+    proptest! {
+        #[test]
+        fn shortcuts_answer_as_the_regular_expression_does(text in r"([ab1+.]|\\[.+_-]|\n){0,6}", value in "[ab1+.\n-]{0,6}") {
+            let spliced = Regexp::new(&format!("^({text})$"));
+            let expected = spliced.is_ok_and(|regexp| regexp.is_match(&value));
+            prop_assert_eq!(pattern(&text).is_match(&value), expected, "{:?} on {:?}", text, value);
+        }
+
+        #[test]
+        fn no_pattern_breaks_matching(text in any::<String>(), value in any::<String>()) {
+            let _ = pattern(&text).is_match(&value);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which names a rendered file may have: the ones that stay in the output folder on every system that checks it out.
+
+/// Files of metalmark's own in an output folder start with this: the ownership file and files that are being written.
+pub const RESERVED_PREFIX: &str = ".metalmark-";
+
+/// The longest name of a file or folder, in bytes: what Linux, macOS and Windows file systems share.
+const LONGEST_NAME: usize = 255;
+
+/// The longest path below the output folder, in bytes; deeper ones meet the limits of systems and of git.
+const LONGEST_PATH: usize = 1024;
+
+/// Windows device names: a repository that holds one cannot be checked out there
+/// (<https://learn.microsoft.com/windows/win32/fileio/naming-a-file>).
+const DEVICES: [&str; 22] = [
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8",
+    "com9", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
+
+/// What is wrong with a path below an output folder, as the end of the sentence "the path …"; none where it is fine.
+pub fn fault(path: &str) -> Option<String> {
+    if path.is_empty() {
+        return Some("is empty".to_owned());
+    }
+    if path.starts_with('/') {
+        return Some("is absolute".to_owned());
+    }
+    if path.len() > LONGEST_PATH {
+        return Some(format!("is longer than {LONGEST_PATH} bytes"));
+    }
+    path.split('/').find_map(name_fault)
+}
+
+/// The folder that an output's `path` names before its first expression, and the rest: `rendered` and
+/// `{{ cluster.name }}/x` for `rendered/{{ cluster.name }}/x`. The folder is the one that the ownership file lies in, so that
+/// a cluster that is gone is still known there.
+pub fn root(template: &str) -> (&str, &str) {
+    let expression = [template.find("{{"), template.find("{%")];
+    match expression.into_iter().flatten().min() {
+        None => (template.trim_end_matches('/'), ""),
+        Some(end) => match template[..end].rfind('/') {
+            Some(slash) => (&template[..slash.max(1)], &template[slash + 1..]),
+            None => ("", template),
+        },
+    }
+}
+
+fn name_fault(name: &str) -> Option<String> {
+    let lower = name.to_lowercase();
+    let stem = lower.split('.').next().unwrap_or_default().trim_end();
+    let fault = if name.is_empty() {
+        "has an empty name between two slashes"
+    } else if name == "." || name == ".." {
+        "leaves its folder by `.` or `..`"
+    } else if name.len() > LONGEST_NAME {
+        "has a name longer than 255 bytes"
+    } else if name.chars().any(char::is_control) {
+        "has a control character"
+    } else if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) {
+        "has a character that Windows refuses (one of `\\ : * ? \" < > |`)"
+    } else if name.ends_with(['.', ' ']) {
+        "has a name that ends in a dot or a space, which Windows drops"
+    } else if lower == ".git" {
+        "leads into git's own folder"
+    } else if lower.starts_with(RESERVED_PREFIX) {
+        "has a name that starts with `.metalmark-`, which is reserved"
+    } else if DEVICES.contains(&stem) {
+        "has a name that is a device on Windows"
+    } else {
+        return None;
+    };
+    Some(fault.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fault, root};
+
+    #[test]
+    fn the_root_of_an_output_ends_before_the_first_expression() {
+        assert_eq!(root("rendered"), ("rendered", ""));
+        assert_eq!(root("a/b/"), ("a/b", ""));
+        assert_eq!(root("a/{{ c }}/b"), ("a", "{{ c }}/b"));
+        assert_eq!(root("a/b-{{ c }}"), ("a", "b-{{ c }}"));
+        assert_eq!(root("{{ c }}"), ("", "{{ c }}"));
+        assert_eq!(root("/{{ c }}"), ("/", "{{ c }}"));
+        assert_eq!(
+            root("a{% if c %}/{{ c }}{% endif %}"),
+            ("", "a{% if c %}/{{ c }}{% endif %}")
+        );
+    }
+
+    #[test]
+    fn ordinary_names_pass() {
+        for path in [
+            "a.yaml",
+            "edge-1/md0.yaml",
+            "größe/ä.yaml",
+            "..a/b..c",
+            "console.yaml",
+            ".github/x",
+        ] {
+            assert_eq!(fault(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_leave_the_folder_or_trick_a_system_do_not() {
+        for path in [
+            "",
+            "/etc/passwd",
+            "..",
+            "a/../../b",
+            "a//b",
+            "a/",
+            "./a",
+            "a\0b",
+            "a\nb",
+            "a\\..\\b",
+            "C:x",
+            "nul",
+            "sub/COM1.yaml",
+            "a.",
+            "a ",
+            ".git/hooks/post-checkout",
+            ".GIT/config",
+            "x/.metalmark-owned",
+            ".Metalmark-tmp-1",
+        ] {
+            assert!(fault(path).is_some(), "{path:?}");
+        }
+        assert!(fault(&"x".repeat(256)).is_some());
+        assert!(fault(&"x/".repeat(600)).is_some());
+    }
+}

@@ -1,0 +1,212 @@
+//! Whether what is known of an image proves that it holds the Kubernetes version that a node pool is to run.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::cluster::Pool;
+use super::image::{Fact, Origin, fact};
+use super::matching::{Matching, Outcome, Selection};
+use super::name::NameFacts;
+use super::place::{Located, Place};
+use super::version::Version;
+use super::workspace::ClusterView;
+
+/// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The image holds that version, says a source stronger than its name.
+    Proven,
+    /// The image's name holds the whole version, and nothing stronger is known.
+    NameOnly,
+    /// All numbers agree, and one side leaves out the distribution's build (`+rke2r1`).
+    BuildUnknown,
+    /// What is known agrees, but one side has no patch level.
+    Partial,
+    /// Nothing is known.
+    Unknown,
+    /// The image holds another version.
+    Refuted,
+}
+
+/// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
+/// without its `v` is the same version, as in Sylva's library (S22).
+pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proof {
+    let Some(fact) = fact else {
+        return Proof::Unknown;
+    };
+    let wanted_text = wanted.strip_prefix('v').unwrap_or(wanted);
+    let equal = *wanted_text == *fact.value;
+    if equal && has_patch(wanted_text) {
+        return agreed(fact);
+    }
+    if matching == Matching::Exact && !equal && fact.origin != Origin::Name {
+        return Proof::Refuted;
+    }
+    let (Some(wanted), Some(held)) = (Version::parse(wanted), Version::parse(&fact.value)) else {
+        return if equal { agreed(fact) } else { Proof::Refuted };
+    };
+    if !held.admits(&wanted) && !wanted.admits(&held) {
+        Proof::Refuted
+    } else if held.is_partial() || wanted.is_partial() {
+        Proof::Partial
+    } else if fact.origin == Origin::Name {
+        Proof::NameOnly
+    } else if held == wanted {
+        Proof::Proven
+    } else {
+        Proof::BuildUnknown
+    }
+}
+
+/// What a node pool's image is known to hold, beside what the pool wants.
+#[derive(Debug)]
+pub struct PoolProof<'a> {
+    /// The version that the pool's nodes are to run.
+    pub wanted: &'a Located<Arc<str>>,
+    /// The image's key; the file's name where the pool gives a URL.
+    pub image: &'a str,
+    /// The image's version.
+    pub held: Option<Cow<'a, Fact>>,
+    /// What one says of the other.
+    pub proof: Proof,
+}
+
+/// Weighs the image of a pool; none where the pool came to no image, or where no version is asked for. Of an image given by
+/// its URL nothing is known but its file's name.
+pub fn of_pool<'a>(
+    view: &'a ClusterView,
+    pool: &'a Pool,
+    selection: &'a Selection,
+    matching: Matching,
+) -> Option<PoolProof<'a>> {
+    let wanted = pool
+        .k8s_version
+        .as_ref()
+        .or(view.cluster.k8s_version.as_ref())?;
+    let (image, held) = match &selection.outcome {
+        Outcome::Image(key) => {
+            let image = view.images.get(key)?;
+            (
+                &*image.key,
+                image.facts.get(fact::K8S_VERSION).map(Cow::Borrowed),
+            )
+        }
+        Outcome::Explicit => {
+            let url = pool.choice.url.as_ref()?;
+            let name = file_name(&url.value);
+            (name, version_in_name(name, url.place).map(Cow::Owned))
+        }
+        _ => return None,
+    };
+    Some(PoolProof {
+        proof: of_version(&wanted.value, held.as_deref(), matching),
+        wanted,
+        image,
+        held,
+    })
+}
+
+/// The last part of a URL's path, without its query.
+pub fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn version_in_name(name: &str, place: Place) -> Option<Fact> {
+    let version = NameFacts::parse(name)?.k8s_version?;
+    Some(Fact {
+        value: version.to_string().into(),
+        origin: Origin::Name,
+        place,
+    })
+}
+
+fn agreed(fact: &Fact) -> Proof {
+    if fact.origin == Origin::Name {
+        Proof::NameOnly
+    } else {
+        Proof::Proven
+    }
+}
+
+/// Whether there are three numbers, so that equal texts need no parsing.
+fn has_patch(text: &str) -> bool {
+    text.bytes().filter(|byte| *byte == b'.').count() >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::image::{Fact, Origin};
+    use super::super::matching::Matching;
+    use super::super::place::Place;
+    use super::{Proof, file_name, of_version};
+
+    fn weigh(wanted: &str, held: &str, origin: Origin) -> [Proof; 2] {
+        let fact = Fact {
+            value: held.into(),
+            origin,
+            place: Place::NONE,
+        };
+        [Matching::Normalised, Matching::Exact]
+            .map(|matching| of_version(wanted, Some(&fact), matching))
+    }
+
+    #[test]
+    fn the_same_version_from_a_strong_source_is_proof() {
+        let strong = Origin::InfoFile;
+        assert_eq!(
+            weigh("v1.31.8+rke2r1", "1.31.8+rke2r1", strong),
+            [Proof::Proven; 2]
+        );
+        assert_eq!(weigh("1.31.6", "1.31.6", strong), [Proof::Proven; 2]);
+    }
+
+    #[test]
+    fn another_spelling_is_proof_only_when_normalised() {
+        assert_eq!(
+            weigh("v1.29.8+rke2r1", "1.29.8-rke2r1", Origin::Annotation),
+            [Proof::Proven, Proof::Refuted]
+        );
+    }
+
+    #[test]
+    fn another_patch_or_build_refutes_whatever_the_source() {
+        for held in ["1.31.7+rke2r1", "1.31.8+rke2r2", "1.30", "garbage"] {
+            for origin in [Origin::Name, Origin::InfoFile] {
+                assert_eq!(
+                    weigh("v1.31.8+rke2r1", held, origin),
+                    [Proof::Refuted; 2],
+                    "{held}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_name_is_what_the_path_ends_in() {
+        assert_eq!(file_name("https://a.b/c/image.raw?x=1/2#y"), "image.raw");
+        assert_eq!(file_name("image.raw"), "image.raw");
+        assert_eq!(file_name("https://a.b/"), "");
+    }
+
+    #[test]
+    fn a_name_never_proves() {
+        let weigh = |held| weigh("v1.31.8+rke2r1", held, Origin::Name);
+        assert_eq!(weigh("1.31.8"), [Proof::NameOnly; 2]);
+        assert_eq!(weigh("1.31.8+rke2r1"), [Proof::NameOnly; 2]);
+        assert_eq!(weigh("1.31"), [Proof::Partial; 2]);
+    }
+
+    #[test]
+    fn a_missing_build_or_patch_leaves_a_doubt() {
+        let normalised = |wanted, held| weigh(wanted, held, Origin::InfoFile)[0];
+        assert_eq!(normalised("v1.26.9+rke2r1", "1.26.9"), Proof::BuildUnknown);
+        assert_eq!(normalised("v1.26.9", "1.26.9+rke2r1"), Proof::BuildUnknown);
+        assert_eq!(normalised("v1.26", "1.26.9+rke2r1"), Proof::Partial);
+        assert_eq!(normalised("1.26", "1.26"), Proof::Partial);
+        assert_eq!(
+            of_version("v1.26.9", None, Matching::Normalised),
+            Proof::Unknown
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! How large a volume must be to serve an image.
+//!
+//! Source: sylva-library's `os-image-pv-size` (S34, T12).
+
+use super::image::{Facts, fact};
+
+const MEBIBYTE: i128 = 1 << 20;
+
+/// What the volume must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The image as it was fetched: what an image server that serves archives needs.
+    Archive,
+    /// The archive and the image unpacked from it.
+    ArchiveAndImage,
+}
+
+/// The size of the volume in Mi: archive, image where it is unpacked, 100 Mi of room, and 3 % for the file system, rounded up.
+///
+/// Anything but `gz` counts as not compressed, so that the image is held beside the archive. A size that is missing, or
+/// that Go does not read as an integer, counts as 0, as it does upstream; `None` says that neither size is known.
+pub fn volume_size(facts: &Facts, kept: Kept) -> Option<i128> {
+    let size = facts.text(fact::SIZE).map(upstream_integer);
+    let archive = facts.text(fact::ARCHIVE_SIZE).map(upstream_integer);
+    if size.is_none() && archive.is_none() {
+        return None;
+    }
+    let (size, archive) = (
+        i128::from(size.unwrap_or(0)),
+        i128::from(archive.unwrap_or(0)),
+    );
+    let compressed = facts.text(fact::COMPRESSION) == Some("gz");
+    let unpacked = match (compressed, kept) {
+        (true, Kept::Archive) => 0,
+        _ => size,
+    };
+    let needed = unpacked + archive + 100 * MEBIBYTE;
+    Some(ceiling(needed * 100, 97 * MEBIBYTE))
+}
+
+/// The Mi of `os_images_default_download_storage_space`, which is written in whole Gi without a leading zero: `30Gi`.
+pub fn default_volume_size(text: &str) -> Option<i128> {
+    let gibibytes = text.strip_suffix("Gi")?;
+    let digits = gibibytes.bytes().all(|byte| byte.is_ascii_digit());
+    let legal = digits && !gibibytes.starts_with('0');
+    let number = gibibytes.parse::<u32>().ok().filter(|_| legal)?;
+    Some(i128::from(number) * 1024)
+}
+
+/// A number of bytes as upstream reads it: Sprig's `int`, which drops a decimal part of zeros, then asks Go's
+/// `strconv.ParseInt` for base 0. What that refuses is 0.
+pub fn upstream_integer(text: &str) -> i64 {
+    let text = without_zero_decimals(text);
+    let (negative, digits) = match text.strip_prefix(['+', '-']) {
+        Some(digits) => (text.starts_with('-'), digits),
+        None => (false, text),
+    };
+    let magnitude = magnitude(digits).unwrap_or(0);
+    let signed = if negative { -magnitude } else { magnitude };
+    i64::try_from(signed).unwrap_or(0)
+}
+
+/// `"22.00"` → `"22"`; anything else as it is. Written as the loop that it is upstream: `"1.0."` is 1 there.
+fn without_zero_decimals(text: &str) -> &str {
+    let mut zeros = false;
+    for (index, byte) in text.bytes().enumerate().rev() {
+        match byte {
+            b'0' => zeros = true,
+            b'.' if zeros => return &text[..index],
+            b'.' => {}
+            _ => return text,
+        }
+    }
+    text
+}
+
+/// Base 0: `0x`, `0o`, `0b` and a bare leading `0` name the base; underscores may stand between digits and behind the prefix.
+fn magnitude(digits: &str) -> Option<i128> {
+    let lower = digits.to_ascii_lowercase();
+    let prefixed = [("0x", 16), ("0o", 8), ("0b", 2)]
+        .into_iter()
+        .find_map(|(prefix, base)| Some((lower.strip_prefix(prefix)?, base)));
+    let (digits, base, behind_prefix) = match prefixed {
+        Some((digits, base)) => (digits, base, true),
+        None => match lower.strip_prefix('0') {
+            Some(octal) if !octal.is_empty() => (octal, 8, true),
+            _ => (lower.as_str(), 10, false),
+        },
+    };
+    let groups: Vec<&str> = digits.split('_').collect();
+    let may_be_empty = |index: usize| index == 0 && behind_prefix && groups.len() > 1;
+    let underscores_legal = groups
+        .iter()
+        .enumerate()
+        .all(|(index, group)| !group.is_empty() || may_be_empty(index));
+    let digits = groups.concat();
+    let signless = !digits.starts_with(['+', '-']);
+    let magnitude = i128::from_str_radix(&digits, base).ok()?;
+    (underscores_legal && signless && magnitude <= 1 << 63).then_some(magnitude)
+}
+
+fn ceiling(numerator: i128, denominator: i128) -> i128 {
+    numerator.div_euclid(denominator) + i128::from(numerator.rem_euclid(denominator) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::{Kept, default_volume_size, upstream_integer, volume_size};
+    use crate::model::image::{Fact, Facts, Origin};
+    use crate::model::place::Place;
+
+    fn facts(list: &[(&str, &str)]) -> Facts {
+        let mut facts = Facts::default();
+        for (name, value) in list {
+            let fact = Fact {
+                value: (*value).into(),
+                origin: Origin::Annotation,
+                place: Place::NONE,
+            };
+            facts.learn(name, fact);
+        }
+        facts
+    }
+
+    fn sized(compression: &str) -> Facts {
+        facts(&[
+            ("archive-size", "2067967998"),
+            ("size", "22000000000"),
+            ("compression", compression),
+        ])
+    }
+
+    #[test]
+    fn an_archive_that_is_served_packed_needs_room_for_itself_only() {
+        assert_eq!(volume_size(&sized("gz"), Kept::Archive), Some(2137));
+        assert_eq!(
+            volume_size(&sized("gz"), Kept::ArchiveAndImage),
+            Some(23766)
+        );
+    }
+
+    #[test]
+    fn everything_but_gz_counts_as_not_compressed() {
+        for compression in ["none", "zst", ""] {
+            let size = volume_size(&sized(compression), Kept::Archive);
+            assert_eq!(size, Some(23766), "{compression}");
+        }
+        let bare = facts(&[("archive-size", "2067967998"), ("size", "22000000000")]);
+        assert_eq!(volume_size(&bare, Kept::Archive), Some(23766));
+    }
+
+    #[test]
+    fn without_any_size_nothing_is_known() {
+        let bare = facts(&[("compression", "gz")]);
+        assert_eq!(volume_size(&bare, Kept::Archive), None);
+        let unreadable = facts(&[("size", "22G")]);
+        assert_eq!(volume_size(&unreadable, Kept::Archive), Some(104));
+    }
+
+    #[test]
+    fn sizes_are_read_as_go_reads_them() {
+        for (text, number) in [
+            ("22000000000", 22_000_000_000),
+            ("022", 18),
+            ("0x10", 16),
+            ("0o17", 15),
+            ("0b101", 5),
+            ("1_000", 1000),
+            ("0_17", 15),
+            ("0x_10", 16),
+            ("1__000", 0),
+            ("_1", 0),
+            ("1_", 0),
+            ("0x", 0),
+            ("089", 0),
+            ("22000000000.0", 22_000_000_000),
+            ("22.00", 22),
+            ("1.0.", 1),
+            ("1.0.0", 0),
+            ("22.5", 0),
+            ("22.", 0),
+            (".0", 0),
+            ("22G", 0),
+            (" 22", 0),
+            ("", 0),
+            ("0", 0),
+            ("00", 0),
+            ("-5", -5),
+            ("+5", 5),
+            ("--5", 0),
+            ("0x-5", 0),
+            ("9223372036854775807", i64::MAX),
+            ("9223372036854775808", 0),
+            ("-9223372036854775808", i64::MIN),
+            ("99999999999999999999999999999999999999999999", 0),
+        ] {
+            assert_eq!(upstream_integer(text), number, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_default_is_whole_gibibytes() {
+        assert_eq!(default_volume_size("30Gi"), Some(30720));
+        for text in ["", "Gi", "030Gi", "0Gi", "30", "30Mi", "+3Gi", "1.5Gi"] {
+            assert_eq!(default_volume_size(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_reading(text in ".{0,30}|[-+]?0?[xob]?[0-9a-f_.]{0,30}") {
+            let _ = upstream_integer(&text);
+        }
+
+        #[test]
+        fn decimal_numbers_are_themselves(number in 1_i64..) {
+            prop_assert_eq!(upstream_integer(&number.to_string()), number);
+        }
+
+        #[test]
+        fn sizes_agree_with_the_formula_in_floats(size in 0_i64..1 << 45, archive in 0_i64..1 << 40) {
+            let facts = facts(&[("size", &size.to_string()), ("archive-size", &archive.to_string())]);
+            let need = (size + archive + 100 * (1 << 20)) as f64;
+            let expected = (need / 0.97 / 1_048_576.0).ceil() as i128;
+            let computed = volume_size(&facts, Kept::Archive).unwrap_or_default();
+            // Upstream divides decimals, not floats: where the quotient is all but whole, the two may round apart.
+            prop_assert_eq!((computed - expected).abs() <= 1, true);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Kubernetes versions in every spelling that values, annotations and image names use, and which of them are the same.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A Kubernetes version. `v1.31.8+rke2r1`, `1.31.8-rke2r1` and `1-31-8-rke2r1` are one version; the order is by age.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version {
+    /// `1` in all that exist.
+    pub major: u32,
+    /// `31` of `1.31.8`.
+    pub minor: u32,
+    /// `8` of `1.31.8`; none where only the minor is known. Such a version may narrow a choice, never prove it.
+    pub patch: Option<u32>,
+    /// `rc.3`, spelt with dots (`rc3` is the same).
+    pub prerelease: Option<String>,
+    /// `rke2r1`: the distribution's own build.
+    pub build: Option<String>,
+}
+
+impl Version {
+    /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
+    /// build behind `+` (`%2B` in URLs); a distribution's build may stand behind `-` (S23).
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().replace("%2B", "+").replace("%2b", "+");
+        let rest = text.strip_prefix('v').unwrap_or(&text);
+        let (major, rest) = number(rest)?;
+        let separator = rest.chars().next().filter(|c| matches!(c, '.' | '-'))?;
+        let (minor, rest) = number(&rest[1..])?;
+        let (patch, rest) = match rest.strip_prefix(separator).map(number) {
+            Some(Some((patch, rest))) => (Some(patch), rest),
+            Some(None) if separator == '.' => return None,
+            _ => (None, rest),
+        };
+        let (prerelease, build) = suffixes(rest)?;
+        Some(Self {
+            major,
+            minor,
+            patch,
+            prerelease: prerelease.map(spelt_with_dots),
+            build: build.map(str::to_owned),
+        })
+    }
+
+    /// Whether only major and minor are known.
+    pub fn is_partial(&self) -> bool {
+        self.patch.is_none()
+    }
+
+    /// Whether everything that this version says is true of the other: a missing patch level, and a missing build, stand
+    /// for any. It narrows a choice; it proves nothing.
+    pub fn admits(&self, other: &Self) -> bool {
+        let same_minor = (self.major, self.minor) == (other.major, other.minor);
+        let same_patch = self.patch.is_none()
+            || (self.patch, &self.prerelease) == (other.patch, &other.prerelease);
+        same_minor && same_patch && (self.build.is_none() || self.build == other.build)
+    }
+
+    /// How many minors this version is ahead of the other, negative when behind; none where the majors differ.
+    pub fn minors_ahead_of(&self, other: &Self) -> Option<i64> {
+        (self.major == other.major).then(|| i64::from(self.minor) - i64::from(other.minor))
+    }
+}
+
+/// `1.31.8-rc.3+rke2r1`, without a leading `v`.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)?;
+        if let Some(patch) = self.patch {
+            write!(f, ".{patch}")?;
+        }
+        if let Some(prerelease) = &self.prerelease {
+            write!(f, "-{prerelease}")?;
+        }
+        if let Some(build) = &self.build {
+            write!(f, "+{build}")?;
+        }
+        Ok(())
+    }
+}
+
+/// By age: a prerelease is older than its release, `rke2r1` older than `rke2r2`; what is not known comes first.
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let numbers = |version: &Self| (version.major, version.minor, version.patch);
+        numbers(self)
+            .cmp(&numbers(other))
+            .then_with(|| match (&self.prerelease, &other.prerelease) {
+                (None, Some(_)) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (left, right) => natural(left.as_deref(), right.as_deref()),
+            })
+            .then_with(|| natural(self.build.as_deref(), other.build.as_deref()))
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The `k8s-flavor` of the images that a bootstrap provider boots; none for a provider that Sylva does not know (S22).
+pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
+    match bootstrap_provider {
+        "cabpk" => Some("kubeadm"),
+        "cabpr" => Some("rke2"),
+        "cabpck" => Some("ck8s"),
+        "cabpoa" => Some("openshift"),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Option<(u32, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+/// What follows the numbers, as prerelease and build.
+fn suffixes(rest: &str) -> Option<(Option<&str>, Option<&str>)> {
+    let (before_plus, build) = match rest.split_once('+') {
+        Some((before, build)) => (before, Some(build)),
+        None => (rest, None),
+    };
+    let (prerelease, build) = match before_plus.rfind('-') {
+        Some(dash) if build.is_none() && is_distribution_build(&before_plus[dash + 1..]) => {
+            (&before_plus[..dash], Some(&before_plus[dash + 1..]))
+        }
+        _ => (before_plus, build),
+    };
+    let prerelease = match prerelease.strip_prefix('-') {
+        Some(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => Some(text),
+        None if prerelease.is_empty() => None,
+        _ => return None,
+    };
+    let is_word = |text: &str| {
+        let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+        !text.is_empty() && text.chars().all(legal)
+    };
+    (prerelease.is_none_or(is_word) && build.is_none_or(is_word)).then_some((prerelease, build))
+}
+
+/// `rke2r1`, `k3s1`: the builds that stand behind a dash as often as behind a plus (S23).
+fn is_distribution_build(text: &str) -> bool {
+    ["rke2r", "k3s"]
+        .iter()
+        .filter_map(|distribution| text.strip_prefix(distribution))
+        .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `rc3` and `rc-3` as `rc.3`.
+fn spelt_with_dots(prerelease: &str) -> String {
+    let mut spelt = String::with_capacity(prerelease.len() + 1);
+    for c in prerelease.chars() {
+        let c = if c == '-' { '.' } else { c };
+        if c.is_ascii_digit() && spelt.ends_with(|last: char| last.is_ascii_alphabetic()) {
+            spelt.push('.');
+        }
+        spelt.push(c);
+    }
+    spelt
+}
+
+/// Numbers inside the text by value, the rest by bytes: `rke2r2` before `rke2r10`. Nothing comes before anything.
+fn natural(left: Option<&str>, right: Option<&str>) -> Ordering {
+    let (Some(mut left), Some(mut right)) = (left, right) else {
+        return left.cmp(&right);
+    };
+    let whole = (left, right);
+    while !left.is_empty() && !right.is_empty() {
+        let (a, left_rest) = chunk(left);
+        let (b, right_rest) = chunk(right);
+        let order = match (a.parse::<u64>(), b.parse::<u64>()) {
+            (Ok(a), Ok(b)) => a.cmp(&b),
+            _ => a.cmp(b),
+        };
+        if order.is_ne() {
+            return order;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    // Equal by value yet written otherwise (`r01`): the text decides, so that the order agrees with equality.
+    left.len()
+        .cmp(&right.len())
+        .then_with(|| whole.0.cmp(whole.1))
+}
+
+/// The leading run of digits, or of anything else.
+fn chunk(text: &str) -> (&str, &str) {
+    let digits = text.starts_with(|c: char| c.is_ascii_digit());
+    let end = text
+        .find(|c: char| c.is_ascii_digit() != digits)
+        .unwrap_or(text.len());
+    text.split_at(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::{Version, flavor_of};
+
+    fn version(text: &str) -> Version {
+        Version::parse(text).unwrap_or_else(|| panic!("`{text}` is a version"))
+    }
+
+    #[test]
+    fn every_spelling_of_a_version_is_that_version() {
+        for text in [
+            "v1.31.8+rke2r1",
+            "1.31.8+rke2r1",
+            "1.31.8-rke2r1",
+            "1-31-8-rke2r1",
+            "v1.31.8%2Brke2r1",
+        ] {
+            assert_eq!(version(text), version("v1.31.8+rke2r1"), "{text}");
+        }
+        assert_eq!(version("1-31-8"), version("v1.31.8"));
+        assert_eq!(version("1-28-11-rc3"), version("v1.28.11-rc.3"));
+        assert_eq!(
+            version("v1.28.11-rc3+rke2r1"),
+            version("1.28.11-rc3-rke2r1")
+        );
+        assert_eq!(version("v1.32.0-k3s1"), version("v1.32.0+k3s1"));
+    }
+
+    #[test]
+    fn what_is_not_a_version_is_refused() {
+        for text in [
+            "", "v", "1", "1.", "1.31.", "1.31.8.1", "1.31-8", "1-31.8", "a.b", "1.31.8+",
+            "1.31.8-", "1.31.8 x", "1x31y8", "latest",
+        ] {
+            assert_eq!(Version::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rebuild_is_newer_and_another_version() {
+        assert!(version("1.31.8+rke2r1") < version("1.31.8+rke2r2"));
+        assert!(version("1.31.8+rke2r2") < version("1.31.8+rke2r10"));
+        assert!(version("1.31.8-rc.3") < version("1.31.8"));
+        assert!(version("1.31.8-rc.3") < version("1.31.8-rc.10"));
+        assert!(version("1.31.8") < version("1.31.10"));
+        assert!(version("1.9.0") < version("1.31.0"));
+        assert_ne!(version("1.31.8+rke2r1"), version("1.31.8+rke2r2"));
+        assert_ne!(version("1.31.8"), version("1.31.8+rke2r1"));
+    }
+
+    #[test]
+    fn a_minor_admits_its_patches_and_no_other() {
+        let minor = version("1-35");
+        assert!(minor.is_partial());
+        assert!(minor.admits(&version("v1.35.6+rke2r1")));
+        assert!(!minor.admits(&version("v1.36.0")));
+        assert!(version("1.26.9").admits(&version("1.26.9+rke2r1")));
+        assert!(!version("1.26.9").admits(&version("1.26.10+rke2r1")));
+        assert!(!version("1.28.11").admits(&version("1.28.11-rc.3")));
+        assert!(!version("1.31.8+rke2r1").admits(&version("1.31.8+rke2r2")));
+    }
+
+    #[test]
+    fn skew_counts_minors() {
+        let ahead = |left: &str, right: &str| version(left).minors_ahead_of(&version(right));
+        assert_eq!(ahead("1.32.1", "v1.31.8+rke2r1"), Some(1));
+        assert_eq!(ahead("1.29.9", "1.32.0"), Some(-3));
+        assert_eq!(ahead("2.0.0", "1.32.0"), None);
+    }
+
+    #[test]
+    fn bootstrap_providers_have_their_flavour() {
+        assert_eq!(flavor_of("cabpk"), Some("kubeadm"));
+        assert_eq!(flavor_of("cabpr"), Some("rke2"));
+        assert_eq!(flavor_of("cabpck"), Some("ck8s"));
+        assert_eq!(flavor_of("cabpoa"), Some("openshift"));
+        assert_eq!(flavor_of("kubeadm"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_parser(text in ".{0,24}") {
+            let _ = Version::parse(&text);
+        }
+
+        #[test]
+        fn what_is_printed_is_read_back(text in "v?1[.][0-9]{1,2}([.][0-9]{1,2}(-rc[.]?[0-9])?([+-]rke2r[0-9]{1,2})?)?") {
+            let read = version(&text);
+            prop_assert_eq!(version(&read.to_string()), read);
+        }
+
+        #[test]
+        fn order_agrees_with_equality(a in "1[.]3[01][.][0-2](-rc[.]?[12])?([+-]rke2r0?[12])?", b in "1[.]3[01][.][0-2](-rc[.]?[12])?([+-]rke2r0?[12])?") {
+            let (a, b) = (version(&a), version(&b));
+            prop_assert_eq!(a.cmp(&b).is_eq(), a == b);
+            prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The images that a cluster's levels chose, as values to lay over the user's own.
+//!
+//! Sylva's schema wants exactly one of `image_key`, `machine_image_url` and `os_image_selector` at `cluster.<infra>` (S8),
+//! and `null` over an earlier layer does not take a key away (T2): the schema counts it as present. So a level cannot change
+//! from one spelling to another by a later layer. [`Style::Auto`] therefore answers each level in its own spelling:
+//!
+//! * `image_key` stays `image_key`, with the key as the catalogue has it;
+//! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the one image that was chosen, and the image's
+//!   own `k8s-version` where only the normalised matching finds it, so that Sylva's library comes to the same answer;
+//! * the proposal's `os_image_key` and `machine_image_url` become `machine_image_url`, `_format`, `_checksum` and
+//!   `_checksum_type`.
+//!
+//! [`Style::Url`] and [`Style::Key`] write one spelling everywhere and `null` where the level has another. They are for
+//! charts without that rule, and for values in which the choice stands in the chart's own defaults, where `null` does remove.
+
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
+use crate::model::image::fact;
+use crate::model::value::{Entry, Map, Value};
+use crate::model::workspace::ClusterView;
+use crate::providers::Stamp;
+
+/// How a choice is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// In the spelling of the level itself.
+    Auto,
+    /// `machine_image_url` and its kin.
+    Url,
+    /// `image_key`.
+    Key,
+}
+
+/// Where the chart that takes the values expects a cluster's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// Below `cluster`, as sylva-units has it.
+    Cluster,
+    /// At the top, as sylva-capi-cluster has it.
+    Top,
+}
+
+/// The values that say, at each level that chose an image, what it chose.
+pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
+    let infra = view.cluster.infra_provider.as_ref();
+    let infra = infra.map_or("capm3", |infra| &*infra.value);
+    let mut values = Map::default();
+    for (level, index) in chosen(view, stamps) {
+        let Some(stamp) = &stamps[index] else {
+            continue;
+        };
+        let path = level.path(infra);
+        let path = match root {
+            Root::Cluster => &path[..],
+            Root::Top => &path[1..],
+        };
+        set(
+            &mut values,
+            path,
+            fields(view, &level, (index, stamp), style),
+        );
+    }
+    values
+}
+
+/// The levels to write at, each with a pool that stands for it: the nearest level of a pool that chose, and the pool's own
+/// where pools that share a level came to different images (by versions of their own).
+fn chosen(view: &ClusterView, stamps: &[Option<Stamp>]) -> Vec<(LevelName, usize)> {
+    let mut chosen: Vec<(LevelName, usize)> = Vec::new();
+    for (index, pool) in view.cluster.pools.iter().enumerate() {
+        if stamps.get(index).is_none_or(Option::is_none) {
+            continue;
+        }
+        let own = own_level(pool);
+        let nearest = nearest_level(view, pool).unwrap_or_else(|| own.clone());
+        match chosen.iter().find(|(level, _)| *level == nearest) {
+            Some((_, first)) if stamps[*first] == stamps[index] => {}
+            Some(_) => chosen.push((own, index)),
+            None => chosen.push((nearest, index)),
+        }
+    }
+    chosen.sort();
+    chosen
+}
+
+fn own_level(pool: &Pool) -> LevelName {
+    match &pool.name {
+        PoolName::ControlPlane => LevelName::ControlPlane,
+        PoolName::MachineDeployment(name) => LevelName::MachineDeployment(Arc::clone(name)),
+    }
+}
+
+fn nearest_level(view: &ClusterView, pool: &Pool) -> Option<LevelName> {
+    let own = own_level(pool);
+    let between = (own != LevelName::ControlPlane).then_some(LevelName::MachineDeploymentDefault);
+    [Some(own), between, Some(LevelName::Cluster)]
+        .into_iter()
+        .flatten()
+        .find(|name| level_choice(view, name).is_some_and(Choice::is_made))
+}
+
+fn level_choice<'a>(view: &'a ClusterView, name: &LevelName) -> Option<&'a Choice> {
+    let level = view.cluster.levels.iter().find(|level| level.name == *name);
+    level.map(|level| &level.choice)
+}
+
+/// What is written at one level.
+fn fields(
+    view: &ClusterView,
+    level: &LevelName,
+    (index, stamp): (usize, &Stamp),
+    style: Style,
+) -> Map {
+    let pool = &view.cluster.pools[index];
+    let choice = level_choice(view, level)
+        .filter(|choice| choice.is_made())
+        .unwrap_or(&pool.choice);
+    let Some(key) = &stamp.key else {
+        return machine_image(stamp);
+    };
+    match style {
+        Style::Auto if choice.selector.is_some() => {
+            let pin = Entry::computed("os_image_selector", pin(view, index, key));
+            Map::from_iter([pin])
+        }
+        Style::Auto if choice.key.is_some() && !is_proposals_key(pool) => {
+            Map::from_iter([Entry::computed("image_key", &**key)])
+        }
+        Style::Auto => machine_image(stamp),
+        Style::Url => with_nulls(machine_image(stamp), choice, pool),
+        Style::Key => {
+            let key = Entry::computed("image_key", &**key);
+            with_nulls(Map::from_iter([key]), choice, pool)
+        }
+    }
+}
+
+/// `machine_image_url`, `_format`, `_checksum`, `_checksum_type`.
+fn machine_image(stamp: &Stamp) -> Map {
+    let checksum = stamp.checksum.as_ref().filter(|_| !stamp.is_oci());
+    [
+        ("machine_image_url", Some(&stamp.url)),
+        ("machine_image_format", stamp.format.as_ref()),
+        ("machine_image_checksum", checksum),
+        (
+            "machine_image_checksum_type",
+            stamp.checksum_type.as_ref().filter(|_| checksum.is_some()),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(key, text)| Some(Entry::computed(key, Value::String(Arc::clone(text?)))))
+    .collect()
+}
+
+/// Adds `null` for what the level wrote in another spelling.
+fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
+    let key = if is_proposals_key(pool) {
+        "os_image_key"
+    } else {
+        "image_key"
+    };
+    let written = [
+        (key, choice.key.is_some()),
+        ("os_image_selector", choice.selector.is_some()),
+        ("machine_image_url", choice.url.is_some()),
+        ("machine_image_format", choice.format.is_some()),
+        ("machine_image_checksum", choice.checksum.is_some()),
+        (
+            "machine_image_checksum_type",
+            choice.checksum_type.is_some(),
+        ),
+    ];
+    for (name, _) in written.into_iter().filter(|(_, stands)| *stands) {
+        if fields.get(name).is_none() {
+            fields.insert(Entry::computed(name, Value::Null));
+        }
+    }
+    fields
+}
+
+/// The terms that narrow a selector to one image (S20, S22: terms that stand are not replaced by finalising).
+fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
+    let mut terms = Map::from_iter([Entry::computed("_os_images_key_", literal(key))]);
+    let exact_differs = view
+        .selections
+        .get(index)
+        .is_some_and(|selection| selection.other_mode.is_some());
+    if exact_differs {
+        let version = view
+            .images
+            .get(key)
+            .and_then(|image| image.facts.text(fact::K8S_VERSION));
+        // `.*` matches an image without the fact as well (S21: a missing fact is the text `//unset`).
+        let pattern = version.map_or_else(|| ".*".to_owned(), literal);
+        terms.insert(Entry::computed(fact::K8S_VERSION, pattern));
+    }
+    terms
+}
+
+/// The RE2 pattern that matches the text alone.
+fn literal(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 4);
+    for letter in text.chars() {
+        if r"\.+*?()|[]{}^$".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
+/// Whether the pool's key is spelt as the proposal spells it, which Sylva's schema does not know.
+fn is_proposals_key(pool: &Pool) -> bool {
+    let stands = |key| {
+        pool.settings
+            .at(&[key])
+            .is_some_and(|node| !node.value.is_null())
+    };
+    stands("os_image_key") && !stands("image_key")
+}
+
+/// Puts entries below a path of keys, making the maps on the way.
+fn set(values: &mut Map, path: &[&str], fields: Map) {
+    let Some((first, rest)) = path.split_first() else {
+        for entry in &fields {
+            values.insert(entry.clone());
+        }
+        return;
+    };
+    let mut below = match values.remove(first).map(|entry| entry.node.value) {
+        Some(Value::Map(map)) => Arc::unwrap_or_clone(map),
+        _ => Map::default(),
+    };
+    set(&mut below, rest, fields);
+    values.insert(Entry::computed(*first, below));
+}

@@ -1,0 +1,28 @@
+//! Short content hashes, for names that change when their content does.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// How many hex digits of SHA-256 a name carries: 40 bits, enough for the objects of one namespace.
+const DIGITS: usize = 10;
+
+/// The first hex digits of the SHA-256 of a text.
+pub fn of_text(text: &str) -> String {
+    let mut digits = String::with_capacity(DIGITS);
+    for byte in Sha256::digest(text.as_bytes()).iter().take(DIGITS / 2) {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_text;
+
+    #[test]
+    fn the_hash_is_the_start_of_sha256() {
+        assert_eq!(of_text(""), "e3b0c44298");
+        assert_eq!(of_text("abc"), "ba7816bf8f");
+    }
+}

@@ -1,0 +1,122 @@
+//! What is known of the images, as Sylva's charts take it: `os_images`, `os_images_info` and the map of what is served.
+
+use std::sync::Arc;
+
+use super::{SUBSTITUTE_ANNOTATION, hash, holds_variables};
+use crate::model::image::{Image, fact};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::providers::Stamp;
+use crate::yaml;
+
+/// The name that Sylva's charts look for (S17).
+pub const CONFIG_MAP: &str = "os-images-info";
+/// Makes Flux upgrade a HelmRelease as soon as the object changes.
+/// (helm-controller docs/spec/v2/helmreleases.md, "Values references".)
+const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
+
+/// `os_images`: every fact of every image, by key, all of them strings (S5, S15–S17).
+pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
+    images
+        .into_iter()
+        .map(|image| Entry::computed(Arc::clone(&image.key), facts(image)))
+        .collect()
+}
+
+/// `os_images_info`: the proposal's root for the same, with the fields of a machine template's image beside the facts.
+pub fn os_images_info<'a>(
+    images: impl IntoIterator<Item = &'a Image>,
+    stamp: &dyn Fn(&Image) -> Option<Stamp>,
+) -> Map {
+    images
+        .into_iter()
+        .map(|image| {
+            let mut entry = facts(image);
+            for (name, text) in stamp(image).iter().flat_map(stamped) {
+                entry.insert(Entry::computed(name, Value::String(text)));
+            }
+            Entry::computed(Arc::clone(&image.key), entry)
+        })
+        .collect()
+}
+
+/// `capm3_os_image_server_images`: what the image server offers, by content (S32). Images without a `sha256` are not in
+/// it: nothing can be looked up for them.
+pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
+    images
+        .into_iter()
+        .filter_map(|image| {
+            let sha256 = image.facts.text(fact::SHA256)?;
+            let entry = Map::from_iter([
+                Entry::computed("available", true),
+                Entry::computed("image_key", Value::String(Arc::clone(&image.key))),
+            ]);
+            Some(Entry::computed(sha256, entry))
+        })
+        .collect()
+}
+
+/// The `os-images-info` ConfigMap around a values tree (S17), as the templates take it.
+pub struct ConfigMap {
+    /// The name, with the hash of its content behind it where that was asked for.
+    pub name: String,
+    /// The object's fields.
+    pub context: Node,
+}
+
+/// Builds the ConfigMap around a values tree. `hashed` names it after its content, for those who watch names rather than
+/// labels. `annotations` are added to it.
+pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) -> ConfigMap {
+    let values = Node::computed(values);
+    let guarded = holds_variables(&values);
+    let text = yaml::emit(&values.value);
+    let name = if hashed {
+        format!("{CONFIG_MAP}-{}", hash::of_text(&text))
+    } else {
+        CONFIG_MAP.to_owned()
+    };
+    let mut annotations = annotations;
+    if guarded {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+    let labels = Map::from_iter([
+        Entry::computed("sylva.os-images-info", ""),
+        Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1),
+    ]);
+    let context = Map::from_iter([
+        Entry::computed("name", name.as_str()),
+        Entry::computed("namespace", namespace),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations),
+        Entry::computed("values", text),
+    ]);
+    ConfigMap {
+        name,
+        context: Node::computed(context),
+    }
+}
+
+fn facts(image: &Image) -> Map {
+    let uri = image
+        .uri
+        .as_ref()
+        .map(|uri| Entry::computed(fact::URI, Value::String(Arc::clone(&uri.value))));
+    image
+        .facts
+        .iter()
+        .map(|(name, fact)| {
+            Entry::computed(Arc::clone(name), Value::String(Arc::clone(&fact.value)))
+        })
+        .chain(uri)
+        .collect()
+}
+
+fn stamped(stamp: &Stamp) -> impl Iterator<Item = (&'static str, Arc<str>)> {
+    [
+        ("url", Some(&stamp.url)),
+        ("checksum", stamp.checksum.as_ref()),
+        ("checksumType", stamp.checksum_type.as_ref()),
+        ("format", stamp.format.as_ref()),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some((name, Arc::clone(text?))))
+}

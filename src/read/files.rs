@@ -1,0 +1,137 @@
+//! Reading one file of the workspace, and saying what is odd about it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::finding::{Finding, Level};
+use crate::model::place::{Place, Source, Sources};
+use crate::model::value::{Node, Value};
+use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
+
+/// A values file below the root: its tree, added to `sources`, and what there is to say of it. A file that is no YAML reads
+/// as an empty map, with the finding that says where it breaks.
+pub(super) fn values(
+    root: &Path,
+    file: &Path,
+    engine: Engine,
+    sources: &mut Sources,
+) -> Result<(Node, Vec<Finding>), Error> {
+    let path = root.join(file);
+    let bytes = fs::read(&path).map_err(|cause| Error::Read {
+        path: path.clone(),
+        cause,
+    })?;
+    let mut source = Source::new(display(file), "");
+    source.secret = is_secret(file);
+    let empty = || Node::computed(Value::empty_map());
+    match yaml::decode(&bytes, engine) {
+        Ok(text) => source.text = text,
+        Err(error) => {
+            let message = format!("`{}` is not text: {error}", source.path);
+            return Ok((empty(), vec![Finding::new("yaml-syntax", message)]));
+        }
+    }
+    let id = sources.add(source);
+    let Some(source) = sources.get(id).cloned() else {
+        return Ok((empty(), Vec::new()));
+    };
+    let read =
+        yaml::read(&source.text, id, engine).and_then(|read| Ok((read.values()?, read.notices)));
+    Ok(match read {
+        Ok((tree, notices)) => {
+            let findings = notices
+                .iter()
+                .filter_map(|notice| told(notice, sources))
+                .collect();
+            (tree, findings)
+        }
+        Err(error) => (empty(), vec![broken(&error, sources)]),
+    })
+}
+
+/// A path as it is shown: with slashes on every system, without a leading `./`.
+pub(super) fn display(file: &Path) -> String {
+    let text = file.to_string_lossy().replace('\\', "/");
+    text.strip_prefix("./").map_or(text.clone(), str::to_owned)
+}
+
+/// Whether a file holds secrets, going by its name: Sylva's `secrets.yaml` and its kin.
+fn is_secret(file: &Path) -> bool {
+    file.file_name()
+        .is_some_and(|name| name.to_string_lossy().to_lowercase().contains("secret"))
+}
+
+/// What breaks a file.
+pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
+    let finding =
+        Finding::new("yaml-syntax", error.message.clone()).at(sources.resolve(error.place), "");
+    match &error.help {
+        Some(help) => finding.help(help.clone()),
+        None => finding,
+    }
+}
+
+/// What would surprise a file's author.
+fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
+    let at = |place: Place| sources.resolve(place);
+    Some(match &notice.kind {
+        NoticeKind::DuplicateKey {
+            key,
+            first,
+            same_value,
+        } => {
+            let (message, level, label) = if *same_value {
+                (
+                    format!("`{key}` stands twice, with the same value"),
+                    Level::Warning,
+                    "again here",
+                )
+            } else {
+                (
+                    format!("`{key}` stands twice, with different values"),
+                    Level::Error,
+                    "this one counts",
+                )
+            };
+            Finding::new("duplicate-key", message)
+                .at(at(notice.place), label)
+                .at(at(*first), "first here")
+                .help("remove one of the two")
+                .unless_set(level)
+        }
+        NoticeKind::MergeReplaces { key, merged } => {
+            let message = format!("`<<` replaces the value that `{key}` has further up");
+            Finding::new("value-surprising", message)
+                .at(at(notice.place), "loses its value")
+                .at(at(*merged), "to this one")
+                .help("move `<<` to the top of the map, so that the map's own keys win")
+        }
+        NoticeKind::Misread {
+            text,
+            becomes,
+            why,
+            is_key,
+        } => misread(text, becomes, *why, *is_key).at(at(notice.place), ""),
+        NoticeKind::IgnoredDocuments => Finding::new(
+            "value-surprising",
+            "Helm 3 reads only the first document of a values file",
+        )
+        .at(at(notice.place), "nothing is read from here on")
+        .help("merge the documents into one, or set `helm: 4` if you deploy with Helm 4"),
+    })
+}
+
+fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding {
+    let what = if is_key { "the key" } else { "the value" };
+    let message = format!("{what} `{text}` looks like {why} and reads as `{becomes}`");
+    let quoted = if is_key {
+        format!("\"{text}\":")
+    } else {
+        format!("\"{text}\"")
+    };
+    Finding::new("value-surprising", message).help(format!(
+        "write `{quoted}` if text is meant, `{becomes}` if it is not"
+    ))
+}

@@ -1,0 +1,89 @@
+//! Stage 1: files → [`Workspace`]. Reads the project file, the shared layers and the list of clusters once; then each
+//! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
+
+mod clusters;
+mod files;
+mod layers;
+mod project;
+mod settings;
+mod typed;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::matching::Matching;
+use crate::model::place::Source;
+use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::schema::Schemas;
+use crate::sources::ImageSource;
+
+pub use clusters::ClusterEntry;
+pub use layers::Shared;
+pub use typed::schema;
+pub use workspace::workspace;
+
+/// What is asked for: where the project is, and the flags that stand for a project file or override it.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Run as if started here.
+    pub directory: Option<PathBuf>,
+    /// The project file, when named.
+    pub project: Option<PathBuf>,
+    /// Everything else.
+    pub flags: Flags,
+}
+
+/// Settings from the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--values`
+    pub values: Vec<String>,
+    /// `--clusters`
+    pub clusters: Vec<String>,
+    /// `--info`
+    pub info: Vec<String>,
+    /// `--image-url`
+    pub image_url: Option<String>,
+    /// `--checksum`
+    pub checksum: Option<ChecksumStyle>,
+    /// `--all-images`
+    pub all_images: bool,
+    /// `--matching`
+    pub matching: Option<Matching>,
+    /// `--target`
+    pub targets: Vec<String>,
+    /// `--out`
+    pub out: Option<String>,
+    /// `--schemas`
+    pub schemas: Option<String>,
+    /// `--templates`
+    pub templates: Option<String>,
+}
+
+/// Everything that is read before the first cluster.
+pub struct Workspace {
+    /// The settings, from project file and flags.
+    pub settings: Settings,
+    /// Whose reading of values counts.
+    pub engine: Engine,
+    /// How expressions see values that hold expressions themselves.
+    pub evaluation: project::EvaluationOption,
+    /// The layers that all clusters share, merged once.
+    pub shared: Shared,
+    /// The clusters, in the project's order.
+    pub clusters: Vec<ClusterEntry>,
+    /// The image sources, the strongest first.
+    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The folder that `--out` names, where outputs then go; else they are below the root.
+    pub out: Option<PathBuf>,
+    /// The user's templates, by `<target>/<file>`.
+    pub templates: BTreeMap<String, Arc<Source>>,
+    /// The CustomResourceDefinitions that rendered objects are held against.
+    pub schemas: Option<Schemas>,
+    /// What reading found.
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,165 @@
+//! The project file `metalmark.yaml`, as written. [`super::settings`] turns it into what is meant.
+//!
+//! The JSON Schema that editors use and that the file is checked against is derived from these types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::finding::Level;
+use crate::model::matching::Matching;
+use crate::model::workspace::ChecksumStyle;
+
+/// A metalmark project: which values make which clusters, and what is written where.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectFile {
+    /// The format of this file; `1` is the only one so far.
+    #[serde(default)]
+    pub version: Option<u32>,
+    /// Values layers that every cluster shares, lowest first. The first one is the chart's own `values.yaml`.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// The clusters.
+    #[serde(default)]
+    pub clusters: Vec<ClusterSource>,
+    /// Where image facts come from and how image fields are written.
+    #[serde(default)]
+    pub images: ImageOptions,
+    /// How selectors compare Kubernetes versions.
+    #[serde(default)]
+    pub matching: Matching,
+    /// How expressions see values that hold expressions themselves.
+    #[serde(default)]
+    pub evaluation: EvaluationOption,
+    /// The Helm major version whose reading and templating rules hold, where the two differ.
+    #[serde(default)]
+    pub helm: HelmVersion,
+    /// What is written where.
+    #[serde(default)]
+    pub outputs: Vec<OutputOptions>,
+    /// A folder of templates, `<target>/<file>`, that replace the embedded ones one by one.
+    #[serde(default)]
+    pub templates: Option<String>,
+    /// A folder of CustomResourceDefinitions that rendered objects are validated against.
+    #[serde(default)]
+    pub schemas: Option<String>,
+    /// Levels of rules, and waivers.
+    #[serde(default)]
+    pub policy: PolicyOptions,
+}
+
+/// One cluster, or one for each file that a pattern matches.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSource {
+    /// The cluster's name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Its own values layers, lowest first, over the shared ones.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// A pattern of values files: one cluster a match, named by the file's folder.
+    #[serde(default)]
+    pub each: Option<String>,
+    /// The namespace of its objects; the cluster's name unless given.
+    #[serde(default)]
+    pub namespace: Option<String>,
+}
+
+/// Where image facts come from and how image fields are written.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImageOptions {
+    /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first.
+    #[serde(default)]
+    pub facts: Vec<String>,
+    /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The checksum itself, or the URL of a file that holds it.
+    #[serde(default)]
+    pub checksum: ChecksumStyle,
+    /// Serve every image of the catalogue, whoever uses it.
+    #[serde(default, rename = "serve-all")]
+    pub serve_all: bool,
+}
+
+/// How expressions see values that hold expressions themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EvaluationOption {
+    /// Evaluated: what the author meant.
+    #[default]
+    Lazy,
+    /// As text, evaluated again after printing: what Sylva's charts do.
+    Exact,
+}
+
+/// A Helm major version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "u32")]
+#[schemars(with = "u32")]
+pub enum HelmVersion {
+    /// Helm 3, which Flux's helm-controller embeds.
+    #[default]
+    Three,
+    /// Helm 4.
+    Four,
+}
+
+impl TryFrom<u32> for HelmVersion {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        match number {
+            3 => Ok(Self::Three),
+            4 => Ok(Self::Four),
+            _ => Err(format!("`helm` is 3 or 4, not {number}")),
+        }
+    }
+}
+
+/// One output.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct OutputOptions {
+    /// The target: `manifests`, `configmap`, `helm-values`, `flux`, `argocd`.
+    pub target: String,
+    /// The folder below the project's; a template that knows `cluster` where files are written per cluster.
+    pub path: String,
+    /// The target's own options.
+    #[serde(flatten)]
+    pub options: BTreeMap<String, serde_json::Value>,
+}
+
+/// Levels of rules, and waivers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyOptions {
+    /// Levels for the whole project, by rule.
+    #[serde(default)]
+    pub rules: BTreeMap<String, Level>,
+    /// Levels by pattern of `cluster` or `cluster/pool`, then by rule; where two patterns match, the later in the alphabet wins.
+    #[serde(default)]
+    pub clusters: BTreeMap<String, BTreeMap<String, Level>>,
+    /// Findings that are accepted.
+    #[serde(default)]
+    pub waivers: Vec<WaiverOptions>,
+}
+
+/// One accepted finding.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WaiverOptions {
+    /// The rule.
+    pub rule: String,
+    /// A pattern of `cluster`, `cluster/pool` or image key.
+    #[serde(rename = "where")]
+    pub pattern: String,
+    /// Why it is accepted.
+    pub reason: String,
+    /// The last day it holds, `YYYY-MM-DD`.
+    #[serde(default)]
+    pub until: Option<String>,
+}

@@ -1,0 +1,186 @@
+//! Project file and flags → settings: what was typed becomes what is meant.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::model::finding::{Finding, Level};
+use crate::model::place::{Source, Spot};
+use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
+use crate::model::value::Node;
+use crate::model::workspace::{ImageSettings, Output, Settings};
+
+use super::Flags;
+use super::project::{OutputOptions, PolicyOptions, ProjectFile};
+
+/// The rule of everything that is wrong in the project file.
+pub(super) const PROJECT_FILE: &str = "project-file";
+
+/// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server; S30).
+const DEFAULT_URL: &str =
+    "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}";
+
+/// Finds the place of a path of keys in the project file.
+pub(super) struct Places<'a> {
+    /// The file's tree; none without a project file.
+    pub(super) tree: Option<&'a Node>,
+    /// The file.
+    pub(super) source: Option<&'a std::sync::Arc<Source>>,
+}
+
+impl Places<'_> {
+    /// Where the value of a path stands.
+    fn spot(&self, path: &[&str]) -> Option<Spot> {
+        self.of(self.tree?.at(path)?)
+    }
+
+    fn of(&self, node: &Node) -> Option<Spot> {
+        let source = std::sync::Arc::clone(self.source?);
+        Some(Spot {
+            source,
+            start: node.place.start,
+            end: node.place.end,
+        })
+    }
+
+    /// Where a word stands in the file, quoted or not: for names that no path leads to.
+    pub(super) fn word(&self, word: &str) -> Option<Spot> {
+        let source = self.source?;
+        let start = source.text.find(word)? as u32;
+        Some(Spot {
+            source: std::sync::Arc::clone(source),
+            start,
+            end: start + word.len() as u32,
+        })
+    }
+
+    fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
+        self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
+    }
+}
+
+/// The settings that hold, and what is wrong with them.
+pub(super) fn settings(
+    root: &Path,
+    file: &ProjectFile,
+    flags: &Flags,
+    places: &Places<'_>,
+) -> (Settings, Vec<Finding>) {
+    let mut findings = Vec::new();
+    if file.version.is_some_and(|version| version != 1) {
+        let finding = Finding::new(
+            PROJECT_FILE,
+            "this metalmark reads version 1 of the project file",
+        );
+        findings.push(
+            finding
+                .at(places.spot(&["version"]), "")
+                .help("write `version: 1`, or install the metalmark that wrote it"),
+        );
+    }
+    let settings = Settings {
+        root: root.to_owned(),
+        images: ImageSettings {
+            url: flags
+                .image_url
+                .clone()
+                .or_else(|| file.images.url.clone())
+                .unwrap_or_else(|| DEFAULT_URL.to_owned()),
+            checksum: flags.checksum.unwrap_or(file.images.checksum),
+            serve_all: flags.all_images || file.images.serve_all,
+        },
+        outputs: outputs(file, flags),
+        policy: policy(&file.policy, places, &mut findings),
+        matching: flags.matching.unwrap_or(file.matching),
+    };
+    (settings, findings)
+}
+
+/// The flags' outputs, else the project file's.
+fn outputs(file: &ProjectFile, flags: &Flags) -> Vec<Output> {
+    let written = |output: &OutputOptions| Output {
+        target: output.target.clone(),
+        path: output.path.clone(),
+        options: output.options.clone(),
+    };
+    match &flags.out {
+        Some(_) => {
+            let typed = |target: &String| Output {
+                target: target.clone(),
+                path: String::new(),
+                options: BTreeMap::new(),
+            };
+            flags.targets.iter().map(typed).collect()
+        }
+        None => file.outputs.iter().map(written).collect(),
+    }
+}
+
+fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Policy {
+    Policy {
+        rules: options.rules.clone(),
+        scoped: options
+            .clusters
+            .iter()
+            .filter_map(|(text, rules)| scoped(text, rules, places, findings))
+            .collect(),
+        waivers: waivers(options, places, findings),
+    }
+}
+
+fn scoped(
+    text: &str,
+    rules: &BTreeMap<String, Level>,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Option<Scoped> {
+    match pattern(text) {
+        Ok(pattern) => Some(Scoped {
+            pattern,
+            rules: rules.clone(),
+        }),
+        Err(error) => {
+            findings
+                .push(bad_pattern(text, &error).at(places.spot(&["policy", "clusters", text]), ""));
+            None
+        }
+    }
+}
+
+fn waivers(
+    options: &PolicyOptions,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Waiver> {
+    let mut waivers = Vec::new();
+    for (index, written) in options.waivers.iter().enumerate() {
+        let spot = places.item(&["policy", "waivers"], index);
+        if let Some(until) = written
+            .until
+            .as_deref()
+            .filter(|until| Date::parse(until).is_none())
+        {
+            let finding = Finding::new(PROJECT_FILE, format!("`until: {until}` is not a date"))
+                .at(spot.clone(), "");
+            findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
+        }
+        match pattern(&written.pattern) {
+            Ok(pattern) => waivers.push(Waiver {
+                rule: written.rule.clone(),
+                pattern,
+                reason: written.reason.clone(),
+                until: written.until.clone(),
+                spot,
+            }),
+            Err(error) => findings.push(bad_pattern(&written.pattern, &error).at(spot, "")),
+        }
+    }
+    waivers
+}
+
+fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
+    Finding::new(
+        PROJECT_FILE,
+        format!("`{text}` is not a pattern: {}", error.kind()),
+    )
+    .help("`*` stands for any letters of one name, `**` for names and slashes")
+}

@@ -1,0 +1,261 @@
+//! The project file as types, with every key that no type knows told at its place.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value as Json;
+
+use crate::model::finding::Finding;
+use crate::model::place::{Place, Source, Spot};
+use crate::model::suggest::did_you_mean;
+use crate::model::value::{Node, Number, Value};
+
+use super::project::ProjectFile;
+use super::settings::PROJECT_FILE;
+
+/// The project file that a tree holds. What is wrong in it is told; the rest holds.
+pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Finding>) {
+    let schema = schema();
+    let mut walk = Walk {
+        source,
+        findings: Vec::new(),
+        path: Vec::new(),
+    };
+    let data = walk
+        .node(tree, &schema)
+        .unwrap_or(Json::Object(serde_json::Map::new()));
+    let file = serde_json::from_value(data).unwrap_or_else(|error| {
+        // What the schema cannot say, such as a number that is not one of two.
+        let spot = Spot {
+            source: Arc::clone(source),
+            start: 0,
+            end: 0,
+        };
+        walk.findings
+            .push(Finding::new(PROJECT_FILE, error.to_string()).at(Some(spot), ""));
+        ProjectFile::default()
+    });
+    (file, walk.findings)
+}
+
+/// The JSON Schema of the project file, without references.
+pub fn schema() -> Json {
+    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    settings
+        .into_generator()
+        .into_root_schema_for::<ProjectFile>()
+        .to_value()
+}
+
+/// Holds a tree against a schema that was derived from types: maps, lists, scalars and options are all there is.
+struct Walk<'a> {
+    source: &'a Arc<Source>,
+    findings: Vec<Finding>,
+    path: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// The data that the types take; none where it is wrong, which is told.
+    fn node(&mut self, node: &Node, schema: &Json) -> Option<Json> {
+        let schema = present(schema);
+        match &node.value {
+            Value::Map(map)
+                if schema["properties"].is_object()
+                    || schema["additionalProperties"].is_object() =>
+            {
+                self.map(map, node.place, schema)
+            }
+            Value::List(items) if schema["items"].is_object() => {
+                let mut read = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    self.path.push(index.to_string());
+                    read.extend(self.node(item, &schema["items"]));
+                    self.path.pop();
+                }
+                Some(Json::Array(read))
+            }
+            Value::Null => None,
+            value => self.scalar(value, node, schema),
+        }
+    }
+
+    fn map(&mut self, map: &crate::model::value::Map, place: Place, schema: &Json) -> Option<Json> {
+        let known = schema["properties"].as_object();
+        let open = !matches!(schema.get("additionalProperties"), Some(Json::Bool(false)));
+        let other = schema
+            .get("additionalProperties")
+            .filter(|other| other.is_object());
+        let mut read = serde_json::Map::new();
+        for entry in map {
+            let property = known.and_then(|known| known.get(&*entry.key));
+            self.path.push(entry.key.to_string());
+            let value = match property.or(other) {
+                Some(property) => self.node(&entry.node, property),
+                None if open => Some(json(&entry.node)),
+                None => {
+                    self.unknown(&entry.key, entry.key_place, known);
+                    None
+                }
+            };
+            self.path.pop();
+            read.extend(value.map(|value| (entry.key.to_string(), value)));
+        }
+        let mut whole = true;
+        for required in schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+        {
+            if map.get(required).is_none() {
+                let message = format!("`{required}` is missing{}", self.within());
+                self.tell(message, place, format!("write `{required}: …`"));
+            }
+            whole &= read.contains_key(required);
+        }
+        whole.then_some(Json::Object(read))
+    }
+
+    fn unknown(&mut self, key: &str, place: Place, known: Option<&serde_json::Map<String, Json>>) {
+        let names: BTreeSet<&str> = known
+            .into_iter()
+            .flat_map(|known| known.keys().map(String::as_str))
+            .collect();
+        let help = match did_you_mean(key, names.iter().copied()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!(
+                "known here: {}",
+                names
+                    .into_iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        };
+        self.path.pop();
+        let message = format!("the project file knows no `{key}`{}", self.within());
+        self.path.push(key.to_owned());
+        self.tell(message, place, help);
+    }
+
+    fn scalar(&mut self, value: &Value, node: &Node, schema: &Json) -> Option<Json> {
+        let choices: Vec<&str> = words(schema);
+        let wanted = match kind(schema) {
+            _ if !choices.is_empty() => match value {
+                Value::String(text) if choices.contains(&&**text) => return Some(json(node)),
+                // YAML 1.1's other word for `false`.
+                Value::Bool(false) if choices.contains(&"off") => return Some(Json::from("off")),
+                _ => format!(
+                    "one of {}",
+                    choices
+                        .iter()
+                        .map(|word| format!("`{word}`"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
+            },
+            Some("string") if matches!(value, Value::String(_)) => return Some(json(node)),
+            Some("boolean") if matches!(value, Value::Bool(_)) => return Some(json(node)),
+            Some("integer" | "number") if matches!(value, Value::Number(_)) => {
+                return Some(json(node));
+            }
+            Some("string") => "a string".to_owned(),
+            Some("boolean") => "`true` or `false`".to_owned(),
+            Some("integer" | "number") => "a number".to_owned(),
+            Some("array") => "a list".to_owned(),
+            Some("object") => "a map".to_owned(),
+            _ => return Some(json(node)),
+        };
+        let message = format!(
+            "`{}` is {wanted}, and this is {}",
+            self.path.join("."),
+            value.kind()
+        );
+        let help = match value {
+            Value::Bool(_) => {
+                "`on`, `off`, `yes` and `no` are booleans to YAML 1.1: quote the word".to_owned()
+            }
+            Value::Number(_) => "quote it".to_owned(),
+            _ => format!("write {wanted}"),
+        };
+        self.tell(message, node.place, help);
+        None
+    }
+
+    fn within(&self) -> String {
+        if self.path.is_empty() {
+            String::new()
+        } else {
+            format!(" in `{}`", self.path.join("."))
+        }
+    }
+
+    fn tell(&mut self, message: String, place: Place, help: String) {
+        let spot = Spot {
+            source: Arc::clone(self.source),
+            start: place.start,
+            end: place.end,
+        };
+        self.findings.push(
+            Finding::new(PROJECT_FILE, message)
+                .at(Some(spot), "")
+                .help(help),
+        );
+    }
+}
+
+/// The schema of a value that is there: of an option, the part that is not null.
+fn present(schema: &Json) -> &Json {
+    let parts = schema["anyOf"].as_array();
+    parts
+        .and_then(|parts| parts.iter().find(|part| part["type"] != "null"))
+        .unwrap_or(schema)
+}
+
+/// The type that a schema asks for, null aside.
+fn kind(schema: &Json) -> Option<&str> {
+    let several = schema["type"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str);
+    schema["type"]
+        .as_str()
+        .or_else(|| several.into_iter().find(|kind| *kind != "null"))
+}
+
+/// The words of an enumeration, written as `enum` or, where each has a description, as `oneOf` constants.
+fn words(schema: &Json) -> Vec<&str> {
+    let plain = schema["enum"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str);
+    let told = schema["oneOf"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|part| part["const"].as_str());
+    plain.chain(told).collect()
+}
+
+/// A tree as JSON data.
+fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Number(Number::Int(number)) => Json::from(*number),
+        Value::Number(Number::Float(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Json::from(*number as i64)
+        }
+        Value::Number(Number::Float(number)) => Json::from(*number),
+        Value::String(text) => Json::String(text.to_string()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(map) => Json::Object(
+            map.iter()
+                .map(|entry| (entry.key.to_string(), json(&entry.node)))
+                .collect(),
+        ),
+    }
+}

@@ -1,0 +1,167 @@
+//! Checks every rendered file: that it parses, that its objects are whole and their names legal, and that each fits the
+//! schema of its kind where schemas are given.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::value::{Node, Value};
+use crate::objects::name;
+use crate::schema::Schemas;
+use crate::targets::Content;
+use crate::yaml::{self, NoticeKind};
+
+/// The largest sum of a ConfigMap's or a Secret's values, in bytes.
+/// (kubernetes pkg/apis/core/validation, `ValidateConfigMap`: core.MaxSecretSize)
+const DATA_SIZE: usize = 1 << 20;
+
+/// Reports what is wrong with a rendered file.
+pub(super) fn check(
+    (path, text): (&str, &str),
+    content: Content,
+    schemas: Option<&Schemas>,
+    report: &mut dyn FnMut(Finding),
+) {
+    let mut found = Vec::new();
+    match yaml::read(text, FileId(0), Engine::Kubectl) {
+        Err(error) => found.push((error.message, error.place)),
+        Ok(read) => {
+            for notice in &read.notices {
+                if let NoticeKind::DuplicateKey { .. } = &notice.kind {
+                    found.push(("a key stands here twice".to_owned(), notice.place));
+                }
+            }
+            if content == Content::Objects {
+                objects(&read.documents, schemas, &mut found);
+            }
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let source = Arc::new(Source::new(path, text));
+    for (message, place) in found {
+        let spot = Spot {
+            source: Arc::clone(&source),
+            start: place.start,
+            end: place.end,
+        };
+        let finding = Finding::new(
+            "manifest-invalid",
+            format!("rendered file `{path}`: {message}"),
+        );
+        report(finding.at(Some(spot), "in the rendered file"));
+    }
+}
+
+fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<(String, Place)>) {
+    let mut identities = BTreeSet::new();
+    for document in documents
+        .iter()
+        .filter(|document| !document.value.is_null())
+    {
+        let before = found.len();
+        let identity = identity(document, found);
+        metadata(document, found);
+        data_size(document, found);
+        let label = format!("{} `{}`", identity[1], identity[3]);
+        for (message, _) in &mut found[before..] {
+            *message = format!("{label}: {message}");
+        }
+        for problem in schemas
+            .map(|schemas| schemas.check(document))
+            .unwrap_or_default()
+        {
+            let at = match problem.path.as_str() {
+                "" => String::new(),
+                path => format!("`{path}` "),
+            };
+            found.push((format!("{label}: {at}{}", problem.message), problem.place));
+        }
+        if !identities.insert(identity) {
+            found.push((format!("{label} stands in the file twice"), document.place));
+        }
+    }
+}
+
+/// apiVersion, kind, namespace and name: what makes an object another than the next one.
+fn identity(document: &Node, found: &mut Vec<(String, Place)>) -> [String; 4] {
+    let mut text = |path: &[&str], needed: bool| {
+        let node = document.at(path);
+        let text = node.and_then(|node| node.value.as_str());
+        let text = text.map(|text| text.to_string()).unwrap_or_default();
+        if text.is_empty() && (needed || node.is_some()) {
+            let place = node.unwrap_or(document).place;
+            found.push((format!("`{}` must be a text", path.join(".")), place));
+        }
+        text
+    };
+    [
+        text(&["apiVersion"], true),
+        text(&["kind"], true),
+        text(&["metadata", "namespace"], false),
+        text(&["metadata", "name"], true),
+    ]
+}
+
+fn metadata(document: &Node, found: &mut Vec<(String, Place)>) {
+    let mut legal = |path: &[&str], is_legal: fn(&str) -> bool, what: &str| {
+        let node = document.at(path);
+        if let Some((node, text)) = node.and_then(|node| Some((node, node.value.as_str()?)))
+            && !text.is_empty()
+            && !is_legal(text)
+        {
+            found.push((format!("`{text}` is not a legal {what}"), node.place));
+        }
+    };
+    legal(
+        &["metadata", "name"],
+        name::is_subdomain,
+        "name: lower-case letters, digits, `-` and `.`, at most 253",
+    );
+    legal(
+        &["metadata", "namespace"],
+        name::is_label,
+        "namespace: lower-case letters, digits and `-`, at most 63",
+    );
+    for (field, is_legal) in [
+        ("labels", name::is_label_value as fn(&str) -> bool),
+        ("annotations", |_: &str| true),
+    ] {
+        let Some(Value::Map(entries)) = document.at(&["metadata", field]).map(|node| &node.value)
+        else {
+            continue;
+        };
+        for entry in entries.iter() {
+            let value = entry.node.value.as_str();
+            if !name::is_label_key(&entry.key) || !value.is_some_and(|value| is_legal(value)) {
+                let written = value.map_or_else(|| entry.node.value.kind(), |value| value);
+                let message = format!("`{}: {written}` is not a legal entry of {field}", entry.key);
+                found.push((message, entry.node.place));
+            }
+        }
+    }
+}
+
+fn data_size(document: &Node, found: &mut Vec<(String, Place)>) {
+    let kind = document.at(&["kind"]).and_then(|kind| kind.value.as_str());
+    if !kind.is_some_and(|kind| matches!(&**kind, "ConfigMap" | "Secret")) {
+        return;
+    }
+    let Some(data) = document.at(&["data"]).and_then(|data| data.value.as_map()) else {
+        return;
+    };
+    let size: usize = data
+        .iter()
+        .filter_map(|entry| entry.node.value.as_str())
+        .map(|text| text.len())
+        .sum();
+    if size > DATA_SIZE {
+        let message = format!(
+            "its data has {size} bytes and an object may have {DATA_SIZE}: serve fewer images, or write one object a cluster (`scope: cluster`)"
+        );
+        found.push((message, document.place));
+    }
+}

@@ -1,0 +1,295 @@
+//! Renders checked clusters into files: what each output's target decided, placed by its templates. Pure, and the only
+//! user of the template engine.
+//!
+//! Templates are compiled once. A template of the user's own takes the place of the embedded one of the same name
+//! (`<target>/<file>`); others can be included by name. In `*.yaml.j2` every `{{ … }}` comes out as a YAML scalar, quoted
+//! where it must be; `{{ tree | yaml(4) }}` places a whole tree with its lines four columns in. An undefined variable is an
+//! error. The `path` of an output and the URL of images are templates too, of plain text, that know `cluster` and `image`.
+
+mod context;
+mod documents;
+mod engine;
+mod stamp;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minijinja::Value as Context;
+
+use crate::model::finding::Finding;
+use crate::model::image::{Image, Images};
+use crate::model::manifest::ManifestFile;
+use crate::model::place::Source;
+use crate::model::workspace::{ClusterView, Output, Settings};
+use crate::providers::Stamp;
+use crate::schema::Schemas;
+use crate::targets::{self, SharedInput, Target, TargetFile, TargetInput};
+use engine::Engine;
+
+/// Renders any number of clusters; shared between threads.
+pub struct Renderer<'a> {
+    settings: &'a Settings,
+    schemas: Option<&'a Schemas>,
+    engine: Engine,
+    outputs: Vec<Prepared<'a>>,
+}
+
+struct Prepared<'a> {
+    output: &'a Output,
+    target: &'static dyn Target,
+    path_template: String,
+    names_cluster: bool,
+}
+
+impl<'a> Renderer<'a> {
+    /// Compiles the templates. `overrides` are the user's own, by `<target>/<file>`. What is wrong in a template is
+    /// reported; files of that template are then left out.
+    pub fn new(
+        settings: &'a Settings,
+        overrides: &BTreeMap<String, Arc<Source>>,
+        schemas: Option<&'a Schemas>,
+        report: &mut dyn FnMut(Finding),
+    ) -> Self {
+        let mut engine = Engine::new();
+        for target in targets::TARGETS {
+            for (file, text) in target.templates() {
+                let name = format!("{}/{file}", target.name());
+                if !overrides.contains_key(&name) {
+                    engine.add(name, Arc::new(Source::new(*file, *text)), report);
+                }
+            }
+        }
+        for (name, source) in overrides {
+            engine.add(name.clone(), Arc::clone(source), report);
+        }
+        let url = Source::new("images.url", settings.images.url.as_str());
+        engine.add(stamp::URL_TEMPLATE.to_owned(), Arc::new(url), report);
+        let mut outputs = Vec::with_capacity(settings.outputs.len());
+        for (index, output) in settings.outputs.iter().enumerate() {
+            let Some(target) = targets::find(&output.target) else {
+                report(unknown_target(output));
+                continue;
+            };
+            let path_template = format!("outputs[{index}].path");
+            let source = Source::new(path_template.as_str(), output.path.as_str());
+            engine.add(path_template.clone(), Arc::new(source), report);
+            let names_cluster = engine.mentions(&path_template, "cluster");
+            outputs.push(Prepared {
+                output,
+                target,
+                path_template,
+                names_cluster,
+            });
+        }
+        Self {
+            settings,
+            schemas,
+            engine,
+            outputs,
+        }
+    }
+
+    /// The files of one cluster, of every output.
+    pub fn cluster(
+        &self,
+        view: &ClusterView,
+        report: &mut dyn FnMut(Finding),
+    ) -> Vec<ManifestFile> {
+        let findings = RefCell::new(Vec::new());
+        let cluster = context::cluster(&view.cluster);
+        let stamp = |image: &Image| {
+            let made = self.stamp(&view.images, image, Some(&cluster));
+            made.map_err(|finding| findings.borrow_mut().push(*finding))
+                .ok()
+        };
+        let stamps: Vec<Option<Stamp>> = view
+            .cluster
+            .pools
+            .iter()
+            .zip(&view.selections)
+            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
+            .collect();
+        let mut files = Vec::new();
+        for prepared in &self.outputs {
+            let mut report = |finding| findings.borrow_mut().push(finding);
+            let scope = context::scope(None, Some(&cluster));
+            let Some(folder) = self.folder(prepared, scope, &mut report) else {
+                continue;
+            };
+            let input = TargetInput {
+                view,
+                settings: self.settings,
+                output: prepared.output,
+                folder: &folder,
+                stamps: &stamps,
+                stamp: &stamp,
+            };
+            let made = prepared.target.cluster(&input, &mut report);
+            let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
+            let first = files.len();
+            self.files(
+                prepared.target,
+                &folder,
+                &owner,
+                made,
+                &mut files,
+                &mut report,
+            );
+            for file in &mut files[first..] {
+                file.subject.cluster = Some(view.cluster.name.to_string());
+            }
+        }
+        for mut finding in findings.into_inner() {
+            let subject = &mut finding.subject.cluster;
+            subject.get_or_insert_with(|| view.cluster.name.to_string());
+            report(finding);
+        }
+        files
+    }
+
+    /// The files that all clusters share, of every output whose path names no cluster. `clusters` are the names of those
+    /// that were rendered, sorted; `images` are those served for any of them.
+    pub fn shared(
+        &self,
+        images: &Arc<Images>,
+        clusters: &[Arc<str>],
+        report: &mut dyn FnMut(Finding),
+    ) -> Vec<ManifestFile> {
+        let findings = RefCell::new(Vec::new());
+        let stamp = |image: &Image| {
+            let made = self.stamp(images, image, None);
+            made.map_err(|finding| findings.borrow_mut().push(*finding))
+                .ok()
+        };
+        let mut files = Vec::new();
+        for prepared in self.outputs.iter().filter(|output| !output.names_cluster) {
+            let mut report = |finding| findings.borrow_mut().push(finding);
+            let scope = context::scope(None, None);
+            let Some(folder) = self.folder(prepared, scope, &mut report) else {
+                continue;
+            };
+            let input = SharedInput {
+                images,
+                clusters,
+                settings: self.settings,
+                output: prepared.output,
+                folder: &folder,
+                stamp: &stamp,
+            };
+            let made = prepared.target.shared(&input, &mut report);
+            let owner = prepared.target.name();
+            self.files(
+                prepared.target,
+                &folder,
+                owner,
+                made,
+                &mut files,
+                &mut report,
+            );
+        }
+        findings.into_inner().into_iter().for_each(report);
+        files
+    }
+
+    fn stamp(
+        &self,
+        images: &Arc<Images>,
+        image: &Image,
+        cluster: Option<&Context>,
+    ) -> Result<Stamp, Box<Finding>> {
+        let context = context::scope(Some(context::image(images, &image.key)), cluster);
+        let url = self.engine.render(stamp::URL_TEMPLATE, context);
+        let url = url.map_err(|finding| {
+            let mut finding = finding;
+            finding.subject.image = Some(image.key.to_string());
+            finding
+        })?;
+        Ok(stamp::of_image(image, url, self.settings.images.checksum))
+    }
+
+    /// The folder of an output, without a slash at either end.
+    fn folder(
+        &self,
+        prepared: &Prepared<'_>,
+        scope: Context,
+        report: &mut dyn FnMut(Finding),
+    ) -> Option<String> {
+        match self.engine.render(&prepared.path_template, scope) {
+            Ok(folder) => Some(
+                folder
+                    .trim_start_matches("./")
+                    .trim_end_matches('/')
+                    .to_owned(),
+            ),
+            Err(finding) => {
+                report(*finding);
+                None
+            }
+        }
+    }
+
+    fn files(
+        &self,
+        target: &dyn Target,
+        folder: &str,
+        owner: &str,
+        made: Vec<TargetFile>,
+        files: &mut Vec<ManifestFile>,
+        report: &mut dyn FnMut(Finding),
+    ) {
+        for file in made {
+            let template = format!("{}/{}", target.name(), file.template);
+            let path = match folder {
+                "" | "." => file.path,
+                folder => format!("{folder}/{}", file.path),
+            };
+            if !stays_inside(&path) {
+                report(leaves_folder(&path));
+                continue;
+            }
+            if self.engine.is_broken(&template) {
+                continue;
+            }
+            match self
+                .engine
+                .render(&template, context::map(&Arc::new(file.context)))
+            {
+                Ok(text) => {
+                    documents::check((&path, &text), file.content, self.schemas, report);
+                    files.push(ManifestFile::new(path, text, owner));
+                }
+                Err(finding) => report(*finding),
+            }
+        }
+    }
+}
+
+/// Whether a relative path has only plain parts, so that no name from values leads out of the output's folder.
+fn stays_inside(path: &str) -> bool {
+    path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && !path.contains(|letter: char| letter.is_control() || letter == '\\')
+}
+
+fn leaves_folder(path: &str) -> Finding {
+    Finding::new(
+        "template-invalid",
+        format!(
+            "the output path `{}` leaves the project's folder",
+            path.escape_debug()
+        ),
+    )
+    .help("write a relative path without `..`, and cluster names without `/`")
+}
+
+fn unknown_target(output: &Output) -> Finding {
+    let known: Vec<&str> = targets::TARGETS
+        .iter()
+        .map(|target| target.name())
+        .collect();
+    Finding::new(
+        "option-invalid",
+        format!("there is no output target `{}`", output.target),
+    )
+    .help(format!("write one of {}", known.join(", ")))
+}

@@ -1,0 +1,72 @@
+//! What is stamped of an image: its URL, its format and its checksum.
+
+use crate::model::cluster::Pool;
+use crate::model::image::{Image, Images, fact};
+use crate::model::matching::{Outcome, Selection};
+use crate::model::workspace::ChecksumStyle;
+use crate::providers::Stamp;
+
+/// The engine's name for the template of `images.url`.
+pub(super) const URL_TEMPLATE: &str = "images.url";
+/// What image servers put behind the image's URL for its checksum (S30).
+const CHECKSUM_SUFFIX: &str = ".sha256sum";
+
+/// An image at its URL. A machine that pulls from a registry itself gets no checksum: the reference holds the digest.
+pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
+    let digest = [(fact::SHA256, "sha256"), (fact::MD5, "md5")]
+        .into_iter()
+        .find_map(|(name, kind)| Some((image.facts.get(name)?.value.clone(), kind)));
+    let mut stamp = Stamp {
+        key: Some(image.key.clone()),
+        url: url.into(),
+        format: image
+            .facts
+            .get(fact::IMAGE_FORMAT)
+            .map(|format| format.value.clone()),
+        checksum: None,
+        checksum_type: None,
+    };
+    let checksum = match style {
+        _ if stamp.is_oci() => None,
+        ChecksumStyle::Literal => digest,
+        ChecksumStyle::Url => Some((format!("{}{CHECKSUM_SUFFIX}", stamp.url).into(), "sha256")),
+    };
+    if let Some((text, kind)) = checksum {
+        stamp.checksum = Some(text);
+        stamp.checksum_type = Some(kind.into());
+    }
+    stamp
+}
+
+/// What a pool's choice came to: the image's stamp, or what the values say themselves.
+pub(super) fn of_pool(
+    pool: &Pool,
+    selection: &Selection,
+    images: &Images,
+    stamp: &dyn Fn(&Image) -> Option<Stamp>,
+) -> Option<Stamp> {
+    match &selection.outcome {
+        Outcome::Image(key) => stamp(images.get(key)?),
+        Outcome::Explicit => explicit(pool),
+        Outcome::Nothing
+        | Outcome::Unknown(_)
+        | Outcome::NoMatch
+        | Outcome::Several(_)
+        | Outcome::Disagree { .. }
+        | Outcome::Invalid(_) => None,
+    }
+}
+
+fn explicit(pool: &Pool) -> Option<Stamp> {
+    let choice = &pool.choice;
+    let text = |field: &Option<crate::model::place::Located<std::sync::Arc<str>>>| {
+        field.as_ref().map(|located| located.value.clone())
+    };
+    Some(Stamp {
+        key: None,
+        url: text(&choice.url)?,
+        format: text(&choice.format),
+        checksum: text(&choice.checksum),
+        checksum_type: text(&choice.checksum_type),
+    })
+}

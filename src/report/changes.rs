@@ -1,0 +1,229 @@
+//! A change set as a list: for people, and as JSON.
+
+use std::io;
+
+use super::diff::line_counts;
+use super::{counted, json};
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+
+/// Writes one line a file and a closing line; a folder without changes gets the closing line alone.
+pub fn changes(changes: &ChangeSet, out: &mut dyn io::Write) -> io::Result<()> {
+    for change in &changes.changes {
+        let shown = changes.shown(&change.path);
+        writeln!(
+            out,
+            "{}  {shown}{}{}",
+            word(change.kind),
+            counts(change),
+            remark(change)
+        )?;
+    }
+    if changes.changes.is_empty() && changes.ownership_drift() {
+        let file = changes.shown(crate::model::manifest::OWNERSHIP_FILE);
+        writeln!(out, "updated  {file}")?;
+    }
+    writeln!(out, "{}", closing(changes))
+}
+
+/// Writes one JSON object; docs/json.md describes it.
+pub fn changes_json(changes: &ChangeSet, out: &mut dyn io::Write) -> io::Result<()> {
+    let document = Document {
+        version: json::VERSION,
+        drift: changes.drift(),
+        changes: changes
+            .changes
+            .iter()
+            .map(|change| one(changes, change))
+            .collect(),
+        summary: Summary::of(changes),
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+fn word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "created",
+        ChangeKind::Updated => "updated",
+        ChangeKind::Deleted => "deleted",
+    }
+}
+
+fn counts(change: &Change) -> String {
+    match line_counts(change) {
+        Some((added, 0)) => format!("  +{added}"),
+        Some((0, removed)) => format!("  -{removed}"),
+        Some((added, removed)) => format!("  +{added} -{removed}"),
+        None => String::new(),
+    }
+}
+
+fn remark(change: &Change) -> &'static str {
+    match change.origin {
+        Origin::Run => "",
+        Origin::Edited => "  (edited by hand since the last run)",
+        Origin::Adopted => "  (adopted)",
+    }
+}
+
+fn closing(changes: &ChangeSet) -> String {
+    let summary = Summary::of(changes);
+    let parts = [
+        (summary.created, "created"),
+        (summary.updated, "updated"),
+        (summary.deleted, "deleted"),
+        (summary.unchanged, "unchanged"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let files = counted(changes.rendered, "file");
+    if parts.is_empty() {
+        format!("{files} rendered")
+    } else {
+        format!("{files} rendered: {}", parts.join(", "))
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Document {
+    version: u32,
+    drift: bool,
+    changes: Vec<One>,
+    summary: Summary,
+}
+
+#[derive(serde::Serialize)]
+struct One {
+    path: String,
+    kind: ChangeKind,
+    edited: bool,
+    adopted: bool,
+    added: Option<usize>,
+    removed: Option<usize>,
+}
+
+#[derive(serde::Serialize)]
+struct Summary {
+    created: usize,
+    updated: usize,
+    deleted: usize,
+    unchanged: usize,
+}
+
+impl Summary {
+    fn of(changes: &ChangeSet) -> Self {
+        let count = |kind| {
+            changes
+                .changes
+                .iter()
+                .filter(|change| change.kind == kind)
+                .count()
+        };
+        let (created, updated) = (count(ChangeKind::Created), count(ChangeKind::Updated));
+        let refused = changes.refused;
+        Self {
+            created,
+            updated,
+            deleted: count(ChangeKind::Deleted),
+            unchanged: changes.rendered.saturating_sub(created + updated + refused),
+        }
+    }
+}
+
+fn one(changes: &ChangeSet, change: &Change) -> One {
+    let counts = line_counts(change);
+    One {
+        path: changes.shown(&change.path),
+        kind: change.kind,
+        edited: change.origin == Origin::Edited,
+        adopted: change.origin == Origin::Adopted,
+        added: counts.map(|(added, _)| added),
+        removed: counts.map(|(_, removed)| removed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changes, changes_json};
+    use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin, Ownership};
+
+    fn some() -> ChangeSet {
+        let change = |path: &str, kind, old: Option<&str>, new: Option<&str>, origin| Change {
+            path: path.into(),
+            kind,
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+            origin,
+        };
+        ChangeSet {
+            shown: "out".into(),
+            changes: vec![
+                change("a", ChangeKind::Created, None, Some("1\n2\n"), Origin::Run),
+                change(
+                    "b",
+                    ChangeKind::Updated,
+                    Some("1\n"),
+                    Some("2\n"),
+                    Origin::Edited,
+                ),
+                change("c", ChangeKind::Updated, None, Some("2\n"), Origin::Adopted),
+                change("d", ChangeKind::Deleted, Some("1\n"), None, Origin::Run),
+            ],
+            rendered: 10,
+            ..ChangeSet::default()
+        }
+    }
+
+    fn printed(set: &ChangeSet) -> String {
+        let mut out = Vec::new();
+        changes(set, &mut out).expect("memory takes it");
+        String::from_utf8(out).expect("it is text")
+    }
+
+    #[test]
+    fn each_file_has_its_line() {
+        let expected = "created  out/a  +2\n\
+            updated  out/b  +1 -1  (edited by hand since the last run)\n\
+            updated  out/c  (adopted)\n\
+            deleted  out/d  -1\n\
+            10 files rendered: 1 created, 2 updated, 1 deleted, 7 unchanged\n";
+        assert_eq!(printed(&some()), expected);
+    }
+
+    #[test]
+    fn the_ownership_file_is_told_of_where_nothing_else_changes() {
+        let ownership = Ownership {
+            after: Some("x".into()),
+            ..Ownership::default()
+        };
+        let set = ChangeSet {
+            rendered: 1,
+            ownership,
+            ..ChangeSet::default()
+        };
+        assert_eq!(
+            printed(&set),
+            "updated  .metalmark-owned\n1 file rendered: 1 unchanged\n"
+        );
+    }
+
+    #[test]
+    fn the_json_has_the_documented_shape() {
+        let mut out = Vec::new();
+        changes_json(&some(), &mut out).expect("memory takes it");
+        let printed: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+        assert_eq!(printed["drift"], true);
+        assert_eq!(
+            printed["changes"][1],
+            serde_json::json!({
+                "path": "out/b", "kind": "updated", "edited": true, "adopted": false, "added": 1, "removed": 1,
+            })
+        );
+        assert_eq!(
+            printed["summary"],
+            serde_json::json!({"created": 1, "updated": 2, "deleted": 1, "unchanged": 7})
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! A change set as a unified diff that `git apply` and `patch` take.
+
+use std::io;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::Colour;
+use crate::model::manifest::{Change, ChangeSet};
+
+/// Longer texts, in lines of both sides together, are not compared line by line: the time grows with their square.
+const LONGEST: usize = 20_000;
+
+/// Writes the difference from what is on disk to what is rendered. The plan has to keep the previous texts.
+pub fn diff(changes: &ChangeSet, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+    for change in &changes.changes {
+        file(&changes.shown(&change.path), change, colour, out)?;
+    }
+    Ok(())
+}
+
+/// How many lines a change adds and removes; none where the previous text is not known or the texts are too long.
+pub(super) fn line_counts(change: &Change) -> Option<(usize, usize)> {
+    let (old, new) = texts(change)?;
+    if old.is_empty() || new.is_empty() {
+        return Some((new.lines().count(), old.lines().count()));
+    }
+    let compared = compared(old, new)?;
+    let count = |tag| {
+        let changes = compared.iter_all_changes();
+        changes.filter(|change| change.tag() == tag).count()
+    };
+    Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
+}
+
+fn file(shown: &str, change: &Change, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+    let side = |letter: &str, there: bool| {
+        let path = format!("{letter}/{shown}");
+        if there { path } else { "/dev/null".to_owned() }
+    };
+    let created = change.kind == crate::model::manifest::ChangeKind::Created;
+    let (from, to) = (side("a", !created), side("b", change.new.is_some()));
+    line(out, colour, BOLD, &format!("--- {from}\n"))?;
+    line(out, colour, BOLD, &format!("+++ {to}\n"))?;
+    let Some((old, new)) = texts(change) else {
+        return Ok(());
+    };
+    let Some(compared) = compared(old, new) else {
+        let (old, new) = (old.lines().count(), new.lines().count());
+        return writeln!(out, "# too long to compare: {old} lines, then {new}");
+    };
+    for hunk in compared.unified_diff().iter_hunks() {
+        line(out, colour, CYAN, &format!("{}\n", hunk.header()))?;
+        for change in hunk.iter_changes() {
+            let end = if change.missing_newline() {
+                "\n\\ No newline at end of file\n"
+            } else {
+                ""
+            };
+            let style = match change.tag() {
+                ChangeTag::Equal => "",
+                ChangeTag::Delete => RED,
+                ChangeTag::Insert => GREEN,
+            };
+            line(
+                out,
+                colour,
+                style,
+                &format!("{}{}{end}", change.tag(), change.value()),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+const BOLD: &str = "\x1b[1m";
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
+const CYAN: &str = "\x1b[36m";
+
+/// Writes text that ends in a line end, which stays outside the colour. A terminal obeys no control character of a file.
+fn line(out: &mut dyn io::Write, colour: Colour, style: &str, text: &str) -> io::Result<()> {
+    if colour == Colour::Never {
+        return out.write_all(text.as_bytes());
+    }
+    let foreign = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let text = text.replace(foreign, "\u{fffd}");
+    let body = text.trim_end_matches('\n');
+    let reset = if style.is_empty() { "" } else { "\x1b[0m" };
+    write!(out, "{style}{body}{reset}{}", &text[body.len()..])
+}
+
+/// Both sides' texts, empty where there is no file; none where the present one is not known.
+fn texts(change: &Change) -> Option<(&str, &str)> {
+    let created = change.kind == crate::model::manifest::ChangeKind::Created;
+    let old = if created {
+        Some("")
+    } else {
+        change.old.as_deref()
+    };
+    old.map(|old| (old, change.new.as_deref().unwrap_or_default()))
+}
+
+fn compared<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
+    let lines = old.lines().count() + new.lines().count();
+    (lines <= LONGEST).then(|| TextDiff::from_lines(old, new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Colour, diff, line_counts};
+    use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+
+    fn change(kind: ChangeKind, old: Option<&str>, new: Option<&str>) -> Change {
+        Change {
+            path: "a.yaml".into(),
+            kind,
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+            origin: Origin::Run,
+        }
+    }
+
+    fn printed(change: Change, colour: Colour) -> String {
+        let changes = ChangeSet {
+            shown: "out".into(),
+            changes: vec![change],
+            ..ChangeSet::default()
+        };
+        let mut out = Vec::new();
+        diff(&changes, colour, &mut out).expect("memory takes it");
+        String::from_utf8(out).expect("it is text")
+    }
+
+    #[test]
+    fn an_update_shows_its_lines() {
+        let updated = change(ChangeKind::Updated, Some("a\nb\nc\n"), Some("a\nB\nc"));
+        assert_eq!(line_counts(&updated), Some((2, 2)));
+        let expected = "--- a/out/a.yaml\n+++ b/out/a.yaml\n@@ -1,3 +1,3 @@\n a\n-b\n-c\n+B\n+c\n\\ No newline at end of file\n";
+        assert_eq!(printed(updated, Colour::Never), expected);
+    }
+
+    #[test]
+    fn a_new_file_comes_from_nowhere_and_a_deleted_one_goes_there() {
+        let created = change(ChangeKind::Created, None, Some("a\n"));
+        assert_eq!(line_counts(&created), Some((1, 0)));
+        assert_eq!(
+            printed(created, Colour::Never),
+            "--- /dev/null\n+++ b/out/a.yaml\n@@ -0,0 +1 @@\n+a\n"
+        );
+        let deleted = change(ChangeKind::Deleted, Some("a\nb\n"), None);
+        assert_eq!(line_counts(&deleted), Some((0, 2)));
+        assert_eq!(
+            printed(deleted, Colour::Never),
+            "--- a/out/a.yaml\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
+        );
+    }
+
+    #[test]
+    fn colours_end_before_the_line_does() {
+        let created = change(ChangeKind::Created, None, Some("a\x1b[2J\n"));
+        let text = printed(created, Colour::Always);
+        let ending = "\x1b[32m+a\u{fffd}[2J\x1b[0m\n";
+        assert!(text.ends_with(ending), "{text:?}");
+    }
+
+    #[test]
+    fn very_long_texts_are_counted_only() {
+        let (old, new) = ("a\n".repeat(15_000), "b\n".repeat(15_000));
+        let updated = change(ChangeKind::Updated, Some(&old), Some(&new));
+        assert_eq!(line_counts(&updated), None);
+        assert!(
+            printed(updated, Colour::Never)
+                .ends_with("# too long to compare: 15000 lines, then 15000\n")
+        );
+    }
+}

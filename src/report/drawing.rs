@@ -1,0 +1,228 @@
+//! A finding's places, drawn: the lines of the user's file with marks below, whatever the file holds.
+
+use std::sync::Arc;
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Level as Severity, Origin, Snippet,
+    normalize_untrusted_str,
+};
+
+use super::lines::{Lined, Lines};
+use crate::model::finding::Label;
+
+/// A line is shown up to here, in bytes; a place further right is named but not drawn.
+const LONGEST_LINE: usize = 1000;
+
+/// Places of one file that are further apart, in lines, are drawn apart.
+const TOGETHER: usize = 12;
+
+/// What can be drawn of a finding's places: first the one of the fault.
+pub(super) fn places<'a>(labels: &'a [Label], lines: &mut Lines) -> Vec<Element<'a>> {
+    let mut remaining: Vec<(usize, &Label)> = labels.iter().enumerate().collect();
+    let mut elements = Vec::new();
+    while let Some((_, first)) = remaining.first().copied() {
+        let lined = lines.of(&first.spot.source);
+        let line = |label: &Label| lined.line(lined.offset(label.spot.start));
+        let near = |label: &Label| {
+            same_file(label, first)
+                && drawable(label, &lined)
+                && line(label).abs_diff(line(first)) <= TOGETHER
+        };
+        if drawable(first, &lined) {
+            let (together, apart): (Vec<_>, Vec<_>) =
+                remaining.into_iter().partition(|(_, label)| near(label));
+            elements.push(Element::from(snippet(&together, &lined)));
+            remaining = apart;
+        } else {
+            elements.extend(named(first, &lined));
+            remaining.remove(0);
+        }
+    }
+    elements
+}
+
+fn same_file(a: &Label, b: &Label) -> bool {
+    let (a, b) = (&a.spot.source, &b.spot.source);
+    Arc::ptr_eq(a, b) || (a.path == b.path && a.text == b.text)
+}
+
+/// Secrets are not drawn, nor are places far to the right, nor files that were not read.
+fn drawable(label: &Label, lined: &Lined<'_>) -> bool {
+    let start = lined.offset(label.spot.start);
+    let column = start - lined.range(lined.line(start)).start.min(start);
+    !label.spot.source.secret && !lined.text().is_empty() && column < LONGEST_LINE
+}
+
+/// A place without its text.
+fn named<'a>(label: &'a Label, lined: &Lined<'_>) -> Vec<Element<'a>> {
+    let mut origin = Origin::path(plain(&label.spot.source.path));
+    if !lined.text().is_empty() {
+        let (line, column) = lined.line_column(label.spot.start);
+        origin = origin.line(line).char_column(column);
+    }
+    let text = (!label.text.is_empty()).then(|| Severity::NOTE.message(plain(&label.text)));
+    let origin = std::iter::once(Element::from(origin));
+    origin.chain(text.map(Element::from)).collect()
+}
+
+/// The lines from the first to the last of some places in one file; each place is marked in its first line.
+fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, Annotation<'a>> {
+    let line = |label: &Label| lined.line(lined.offset(label.spot.start));
+    let lines = labels.iter().map(|(_, label)| line(label));
+    let (first, last) = lines.fold((usize::MAX, 0), |(first, last), line| {
+        (first.min(line), last.max(line))
+    });
+    let mut text = String::new();
+    let mut annotations = Vec::new();
+    for number in first..=last {
+        let range = lined.range(number);
+        let whole = &lined.text()[range.clone()];
+        let shown = &whole[..whole.floor_char_boundary(LONGEST_LINE + 100)];
+        let inside = |offset: u32| {
+            lined
+                .offset(offset)
+                .clamp(range.start, range.start + shown.len())
+        };
+        let here = labels.iter().filter(|(_, label)| line(label) == number);
+        annotations.extend(here.map(|(index, label)| {
+            let (start, end) = (inside(label.spot.start), inside(label.spot.end));
+            let base = text.len();
+            let span = base + start - range.start..base + end.max(start) - range.start;
+            let kind = if *index == 0 {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
+            let words = (!label.text.is_empty()).then(|| normalize_untrusted_str(&label.text));
+            kind.span(span).label(words)
+        }));
+        text.push_str(shown);
+        text.push('\n');
+    }
+    let path = plain(&labels[0].1.spot.source.path);
+    Snippet::source(text)
+        .path(path)
+        .line_start(first + 1)
+        .annotations(annotations)
+}
+
+/// Without terminal escapes; lines stay lines.
+pub(super) fn plain(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(normalize_untrusted_str).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::{any, proptest};
+
+    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::place::{Source, Spot};
+    use crate::report::{Colour, Findings, by_name};
+
+    fn human(finding: Finding) -> String {
+        let judged = [Judged {
+            finding,
+            level: Level::Error,
+        }];
+        let findings = Findings::new(&judged, 1, Colour::Never);
+        let mut out = Vec::new();
+        let human = by_name("human").expect("it is in the table");
+        human
+            .findings(&findings, &mut out)
+            .expect("memory takes it");
+        String::from_utf8(out).expect("it is text")
+    }
+
+    fn at(source: &Arc<Source>, start: usize, end: usize) -> Option<Spot> {
+        let (start, end) = (start as u32, end as u32);
+        Some(Spot {
+            source: Arc::clone(source),
+            start,
+            end,
+        })
+    }
+
+    #[test]
+    fn the_caret_stands_below_wide_characters_and_tabs() {
+        let source = Arc::new(Source::new("a", "\tlabel: 日本 x\r\nnext: 1\r\n"));
+        let start = source.text.find('x').expect("it is there");
+        let text = human(Finding::new("r", "m").at(at(&source, start, start + 1), "here"));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], " --> a:1:12");
+        assert_eq!(lines[3], "1 |     label: 日本 x");
+        assert_eq!(lines[4], "  |                 ^ here");
+    }
+
+    #[test]
+    fn a_place_of_many_lines_is_marked_in_its_first() {
+        let source = Arc::new(Source::new("a", "text: |\n  one\n  two\n"));
+        let text = human(Finding::new("r", "m").at(at(&source, 6, 19), ""));
+        assert!(text.contains("1 | text: |\n  |       ^\n"), "{text}");
+        assert!(!text.contains("one"), "{text}");
+    }
+
+    #[test]
+    fn places_far_apart_are_drawn_apart() {
+        let source = Arc::new(Source::new(
+            "a",
+            format!("one\n{}two\n", "filler\n".repeat(5000)),
+        ));
+        let end = source.text.len();
+        let finding = Finding::new("r", "m")
+            .at(at(&source, end - 4, end - 1), "fault")
+            .at(at(&source, 0, 3), "other");
+        let text = human(finding);
+        assert!(
+            text.contains("--> a:5002:1") && text.contains("::: a:1:1"),
+            "{text}"
+        );
+        assert!(text.lines().count() < 16, "{text}");
+    }
+
+    #[test]
+    fn a_very_long_line_is_trimmed_and_a_place_far_right_is_named() {
+        let source = Arc::new(Source::new("a", "x".repeat(1_000_000)));
+        let near = human(Finding::new("r", "m").at(at(&source, 500, 999_999), "here"));
+        assert!(near.contains("--> a:1:501"), "{near}");
+        assert!(near.lines().all(|line| line.len() < 200), "{near}");
+        let far = human(Finding::new("r", "m").at(at(&source, 900_000, 900_001), "here"));
+        assert!(
+            far.contains("--> a:1:900001") && far.contains("note: here"),
+            "{far}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_was_not_read_is_named() {
+        let source = Arc::new(Source::new("out/a.yaml", ""));
+        let text = human(Finding::new("r", "m").at(at(&source, 0, 0), ""));
+        assert!(text.contains("--> out/a.yaml\n"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_place_in_no_text_panics(
+            text in "[a é日\u{301}\u{200b}\u{202e}\u{feff}\0\x1b\t\r\n]{0,40}",
+            places in proptest::collection::vec((0..60_u32, 0..60_u32, 0..3_usize), 0..6),
+            far in any::<(u32, u32)>(),
+            label in "[a日\n\r\x1b]{0,4}",
+        ) {
+            let sources = [
+                Arc::new(Source::new("a", &*text)),
+                Arc::new(Source::new("a", &*text)),
+                Arc::new(Source { secret: true, ..Source::new("b", &*text) }),
+            ];
+            let far = (far.0, far.1, 0);
+            let mut finding = Finding::new("r", &*text).help(&*text);
+            for (start, end, source) in places.into_iter().chain([far]) {
+                let source = Arc::clone(&sources[source]);
+                finding = finding.at(Some(Spot { source, start, end }), &*label);
+            }
+            let text = human(finding);
+            assert!(text.contains("-->"), "{text}");
+        }
+    }
+}

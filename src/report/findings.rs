@@ -1,0 +1,198 @@
+//! Findings in the order of the user's files, each once: those that many clusters share are one, with the clusters' names.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Colour;
+use crate::model::finding::{Judged, Level};
+
+/// What a [`super::Report`] is given.
+pub struct Findings<'a> {
+    /// Sorted by place, then by level, rule and message. Findings without a place come last.
+    pub groups: Vec<Group<'a>>,
+    /// Their number.
+    pub summary: Summary,
+    /// Whether the stream takes colours.
+    pub colour: Colour,
+}
+
+/// One thing to mend.
+pub struct Group<'a> {
+    /// The finding; of the first cluster, where several share it.
+    pub judged: &'a Judged,
+    /// The clusters that have it, sorted; none where it is nobody's in particular.
+    pub clusters: Vec<&'a str>,
+}
+
+/// How many things are to be mended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    /// Groups at error level.
+    pub errors: usize,
+    /// Groups at warning level.
+    pub warnings: usize,
+    /// Clusters that have a finding.
+    #[serde(rename = "clusters_with_findings")]
+    pub clusters: usize,
+    /// Clusters that were looked at.
+    #[serde(rename = "clusters")]
+    pub checked: usize,
+}
+
+impl<'a> Findings<'a> {
+    /// Sorts, groups and counts. The order in which findings were made does not matter. `checked` is the number of
+    /// clusters that were looked at.
+    pub fn new(judged: &'a [Judged], checked: usize, colour: Colour) -> Self {
+        let mut sorted: Vec<&Judged> = judged
+            .iter()
+            .filter(|one| one.level != Level::Off)
+            .collect();
+        sorted.sort_by(|a, b| by_place(a, b).then_with(|| by_subject(a, b)));
+        let same = |a: &&Judged, b: &&Judged| by_place(a, b) == Ordering::Equal;
+        let groups: Vec<Group<'_>> = sorted.chunk_by(same).map(group).collect();
+        let count = |level| {
+            groups
+                .iter()
+                .filter(|group| group.judged.level == level)
+                .count()
+        };
+        let clusters: BTreeSet<&str> = groups
+            .iter()
+            .flat_map(|group| group.clusters.iter().copied())
+            .collect();
+        let summary = Summary {
+            errors: count(Level::Error),
+            warnings: count(Level::Warning),
+            clusters: clusters.len(),
+            checked,
+        };
+        Self {
+            groups,
+            summary,
+            colour,
+        }
+    }
+}
+
+fn group<'a>(same: &[&'a Judged]) -> Group<'a> {
+    let clusters = same
+        .iter()
+        .filter_map(|one| one.finding.subject.cluster.as_deref());
+    let clusters: BTreeSet<&str> = clusters.collect();
+    Group {
+        judged: same[0],
+        clusters: clusters.into_iter().collect(),
+    }
+}
+
+/// Findings that this calls equal are one thing to mend. Offsets order as lines and columns do, and cost nothing.
+fn by_place(a: &Judged, b: &Judged) -> Ordering {
+    let (left, right) = (place(a), place(b));
+    let known_first = left.is_none().cmp(&right.is_none());
+    known_first
+        .then_with(|| left.cmp(&right))
+        .then_with(|| b.level.cmp(&a.level))
+        .then_with(|| a.finding.rule.cmp(b.finding.rule))
+        .then_with(|| a.finding.message.cmp(&b.finding.message))
+}
+
+/// The file and the range of the fault.
+fn place(one: &Judged) -> Option<(&str, u32, u32)> {
+    let spot = &one.finding.labels.first()?.spot;
+    Some((&spot.source.path, spot.start, spot.end))
+}
+
+/// Breaks ties, down to the last word, so that the first of a group is the same one in every run.
+fn by_subject(a: &Judged, b: &Judged) -> Ordering {
+    let labels = |one: &Judged| -> Vec<_> {
+        let labels = one.finding.labels.iter().map(|label| {
+            let spot = &label.spot;
+            let path = Arc::clone(&spot.source.path);
+            (path, spot.start, spot.end, label.text.clone())
+        });
+        labels.collect()
+    };
+    a.finding
+        .subject
+        .cmp(&b.finding.subject)
+        .then_with(|| a.finding.help.cmp(&b.finding.help))
+        .then_with(|| labels(a).cmp(&labels(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Findings;
+    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::place::{Source, Spot};
+    use crate::report::Colour;
+
+    fn judged(path: &str, start: u32, message: &str, cluster: &str, level: Level) -> Judged {
+        let spot = (!path.is_empty()).then(|| Spot {
+            source: Arc::new(Source::new(path, "text\n")),
+            start,
+            end: start,
+        });
+        let mut finding = Finding::new("some-rule", message).at(spot, "");
+        finding.subject.cluster = (!cluster.is_empty()).then(|| cluster.to_owned());
+        Judged { finding, level }
+    }
+
+    fn told(judged: &[Judged]) -> Vec<(&str, Vec<&str>)> {
+        let groups = Findings::new(judged, 0, Colour::Never).groups.into_iter();
+        groups
+            .map(|group| (&*group.judged.finding.message, group.clusters))
+            .collect()
+    }
+
+    #[test]
+    fn findings_stand_in_the_order_of_the_files_and_those_without_a_place_last() {
+        let error = Level::Error;
+        let findings = [
+            judged("", 0, "nowhere", "", error),
+            judged("b", 0, "other file", "", error),
+            judged("a", 2, "later", "", error),
+            judged("a", 1, "warning", "", Level::Warning),
+            judged("a", 1, "z error", "", error),
+            judged("a", 1, "off", "", Level::Off),
+        ];
+        let expected = ["z error", "warning", "later", "other file", "nowhere"];
+        let order = |findings: &[Judged]| -> Vec<String> {
+            let told = told(findings).into_iter();
+            told.map(|(message, _)| message.to_owned()).collect()
+        };
+        assert_eq!(order(&findings), expected);
+        let reversed: Vec<Judged> = findings.iter().rev().cloned().collect();
+        assert_eq!(order(&reversed), expected);
+    }
+
+    #[test]
+    fn what_many_clusters_share_is_told_once() {
+        let error = Level::Error;
+        let findings = [
+            judged("a", 1, "bad", "c2", error),
+            judged("a", 1, "bad", "c1", error),
+            judged("a", 1, "bad", "c2", error),
+            judged("a", 1, "bad", "lab", Level::Warning),
+            judged("a", 2, "bad", "c1", error),
+        ];
+        let expected = vec![
+            ("bad", vec!["c1", "c2"]),
+            ("bad", vec!["lab"]),
+            ("bad", vec!["c1"]),
+        ];
+        assert_eq!(told(&findings), expected);
+        let summary = Findings::new(&findings, 9, Colour::Never).summary;
+        assert_eq!(
+            (
+                summary.errors,
+                summary.warnings,
+                summary.clusters,
+                summary.checked
+            ),
+            (2, 1, 3, 9)
+        );
+    }
+}

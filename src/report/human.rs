@@ -1,0 +1,269 @@
+//! Findings as a compiler tells them: the line, a caret under the fault, the other places that matter, what to do.
+
+use std::io;
+
+use annotate_snippets::{Element, Level as Severity, Renderer};
+
+use super::drawing::{places, plain};
+use super::lines::Lines;
+use super::{Colour, Findings, Group, Report, Summary, counted};
+use crate::model::finding::Level;
+
+/// For people.
+pub(super) struct Human;
+
+/// So many clusters are named, the others counted.
+const NAMED: usize = 5;
+
+impl Report for Human {
+    fn name(&self) -> &'static str {
+        "human"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for people: the line, a caret under the fault, what to do"
+    }
+
+    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        let renderer = match findings.colour {
+            Colour::Never => Renderer::plain(),
+            Colour::Always => Renderer::styled(),
+        };
+        let mut lines = Lines::default();
+        for group in &findings.groups {
+            writeln!(out, "{}\n", told(group, &mut lines, &renderer))?;
+        }
+        writeln!(out, "{}", closing(&findings.summary))
+    }
+}
+
+fn told(group: &Group<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+    let finding = &group.judged.finding;
+    let severity = match group.judged.level {
+        Level::Error => Severity::ERROR,
+        Level::Warning | Level::Off => Severity::WARNING,
+    };
+    let title = severity
+        .primary_title(finding.message.as_str())
+        .id(finding.rule);
+    let mut elements = places(&finding.labels, lines);
+    elements.extend(
+        subject(group).into_iter().map(|(name, text)| {
+            Element::from(Severity::NOTE.with_name(name).message(plain(&text)))
+        }),
+    );
+    let help = finding.help.iter();
+    elements.extend(help.map(|help| Element::from(Severity::HELP.message(plain(help)))));
+    shown(&renderer.render(&[title.elements(elements)]))
+}
+
+/// What was drawn, without spaces at the ends of lines. Control characters that the renderer lets through (it replaces
+/// the others, so that an escape is its own) are the input's, and no terminal shall obey them.
+fn shown(drawn: &str) -> String {
+    let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+    let foreign = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\x1b');
+    lines.join("\n").replace(foreign, "\u{fffd}")
+}
+
+/// Whom it is about, unless the message names them.
+fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
+    let subject = &group.judged.finding.subject;
+    let named = |name: &str| group.judged.finding.message.contains(&format!("`{name}`"));
+    let mut notes = Vec::new();
+    if let Some(cluster) = &subject.cluster {
+        let pool = subject.pool.as_deref();
+        if !named(cluster) || !pool.is_none_or(named) {
+            let pool = pool.map_or(String::new(), |pool| format!(", pool {pool}"));
+            notes.push(("cluster", format!("{cluster}{pool}")));
+        }
+        let others: Vec<&str> = group
+            .clusters
+            .iter()
+            .copied()
+            .filter(|other| other != cluster)
+            .collect();
+        if !others.is_empty() {
+            notes.push(("also in clusters", listed(&others)));
+        }
+    }
+    notes
+}
+
+fn listed(names: &[&str]) -> String {
+    match names.len().checked_sub(NAMED) {
+        Some(more) if more > 1 => format!("{} and {more} more", names[..NAMED].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+fn closing(summary: &Summary) -> String {
+    let counts = [(summary.errors, "error"), (summary.warnings, "warning")];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, noun)| counted(*count, noun)).collect();
+    let place = |clusters| match clusters {
+        0 => String::new(),
+        clusters => format!(" in {}", counted(clusters, "cluster")),
+    };
+    if counts.is_empty() {
+        format!("no findings{}", place(summary.checked))
+    } else {
+        format!("{}{}", counts.join(", "), place(summary.clusters))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Human;
+    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::place::{Source, Spot};
+    use crate::report::{Colour, Findings, Report};
+
+    fn printed(judged: &[Judged], colour: Colour) -> String {
+        let mut out = Vec::new();
+        let findings = Findings::new(judged, 12, colour);
+        Human
+            .findings(&findings, &mut out)
+            .expect("memory takes it");
+        String::from_utf8(out).expect("it is text")
+    }
+
+    fn spot(source: &Arc<Source>, part: &str) -> Option<Spot> {
+        let start = source.text.find(part).expect("the part is there") as u32;
+        Some(Spot {
+            source: Arc::clone(source),
+            start,
+            end: start + part.len() as u32,
+        })
+    }
+
+    fn mismatch() -> Finding {
+        let values = "cluster:\n  k8s_version: v1.30.2\n  capm3:\n    image_key: jammy\n";
+        let values = Arc::new(Source::new("envs/edge-1/values.yaml", values));
+        let catalogue = Arc::new(Source::new(
+            "images.yaml",
+            "os_images:\n  jammy: {k8s-version: v1.29.4}\n",
+        ));
+        Finding::new(
+            "k8s-version-mismatch",
+            "the cluster wants `v1.30.2`, image `jammy` has `v1.29.4`",
+        )
+        .at(spot(&values, "jammy"), "chosen here")
+        .at(spot(&values, "v1.30.2"), "wanted here")
+        .at(spot(&catalogue, "v1.29.4"), "the image's version")
+        .help("set `image_key: noble`")
+    }
+
+    fn error(finding: Finding, cluster: &str) -> Judged {
+        let mut finding = finding;
+        finding.subject.cluster = Some(cluster.to_owned());
+        Judged {
+            finding,
+            level: Level::Error,
+        }
+    }
+
+    #[test]
+    fn a_finding_looks_like_a_compilers() {
+        let expected = "\
+error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.29.4`
+ --> envs/edge-1/values.yaml:4:16
+  |
+2 |   k8s_version: v1.30.2
+  |                ------- wanted here
+3 |   capm3:
+4 |     image_key: jammy
+  |                ^^^^^ chosen here
+  |
+ ::: images.yaml:2:24
+  |
+2 |   jammy: {k8s-version: v1.29.4}
+  |                        ------- the image's version
+  |
+  = cluster: edge-1
+  = help: set `image_key: noble`
+
+1 error in 1 cluster
+";
+        assert_eq!(
+            printed(&[error(mismatch(), "edge-1")], Colour::Never),
+            expected
+        );
+    }
+
+    #[test]
+    fn clusters_that_share_a_finding_are_listed() {
+        let judged: Vec<Judged> = (1..=8)
+            .map(|n| error(mismatch(), &format!("edge-{n}")))
+            .collect();
+        let text = printed(&judged, Colour::Never);
+        assert_eq!(text.matches("error[").count(), 1);
+        assert!(
+            text.contains("= also in clusters: edge-2, edge-3, edge-4, edge-5, edge-6 and 2 more"),
+            "{text}"
+        );
+        assert!(text.ends_with("1 error in 8 clusters\n"));
+    }
+
+    #[test]
+    fn a_finding_without_a_place_has_its_message_and_help() {
+        let finding = Finding::new("waiver-unused", "nothing to waive").help("remove it");
+        let judged = [Judged {
+            finding,
+            level: Level::Warning,
+        }];
+        let expected =
+            "warning[waiver-unused]: nothing to waive\n |\n = help: remove it\n\n1 warning\n";
+        assert_eq!(printed(&judged, Colour::Never), expected);
+    }
+
+    #[test]
+    fn without_findings_it_says_so() {
+        assert_eq!(printed(&[], Colour::Never), "no findings in 12 clusters\n");
+    }
+
+    #[test]
+    fn colours_come_only_where_they_are_wanted() {
+        let judged = [error(mismatch(), "edge-1")];
+        assert!(!printed(&judged, Colour::Never).contains('\x1b'));
+        assert!(printed(&judged, Colour::Always).contains('\x1b'));
+    }
+
+    #[test]
+    fn a_secret_is_placed_and_not_shown() {
+        let source = Source {
+            secret: true,
+            ..Source::new("secrets.yaml", "a: 1\npassword: hunter2\n")
+        };
+        let source = Arc::new(source);
+        let finding =
+            Finding::new("some-rule", "it is wrong").at(spot(&source, "hunter2"), "set here");
+        let text = printed(
+            &[Judged {
+                finding,
+                level: Level::Error,
+            }],
+            Colour::Never,
+        );
+        assert!(text.contains("--> secrets.yaml:2:11"), "{text}");
+        assert!(text.contains("set here"), "{text}");
+        assert!(
+            !text.contains("hunter2") && !text.contains("password"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn terminal_escapes_in_the_input_do_not_reach_the_terminal() {
+        let source = Arc::new(Source::new("a\x1b[2J.yaml", "\u{9b}7m: \x1b[31mred\n"));
+        let finding = Finding::new("some-rule", "bad \x1b[0m value")
+            .at(spot(&source, "red"), "the \x1b[1m label")
+            .help("mend \x1b[5m it");
+        let text = printed(&[error(finding, "edge\x1b[7m")], Colour::Never);
+        let controls = text
+            .chars()
+            .filter(|letter| letter.is_control() && *letter != '\n');
+        assert_eq!(controls.count(), 0, "{text:?}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Findings as one JSON object for programs; docs/json.md describes it.
+
+use std::io;
+
+use super::lines::Lines;
+use super::{Findings, Group, Report, Summary};
+use crate::model::finding::{Label, Level};
+
+/// For programs.
+pub(super) struct Json;
+
+/// Grows when a field changes its meaning or goes; a new field is no new version.
+pub(super) const VERSION: u32 = 1;
+
+impl Report for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for programs: one object, docs/json.md describes it"
+    }
+
+    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut lines = Lines::default();
+        let document = Document {
+            version: VERSION,
+            findings: findings
+                .groups
+                .iter()
+                .map(|group| one(group, &mut lines))
+                .collect(),
+            summary: findings.summary,
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    version: u32,
+    findings: Vec<One<'a>>,
+    summary: Summary,
+}
+
+#[derive(serde::Serialize)]
+struct One<'a> {
+    rule: &'a str,
+    level: Level,
+    message: &'a str,
+    cluster: Option<&'a str>,
+    clusters: &'a [&'a str],
+    pool: Option<&'a str>,
+    image: Option<&'a str>,
+    help: &'a [String],
+    labels: Vec<Located<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct Located<'a> {
+    path: &'a str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    text: &'a str,
+}
+
+fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
+    let finding = &group.judged.finding;
+    let subject = &finding.subject;
+    One {
+        rule: finding.rule,
+        level: group.judged.level,
+        message: &finding.message,
+        cluster: subject.cluster.as_deref(),
+        clusters: &group.clusters,
+        pool: subject.pool.as_deref(),
+        image: subject.image.as_deref(),
+        help: &finding.help,
+        labels: finding
+            .labels
+            .iter()
+            .map(|label| located(label, lines))
+            .collect(),
+    }
+}
+
+fn located<'a>(label: &'a Label, lines: &mut Lines) -> Located<'a> {
+    let spot = &label.spot;
+    let lined = lines.of(&spot.source);
+    let (line, column) = lined.line_column(spot.start);
+    let (end_line, end_column) = lined.line_column(spot.end.max(spot.start));
+    Located {
+        path: &spot.source.path,
+        line,
+        column,
+        end_line,
+        end_column,
+        text: &label.text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Json;
+    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::place::{Source, Spot};
+    use crate::report::{Colour, Findings, Report};
+
+    fn printed(judged: &[Judged]) -> serde_json::Value {
+        let mut out = Vec::new();
+        let findings = Findings::new(judged, 3, Colour::Never);
+        Json.findings(&findings, &mut out).expect("memory takes it");
+        serde_json::from_slice(&out).expect("it is JSON")
+    }
+
+    #[test]
+    fn it_has_the_documented_shape() {
+        let spot = Spot {
+            source: Arc::new(Source::new("values.yaml", "a: é\nb: x\n")),
+            start: 9,
+            end: 10,
+        };
+        let mut finding = Finding::new("some-rule", "it is wrong")
+            .at(Some(spot), "here")
+            .help("mend it");
+        finding.subject.cluster = Some("edge-1".into());
+        finding.subject.pool = Some("md0".into());
+        let other = Judged {
+            level: Level::Error,
+            finding: Finding {
+                subject: crate::model::finding::Subject {
+                    cluster: Some("edge-2".into()),
+                    ..finding.subject.clone()
+                },
+                ..finding.clone()
+            },
+        };
+        let judged = [
+            other,
+            Judged {
+                finding,
+                level: Level::Error,
+            },
+        ];
+        let expected = serde_json::json!({
+            "version": 1,
+            "findings": [{
+                "rule": "some-rule", "level": "error", "message": "it is wrong",
+                "cluster": "edge-1", "clusters": ["edge-1", "edge-2"], "pool": "md0", "image": null,
+                "help": ["mend it"],
+                "labels": [{
+                    "path": "values.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 5, "text": "here",
+                }],
+            }],
+            "summary": {"errors": 1, "warnings": 0, "clusters_with_findings": 2, "clusters": 3},
+        });
+        assert_eq!(printed(&judged), expected);
+    }
+
+    #[test]
+    fn without_findings_the_list_is_empty() {
+        assert_eq!(printed(&[])["findings"], serde_json::json!([]));
+    }
+}

@@ -1,0 +1,119 @@
+//! What is known of an image, from every source, and where two of them disagree.
+
+use std::sync::Arc;
+
+use super::Problem;
+use super::reference::is_same_build;
+use crate::model::catalogue::{CatalogueEntry, Described};
+use crate::model::image::{Fact, Facts, Image, Origin, fact};
+use crate::model::matching::REGISTRY_KEY;
+use crate::model::name::{NameFacts, Release};
+use crate::model::place::Located;
+use crate::model::version::Version;
+use crate::model::written;
+
+/// What the values say of an entry: its properties, its reference and the registry that it comes from.
+pub(super) fn written(entry: &CatalogueEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
+    let mut facts = written::facts(&entry.properties, Origin::Values);
+    let mut learn = |name: &str, located: &Located<Arc<str>>| {
+        let fact = Fact {
+            value: Arc::clone(&located.value),
+            origin: Origin::Values,
+            place: located.place,
+        };
+        facts.learn(name, fact);
+    };
+    if let Some(uri) = uri {
+        learn(fact::URI, uri);
+    }
+    if let Some(registry) = entry.registry.as_ref().filter(|_| entry.built) {
+        learn(REGISTRY_KEY, registry);
+    }
+    facts
+}
+
+/// Learns what a source knows. Facts about another build of the image prove nothing and are left out.
+pub(super) fn learn_described(
+    image: &mut Image,
+    described: &Described,
+    problems: &mut Vec<Problem>,
+) {
+    let theirs = described.facts.get(fact::URI);
+    if let (Some(ours), Some(theirs)) = (&image.uri, theirs)
+        && !is_same_build(&ours.value, &theirs.value)
+    {
+        problems.push(Problem::OtherBuild {
+            key: Arc::clone(&image.key),
+            wanted: ours.clone(),
+            described: theirs.clone(),
+        });
+        return;
+    }
+    for (name, fact) in described.facts.iter() {
+        // The registry may be a mirror: the values say where images come from.
+        if **name == *fact::URI && image.uri.is_some() {
+            continue;
+        }
+        learn(image, name, fact.clone(), problems);
+    }
+    for (name, kind) in described.facts.all_mistyped() {
+        image.facts.mark_mistyped(name, kind);
+    }
+    if image.uri.is_none() {
+        image.uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));
+    }
+}
+
+/// Learns what the names say, the artifact's and the file's.
+pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
+    let of_artifact = NameFacts::parse(&image.artifact);
+    let of_file = image.facts.text(fact::FILENAME).and_then(NameFacts::parse);
+    // Of the file's name only the extension: the rest repeats the artifact's.
+    let of_file = of_file.map(|name| NameFacts {
+        image_format: name.image_format,
+        compression: name.compression,
+        ..NameFacts::default()
+    });
+    for name in of_artifact.into_iter().chain(of_file) {
+        for (fact, value) in name.facts() {
+            let learnt = Fact {
+                value: value.into(),
+                origin: Origin::Name,
+                place: image.place,
+            };
+            learn(image, fact, learnt, problems);
+        }
+    }
+}
+
+fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>) {
+    let Some(weaker) = image.facts.learn(name, fact) else {
+        return;
+    };
+    let Some(stronger) = image.facts.get(name) else {
+        return;
+    };
+    if !agree(name, stronger, &weaker, image.facts.text(fact::OS)) {
+        problems.push(Problem::Conflict {
+            key: Arc::clone(&image.key),
+            fact: name.into(),
+            stronger: stronger.clone(),
+            weaker: weaker.clone(),
+        });
+    }
+}
+
+/// Whether two texts of one fact mean the same: versions and releases in any spelling, hex digits in any case. A name
+/// leaves things out without disagreeing.
+fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
+    let (left, right) = (&*stronger.value, &*weaker.value);
+    match name {
+        fact::K8S_VERSION => match (Version::parse(left), Version::parse(right)) {
+            (Some(left), Some(right)) if weaker.origin == Origin::Name => right.admits(&left),
+            (left, right) => left.is_some() && left == right,
+        },
+        fact::OS_RELEASE => Release::read(os, left).is_same(&Release::read(os, right)),
+        fact::SHA256 | fact::SHA512 | fact::MD5 => left.eq_ignore_ascii_case(right),
+        _ => left == right,
+    }
+}

@@ -1,0 +1,122 @@
+//! What is wrong with a catalogue, and how it is said.
+
+use std::sync::Arc;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::image::{Fact, ImageKey};
+use crate::model::place::{Located, Place, Sources};
+
+/// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Two entries come to one key, by their dots or because `os_images` and the builder's list both have it (S11).
+    Collision {
+        /// The key.
+        key: ImageKey,
+        /// The entry that counts, upstream and here (T14).
+        kept: (Arc<str>, Place),
+        /// The entry that is lost.
+        dropped: (Arc<str>, Place),
+        /// Whether they stand in two lists.
+        across_lists: bool,
+    },
+    /// Nothing says where the image is.
+    NoReference {
+        /// The image.
+        key: ImageKey,
+        /// Where its registry, else the image, is named.
+        place: Place,
+        /// What is missing, in one clause.
+        reason: String,
+    },
+    /// A source describes another build of the image than the catalogue takes; nothing was learnt from it.
+    OtherBuild {
+        /// The image.
+        key: ImageKey,
+        /// The reference that the values give.
+        wanted: Located<Arc<str>>,
+        /// The source's.
+        described: Fact,
+    },
+    /// Two sources say different things.
+    Conflict {
+        /// The image.
+        key: ImageKey,
+        /// The fact's name.
+        fact: Arc<str>,
+        /// The one that counts.
+        stronger: Fact,
+        /// The other.
+        weaker: Fact,
+    },
+}
+
+impl Problem {
+    /// The finding of the problem, its places looked up in the files that the catalogue was read from.
+    pub fn finding(&self, sources: &Sources) -> Finding {
+        let spot = |place: Place| sources.resolve(place);
+        let (key, finding) = match self {
+            Self::Collision {
+                key,
+                kept,
+                dropped,
+                across_lists,
+            } => {
+                let message = match across_lists {
+                    true => {
+                        format!("`os_images` and the builder's list both have the image `{key}`")
+                    }
+                    false => format!(
+                        "the images `{}` and `{}` come to one key, `{key}`",
+                        dropped.0, kept.0
+                    ),
+                };
+                let finding = Finding::new("image-name-collision", message)
+                    .at(spot(kept.1), "this one counts")
+                    .at(spot(dropped.1), "this one is lost")
+                    .help("remove one of them, or give it another name");
+                (key, finding)
+            }
+            Self::NoReference { key, place, reason } => {
+                let finding = Finding::new("registry-unknown", reason.as_str())
+                    .at(spot(*place), "nothing says where this image is");
+                (key, finding)
+            }
+            Self::OtherBuild {
+                key,
+                wanted,
+                described,
+            } => {
+                let message = format!(
+                    "{} describes `{}`, another build than `{}`",
+                    described.origin, described.value, wanted.value
+                );
+                let finding = Finding::new("fact-conflict", message)
+                    .at(spot(described.place), "facts of this build are not used")
+                    .at(spot(wanted.place), "the catalogue takes another")
+                    .help("export `os-images-info` again, from a cluster that runs this catalogue");
+                (key, finding)
+            }
+            Self::Conflict {
+                key,
+                fact,
+                stronger,
+                weaker,
+            } => {
+                let (strong, weak) = (&stronger.value, &weaker.value);
+                let message = format!(
+                    "`{fact}` of `{key}` is `{strong}` by {}, `{weak}` by {}",
+                    stronger.origin, weaker.origin
+                );
+                let finding = Finding::new("fact-conflict", message)
+                    .at(spot(stronger.place), format!("`{strong}` counts"))
+                    .at(spot(weaker.place), format!("`{weak}` by {}", weaker.origin));
+                (key, finding)
+            }
+        };
+        finding.about(Subject {
+            image: Some(key.to_string()),
+            ..Subject::default()
+        })
+    }
+}

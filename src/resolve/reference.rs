@@ -1,0 +1,130 @@
+//! The OCI reference of a catalogue entry, and what a reference names.
+
+use std::sync::Arc;
+
+use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::image::fact;
+
+/// What an entry's reference came to.
+pub(super) enum Reference {
+    /// `<registry.url>/<artifact>:<registry.tag>` (S9), or what the entry says itself.
+    Known(Arc<str>),
+    /// Its registry is switched off (S10).
+    Disabled,
+    /// No registry has that name (S10); the rule `registry-unknown` sees it in the image.
+    UnknownRegistry,
+    /// Something that it is put together from is missing; what.
+    Incomplete(String),
+}
+
+/// Where the builder publishes below `sylva_base_oci_registry` (S9).
+const BUILDER_PATH: &str = "/sylva-elements/diskimage-builder";
+
+/// `sylva_base_oci_registry` off the cluster, where the chart's own source cannot be looked up (S13).
+const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
+
+/// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the
+/// builder's version, as the proposal and the first releases had it.
+pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
+    let own = entry
+        .properties
+        .iter()
+        .find(|(name, _)| **name == *fact::URI);
+    if let Some((_, uri)) = own {
+        return Reference::Known(Arc::clone(&uri.value));
+    }
+    let name = &entry.name.value;
+    if !entry.built {
+        return Reference::Incomplete(format!("`{name}` of `os_images` has no `uri`"));
+    }
+    let version = catalogue.version.as_ref().map(|version| &*version.value);
+    let Some(registry_name) = entry.registry.as_ref().map(|registry| &registry.value) else {
+        let base = catalogue.base_registry.as_ref();
+        let base = base.map_or(DEFAULT_BASE, |base| base.value.trim_end_matches('/'));
+        let missing = || {
+            Reference::Incomplete(format!(
+                "no `diskimage_builder_version` says which build of `{name}` to take"
+            ))
+        };
+        return version.map_or_else(missing, |version| {
+            Reference::Known(format!("{base}{BUILDER_PATH}/{name}:{version}").into())
+        });
+    };
+    let Some(registry) = catalogue.registries.get(registry_name) else {
+        return Reference::UnknownRegistry;
+    };
+    if !registry.enabled {
+        return Reference::Disabled;
+    }
+    let tag = registry.tag.as_ref().map(|tag| &*tag.value).or(version);
+    let url = registry.url.as_ref();
+    match (url.map(|url| url.value.trim_end_matches('/')), tag) {
+        (Some(url), Some(tag)) => Reference::Known(format!("{url}/{name}:{tag}").into()),
+        (None, _) => Reference::Incomplete(format!("registry `{registry_name}` has no `url`")),
+        (_, None) => Reference::Incomplete(format!("registry `{registry_name}` has no `tag`")),
+    }
+}
+
+/// The artifact that an `oci://` reference names; none of any other URL.
+pub(super) fn artifact(uri: &str) -> Option<&str> {
+    name_and_tag(uri).map(|(name, _)| name)
+}
+
+/// Whether two references name one build: the same artifact at the same tag, from whatever registry. Where either is no OCI
+/// reference with a tag, nothing tells them apart.
+pub(super) fn is_same_build(left: &str, right: &str) -> bool {
+    match (name_and_tag(left), name_and_tag(right)) {
+        (Some((left, Some(left_tag))), Some((right, Some(right_tag)))) => {
+            left == right && left_tag == right_tag
+        }
+        _ => true,
+    }
+}
+
+fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
+    let path = uri.strip_prefix("oci://")?;
+    let path = path.split('@').next().unwrap_or(path);
+    let last = path.rsplit_once('/').map(|(_, last)| last)?;
+    match last.split_once(':') {
+        Some((name, tag)) => Some((name, Some(tag))),
+        None => Some((last, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{artifact, is_same_build};
+
+    #[test]
+    fn the_artifact_is_the_last_part_of_an_oci_reference() {
+        let uri = "oci://registry.example.org:5000/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12";
+        assert_eq!(artifact(uri), Some("ubuntu-jammy-plain-rke2-1.26.9"));
+        assert_eq!(artifact("oci://r/os/a@sha256:00"), Some("a"));
+        assert_eq!(artifact("http://server/ubuntu.qcow2"), None);
+        assert_eq!(artifact("oci://r"), None);
+    }
+
+    #[test]
+    fn a_mirror_holds_the_same_build() {
+        assert!(is_same_build(
+            "oci://a.org/x/image:1",
+            "oci://b.org/y/image:1"
+        ));
+        assert!(is_same_build(
+            "oci://a.org/x/image:1",
+            "oci://a.org/x/image:1@sha256:00"
+        ));
+        assert!(!is_same_build(
+            "oci://a.org/x/image:1",
+            "oci://a.org/x/image:2"
+        ));
+        assert!(!is_same_build(
+            "oci://a.org/x/image:1",
+            "oci://a.org/x/other:1"
+        ));
+        assert!(is_same_build(
+            "oci://a.org/x/image:1",
+            "https://a.org/image.raw"
+        ));
+    }
+}

@@ -1,0 +1,184 @@
+//! A checksum is no digest of its kind.
+
+use crate::model::checksum::{self, Kind};
+use crate::model::cluster::Pool;
+use crate::model::finding::Finding;
+use crate::model::image::{Image, fact};
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool.
+pub(super) struct ChecksumMalformed;
+
+impl Rule for ChecksumMalformed {
+    fn id(&self) -> &'static str {
+        "checksum-malformed"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a checksum is no digest of its kind"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Metal3's webhook takes any text for a checksum, and the node fails to provision when the downloaded image does not have it. A digest is
+32 (md5), 64 (sha256) or 128 (sha512) lower-case hex digits, with no prefix.
+
+Wrong:
+
+    cluster:
+      capm3:
+        machine_image_checksum: sha256:9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08
+
+Right:
+
+    cluster:
+      capm3:
+        machine_image_checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+        machine_image_checksum_type: sha256"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, image) in input.chosen() {
+            for name in [fact::SHA256, fact::MD5] {
+                report_fact(self.id(), input, (pool, image), name, report);
+            }
+        }
+        for (pool, _) in input.explicit() {
+            report_kind(self.id(), input, pool, report);
+            report_literal(self.id(), input, pool, report);
+        }
+    }
+}
+
+fn report_fact(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    (pool, image): (&Pool, &Image),
+    name: &str,
+    report: &mut dyn FnMut(Finding),
+) {
+    let Some(fact) = image.facts.get(name).filter(|fact| !fact.value.is_empty()) else {
+        return;
+    };
+    if let Some(fault) = checksum::fault(&fact.value, Kind::named(name)) {
+        let message = format!("the {name} of image `{}` is no digest", image.key);
+        let place = if fact.place.is_known() {
+            fact.place
+        } else {
+            image.place
+        };
+        report(
+            Finding::new(id, message)
+                .about(input.subject_with(pool, &image.key))
+                .at(input.spot(place), fault)
+                .help(edit(name, &fact.value)),
+        );
+    }
+}
+
+fn report_kind(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    report: &mut dyn FnMut(Finding),
+) {
+    let Some(kind) = &pool.choice.checksum_type else {
+        return;
+    };
+    if Kind::named(&kind.value).is_none() && input.infra() == "capm3" {
+        let message = format!("machine templates know no checksum type `{}`", kind.value);
+        report(
+            Finding::new(id, message)
+                .about(input.subject(Some(pool)))
+                .at(input.spot(kind.place), "one of md5, sha256, sha512")
+                .help("`machine_image_checksum_type: sha256`"),
+        );
+    }
+}
+
+fn report_literal(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    report: &mut dyn FnMut(Finding),
+) {
+    let given = pool.choice.checksum.as_ref();
+    let Some(sum) = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value)) else {
+        return;
+    };
+    let kind = pool.choice.checksum_type.as_ref();
+    let kind = kind.and_then(|kind| Kind::named(&kind.value));
+    if let Some(fault) = checksum::fault(&sum.value, kind) {
+        report(
+            Finding::new(id, "`machine_image_checksum` is no digest")
+                .about(input.subject(Some(pool)))
+                .at(input.spot(sum.place), fault)
+                .help(edit("machine_image_checksum", &sum.value)),
+        );
+    }
+}
+
+/// The digest without what should not be there, if that leaves one.
+fn edit(setting: &str, text: &str) -> String {
+    let bare = text
+        .rsplit(':')
+        .next()
+        .unwrap_or(text)
+        .trim()
+        .to_ascii_lowercase();
+    if bare != text && checksum::fault(&bare, None).is_none() {
+        format!("`{setting}: {bare}`")
+    } else {
+        format!("`{setting}: …`, as `sha256sum` prints it for the image")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "checksum-malformed";
+
+    #[test]
+    fn a_prefix_and_upper_case_are_mended() {
+        let digest = "9f86d081884c7d65".repeat(4);
+        let mut given = Given::new();
+        let written = format!("sha256:{}", digest.to_uppercase());
+        given.boots_url("https://a.b/c.raw", &[("checksum", &written)]);
+        assert_eq!(
+            given.found(ID),
+            format!(
+                "`machine_image_checksum` is no digest\n  machine_image_checksum: {written}: \
+                 it starts with `sha256:`\n  help: `machine_image_checksum: {digest}`\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_digest_has_the_length_of_its_type() {
+        let digest = "9f86d081884c7d65".repeat(4);
+        let mut given = Given::new();
+        let with = |given: &mut Given, kind: &str| {
+            let further = [("checksum", &*digest), ("checksum_type", kind)];
+            given.boots_url("https://a.b/c.raw", &further);
+            given.found(ID)
+        };
+        assert_eq!(with(&mut given, "sha256"), "");
+        assert!(with(&mut given, "sha512").contains("it has 64 digits, sha512 has 128"));
+        assert!(
+            with(&mut given, "auto").starts_with("machine templates know no checksum type `auto`")
+        );
+    }
+
+    #[test]
+    fn facts_are_held_to_the_same() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("sha256", "abc")]);
+        given.boots("noble-a");
+        assert!(
+            given
+                .found(ID)
+                .starts_with("the sha256 of image `noble-a` is no digest\n")
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! An image would be stamped without a checksum.
+
+use crate::model::cluster::Pool;
+use crate::model::finding::Finding;
+use crate::model::image::{Image, fact};
+use crate::model::workspace::ChecksumStyle;
+use crate::rules::{ClusterInput, Rule, entry_path, is_oci};
+
+/// Looks at every node pool.
+pub(super) struct ChecksumMissing;
+
+impl Rule for ChecksumMissing {
+    fn id(&self) -> &'static str {
+        "checksum-missing"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an image would be stamped without a checksum"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Metal3 refuses a machine template whose image has no checksum, but for `oci://` images, whose digest is the checksum, and
+live ISOs. OpenStack's images are recognised by their md5. Checksums are facts of the artifact: they are read, never derived
+from a name.
+
+Wrong:
+
+    cluster:
+      capm3:
+        machine_image_url: https://images.example.org/ubuntu-noble.raw
+        machine_image_format: raw
+
+Right:
+
+    cluster:
+      capm3:
+        machine_image_url: https://images.example.org/ubuntu-noble.raw
+        machine_image_format: raw
+        machine_image_checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+        machine_image_checksum_type: sha256"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let needed = match input.infra() {
+            "capm3" => fact::SHA256,
+            "capo" => fact::MD5,
+            _ => return,
+        };
+        for (pool, image) in input.chosen() {
+            if lacks(input, image, needed) {
+                report(of_image(self.id(), input, pool, image, needed));
+            }
+        }
+        for (pool, url) in input.explicit() {
+            let choice = &pool.choice;
+            let has = |text: &str| !text.is_empty();
+            let given = choice.checksum.as_ref().is_some_and(|sum| has(&sum.value));
+            let live = choice
+                .format
+                .as_ref()
+                .is_some_and(|it| &*it.value == "live-iso");
+            if given || live || is_oci(&url.value) || input.infra() != "capm3" {
+                continue;
+            }
+            let path = input.path(pool, "machine_image_checksum", |choice| {
+                choice.url.is_some()
+            });
+            report(
+                Finding::new(
+                    self.id(),
+                    "`machine_image_url` has no `machine_image_checksum`",
+                )
+                .about(input.subject(Some(pool)))
+                .at(input.spot(url.place), "this image")
+                .help(format!(
+                    "`{path}: …`, as `sha256sum` prints it for the image"
+                )),
+            );
+        }
+    }
+}
+
+/// Whether the checksum that the provider needs would be stamped and is not known. Of images for OpenStack only those of
+/// `os_images` are checked (S6): the builder's are pushed with their md5.
+fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
+    let stamped = match needed {
+        fact::SHA256 => {
+            input.settings.images.checksum == ChecksumStyle::Literal && !input.is_pulled(image)
+        }
+        _ => !image.built,
+    };
+    let known = match needed {
+        fact::SHA256 => &[fact::SHA256, fact::SHA512][..],
+        _ => &[fact::MD5],
+    };
+    let is_known = |name: &&str| {
+        image
+            .facts
+            .text(name)
+            .is_some_and(|digest| !digest.is_empty())
+    };
+    stamped && !known.iter().any(is_known)
+}
+
+fn of_image(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    image: &Image,
+    needed: &str,
+) -> Finding {
+    let key = &image.key;
+    let finding = Finding::new(id, format!("the {needed} of image `{key}` is not known"))
+        .about(input.subject_with(pool, key))
+        .at(input.spot(pool.choice.place()), "this image is chosen here")
+        .at(
+            input.spot(image.place),
+            "the catalogue's entry has no checksum",
+        );
+    let finding = if image.built {
+        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+    } else {
+        finding.help(format!("`{}.{needed}: …`", entry_path(image)))
+    };
+    if needed == fact::SHA256 {
+        finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")
+    } else {
+        finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::workspace::ChecksumStyle;
+    use crate::testing::Given;
+
+    const ID: &str = "checksum-missing";
+
+    #[test]
+    fn an_image_without_a_sha256_cannot_be_stamped() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]);
+        given.boots("noble-a");
+        assert_eq!(
+            given.found(ID),
+            "the sha256 of image `noble-a` is not known\n  \
+             image_key: noble-a: this image is chosen here\n  \
+             image: noble-a: the catalogue's entry has no checksum\n  \
+             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"
+        );
+        given.settings.images.checksum = ChecksumStyle::Url;
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_known_sha256_or_an_oci_url_is_enough() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("sha256", "00")]);
+        given.image("noble-b", &[]);
+        given.boots("noble-a");
+        assert_eq!(given.found(ID), "");
+        given.boots("noble-b");
+        given.settings.images.url = "{{ image.uri }}".into();
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_url_needs_its_checksum_unless_it_is_an_artifact_or_a_live_image() {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[("format", "raw")]);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `cluster.capm3.machine_image_checksum: …`")
+        );
+        given.boots_url("OCI://a.b/c:1", &[]);
+        assert_eq!(given.found(ID), "");
+        given.boots_url("https://a.b/c.iso", &[("format", "live-iso")]);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn openstack_needs_the_md5_of_declared_images() {
+        let mut given = Given::new();
+        given.view.cluster.infra_provider = Some(given.line("infra_provider", "capo"));
+        given.image("noble-a", &[("sha256", "00")]).built = false;
+        given.boots("noble-a");
+        assert!(given.found(ID).contains("help: `os_images.noble-a.md5: …`"));
+    }
+}

@@ -1,0 +1,218 @@
+//! A node pool says in more than one way which image it boots.
+
+use crate::model::cluster::{Choice, Pool};
+use crate::model::finding::Finding;
+use crate::model::matching::{Outcome, Selection};
+use crate::model::place::Place;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool.
+pub(super) struct ChoiceConflict;
+
+impl Rule for ChoiceConflict {
+    fn id(&self) -> &'static str {
+        "choice-conflict"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool says in more than one way which image it boots"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+`image_key`, `os_image_selector` and `machine_image_url` each choose an image, and the charts' schema allows one of them. A
+selector may be inherited beside a pool's `image_key` as long as both mean the same image; `image_key` does not override
+it.
+
+Wrong:
+
+    cluster:
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8
+        machine_image_url: https://images.example.org/ubuntu.raw
+
+Right:
+
+    cluster:
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            if let Outcome::Disagree { key, selected } = &selection.outcome {
+                report(disagreement(self.id(), input, pool, key, selected));
+            } else if ways(&pool.choice).count() > 1 && !may_stand(input, pool, selection) {
+                report(several(self.id(), input, pool));
+            }
+        }
+    }
+}
+
+/// The settings that choose, with their places.
+fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
+    let key = choice.key.as_ref().filter(|key| !key.value.is_empty());
+    [
+        key.map(|key| ("image_key", key.place)),
+        choice
+            .selector
+            .as_ref()
+            .map(|selector| ("os_image_selector", selector.place)),
+        choice
+            .url
+            .as_ref()
+            .map(|url| ("machine_image_url", url.place)),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// A key and an inherited selector that mean one image (S25); not so where one level writes both (S8).
+fn may_stand(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
+    let agrees = matches!(selection.outcome, Outcome::Image(_)) && pool.choice.url.is_none();
+    agrees
+        && !input
+            .levels(pool)
+            .any(|level| ways(&level.choice).count() > 1)
+}
+
+fn several(id: &'static str, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
+    let names: Vec<String> = ways(&pool.choice)
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let message = format!("{} each choose an image", names.join(" and "));
+    let finding = Finding::new(id, message).about(input.subject(Some(pool)));
+    ways(&pool.choice)
+        .fold(finding, |finding, (name, place)| {
+            finding.at(input.spot(place), format!("`{name}` chooses"))
+        })
+        .help("keep one of them")
+}
+
+fn disagreement(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    key: &str,
+    selected: &[crate::model::image::ImageKey],
+) -> Finding {
+    let choice = &pool.choice;
+    let selects = match selected {
+        [] => "no image".to_string(),
+        keys => {
+            let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+            keys.join(", ")
+        }
+    };
+    let message = format!("`image_key` names `{key}`, and the selector matches {selects}");
+    let place = |place: Option<Place>| input.spot(place.unwrap_or(Place::NONE));
+    let finding = Finding::new(id, message)
+        .about(input.subject_with(pool, key))
+        .at(
+            place(choice.key.as_ref().map(|key| key.place)),
+            "names one image",
+        )
+        .at(
+            place(choice.selector.as_ref().map(|selector| selector.place)),
+            format!("matches {selects}"),
+        );
+    let written = |choice: &Choice| choice.selector.is_some();
+    let path = input.path(pool, "os_image_selector", written);
+    match selected {
+        [only] => finding
+            .help(format!(
+                "`{}: {only}`",
+                input.path(pool, "image_key", |choice| choice.key.is_some())
+            ))
+            .help(format!("or remove `{path}`")),
+        _ => finding.help(format!("remove `{path}`: `image_key` says it all")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::cluster::{Choice, ChoiceLevel, LevelName};
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "choice-conflict";
+
+    #[test]
+    fn a_key_and_a_url_conflict() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            url: Some(given.line("machine_image_url", "https://a.b/c")),
+            ..Choice::default()
+        };
+        given.choose(&choice, &Outcome::Image("noble-a".into()));
+        assert_eq!(
+            given.found(ID),
+            "`image_key` and `machine_image_url` each choose an image\n  \
+             image_key: noble-a: `image_key` chooses\n  \
+             machine_image_url: https://a.b/c: `machine_image_url` chooses\n  \
+             help: keep one of them\n"
+        );
+    }
+
+    #[test]
+    fn an_inherited_selector_may_agree_and_one_level_may_not_write_both() {
+        let mut given = Given::new();
+        let selector = Choice {
+            selector: Some(given.selector(&[("os", "ubuntu")])),
+            ..Choice::default()
+        };
+        let key = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            ..Choice::default()
+        };
+        let both = Choice {
+            selector: selector.selector.clone(),
+            ..key.clone()
+        };
+        given.choose(&both, &Outcome::Image("noble-a".into()));
+        assert!(
+            given
+                .found(ID)
+                .starts_with("`image_key` and `os_image_selector` each")
+        );
+        let level = |name, choice| ChoiceLevel { name, choice };
+        given.view.cluster.levels = vec![
+            level(LevelName::Cluster, selector),
+            level(LevelName::ControlPlane, key),
+        ];
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_disagreement_names_both_images() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "noble-a")),
+            selector: Some(given.selector(&[("os", "opensuse")])),
+            ..Choice::default()
+        };
+        let outcome = Outcome::Disagree {
+            key: "noble-a".into(),
+            selected: vec!["suse-b".into()],
+        };
+        given.choose(&choice, &outcome);
+        let found = given.found(ID);
+        assert!(
+            found.starts_with("`image_key` names `noble-a`, and the selector matches `suse-b`\n")
+        );
+        assert!(found.contains("help: `cluster.capm3.image_key: suse-b`"));
+    }
+
+    #[test]
+    fn an_empty_key_chooses_nothing() {
+        let mut given = Given::new();
+        let choice = Choice {
+            key: Some(given.line("image_key", "")),
+            url: Some(given.line("machine_image_url", "https://a.b/c")),
+            ..Choice::default()
+        };
+        given.choose(&choice, &Outcome::Explicit);
+        assert_eq!(given.found(ID), "");
+    }
+}

@@ -1,0 +1,38 @@
+//! An expression reads a value that Helm would not have evaluated yet.
+
+use crate::model::finding::Level;
+use crate::rules::Rule;
+
+/// Found while evaluating.
+pub(super) struct ExpressionOrder;
+
+impl Rule for ExpressionOrder {
+    fn id(&self) -> &'static str {
+        "expression-order"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an expression reads a value that Helm would not have evaluated yet"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Helm evaluates values one by one, and until then another value is still the text of its template. An expression that
+edits such a value (`replace`, `trunc`, `split` …) edits the template's text in Helm. metalmark evaluates what is read
+first, which is what the author meant, but the cluster's own rendering would differ.
+
+Wrong:
+
+    cluster:
+      k8s_version: \"{{ .Values.versions.kubernetes }}\"
+    image: '{{ .Values.cluster.k8s_version | replace \".\" \"-\" }}'
+
+Right:
+
+    image: '{{ tuple . .Values.cluster.k8s_version | include \"interpret-as-string\" | replace \".\" \"-\" }}'"
+    }
+
+    fn level(&self) -> Level {
+        Level::Warning
+    }
+}

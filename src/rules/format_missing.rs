@@ -1,0 +1,118 @@
+//! An image would be stamped without its format.
+
+use crate::model::finding::Finding;
+use crate::model::image::fact;
+use crate::rules::{ClusterInput, Rule, entry_path};
+
+/// Looks at every node pool.
+pub(super) struct FormatMissing;
+
+impl Rule for FormatMissing {
+    fn id(&self) -> &'static str {
+        "format-missing"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an image would be stamped without its format"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Metal3's v1beta2 machine templates hand a missing format on as an empty text, which the host's schema refuses; before that a missing one
+made Ironic download and inspect the image. The format is a fact of the artifact and is never derived from a name.
+
+Wrong:
+
+    os_images:
+      ubuntu-noble:
+        uri: oci://registry.example.org/os/ubuntu-noble:1.0.0
+        sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+
+Right:
+
+    os_images:
+      ubuntu-noble:
+        uri: oci://registry.example.org/os/ubuntu-noble:1.0.0
+        sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+        image-format: raw"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        if input.infra() != "capm3" {
+            return;
+        }
+        for (pool, image) in input.chosen() {
+            let format = image.facts.text(fact::IMAGE_FORMAT);
+            if format.is_some_and(|format| !format.is_empty()) {
+                continue;
+            }
+            let (key, name) = (&image.key, fact::IMAGE_FORMAT);
+            let finding = Finding::new(
+                self.id(),
+                format!("the format of image `{key}` is not known"),
+            )
+            .about(input.subject_with(pool, key))
+            .at(input.spot(pool.choice.place()), "this image is chosen here")
+            .at(
+                input.spot(image.place),
+                format!("the catalogue's entry has no `{name}`"),
+            );
+            report(if image.built {
+                finding.help(
+                    "give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml",
+                )
+            } else {
+                finding.help(format!("`{}.{name}: raw`", entry_path(image)))
+            });
+        }
+        for (pool, url) in input.explicit() {
+            let format = pool.choice.format.as_ref();
+            if format.is_some_and(|format| !format.value.is_empty()) {
+                continue;
+            }
+            let path = input.path(pool, "machine_image_format", |choice| choice.url.is_some());
+            let message = "`machine_image_url` has no `machine_image_format`";
+            report(
+                Finding::new(self.id(), message)
+                    .about(input.subject(Some(pool)))
+                    .at(input.spot(url.place), "this image")
+                    .help(format!("`{path}: raw`")),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "format-missing";
+
+    #[test]
+    fn every_image_needs_a_format() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]).built = false;
+        given.image("noble-b", &[("image-format", "raw")]);
+        given.boots("noble-a");
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `os_images.noble-a.image-format: raw`")
+        );
+        given.boots("noble-b");
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn so_does_a_url() {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[]);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `cluster.capm3.machine_image_format: raw`")
+        );
+        given.boots_url("https://a.b/c.raw", &[("format", "raw")]);
+        assert_eq!(given.found(ID), "");
+    }
+}

@@ -1,0 +1,138 @@
+//! The infrastructure provider cannot boot an image of that format.
+
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::image::fact;
+use crate::model::place::Place;
+use crate::rules::{ClusterInput, Rule};
+
+/// What Metal3 provisions.
+const BOOTABLE: [&str; 3] = ["raw", "qcow2", "live-iso"];
+
+/// What its schema lists beside those. (metal3-io/metal3-docs pull request 509.)
+const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
+
+/// Looks at every node pool.
+pub(super) struct FormatUnsupported;
+
+impl Rule for FormatUnsupported {
+    fn id(&self) -> &'static str {
+        "format-unsupported"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the infrastructure provider cannot boot an image of that format"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Metal3 takes `raw`, `qcow2` and `live-iso`. Its schema also lists `vdi` and `vmdk`, which Ironic's image checks refuse: those are a
+warning. Anything else the API server refuses.
+
+Wrong:
+
+    cluster:
+      capm3:
+        machine_image_format: raw.gz
+
+Right:
+
+    cluster:
+      capm3:
+        machine_image_format: raw"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        if input.infra() != "capm3" {
+            return;
+        }
+        for (pool, image) in input.chosen() {
+            if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
+                let place = if format.place.is_known() {
+                    format.place
+                } else {
+                    pool.choice.place()
+                };
+                let subject = || input.subject_with(pool, &image.key);
+                judge(self.id(), input, &format.value, place, subject, report);
+            }
+        }
+        for (pool, _) in input.explicit() {
+            if let Some(format) = &pool.choice.format {
+                let subject = || input.subject(Some(pool));
+                judge(
+                    self.id(),
+                    input,
+                    &format.value,
+                    format.place,
+                    subject,
+                    report,
+                );
+            }
+        }
+    }
+}
+
+fn judge(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    format: &str,
+    place: Place,
+    subject: impl Fn() -> Subject,
+    report: &mut dyn FnMut(Finding),
+) {
+    if format.is_empty() || BOOTABLE.contains(&format) {
+        return;
+    }
+    let finding = Finding::new(
+        id,
+        format!("Metal3 does not boot images of format `{format}`"),
+    )
+    .about(subject())
+    .at(input.spot(place), "one of raw, qcow2, live-iso")
+    .help("build or convert the image: `qemu-img convert -O raw`");
+    report(if REFUSED_LATER.contains(&format) {
+        finding.unless_set(Level::Warning)
+    } else {
+        finding
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::finding::Level;
+    use crate::rules::{ClusterInput, Rule};
+    use crate::testing::Given;
+
+    fn levels(format: &str) -> Vec<Option<Level>> {
+        let mut given = Given::new();
+        given.boots_url("https://a.b/c.raw", &[("format", format)]);
+        let view = given.finished();
+        let input = ClusterInput {
+            view: &view,
+            settings: &given.settings,
+        };
+        let mut levels = Vec::new();
+        super::FormatUnsupported.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        levels
+    }
+
+    #[test]
+    fn what_metal3_boots_passes_and_what_ironic_refuses_is_milder() {
+        for format in ["raw", "qcow2", "live-iso", ""] {
+            assert_eq!(levels(format), [], "{format}");
+        }
+        assert_eq!(levels("vmdk"), [Some(Level::Warning)]);
+        assert_eq!(levels("raw.gz"), [None]);
+    }
+
+    #[test]
+    fn facts_are_judged_too() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("image-format", "ova")]);
+        given.boots("noble-a");
+        let found = given.found("format-unsupported");
+        assert!(
+            found.starts_with("Metal3 does not boot images of format `ova`\n  image_key: noble-a")
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! A node pool boots an image that is not served.
+
+use crate::model::finding::Finding;
+use crate::model::image::Image;
+use crate::rules::{ClusterInput, Rule, entry_path};
+
+/// Looks at every node pool.
+pub(super) struct ImageNotEnabled;
+
+impl Rule for ImageNotEnabled {
+    fn id(&self) -> &'static str {
+        "image-not-enabled"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool boots an image that is not served"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Where entries of the catalogue carry `enabled`, only those with `true` are served, and a registry with `enabled: false` serves
+none of its images. A node of this pool would find no file at its image's URL.
+
+Wrong:
+
+    sylva_diskimagebuilder_images:
+      ubuntu-noble-plain-rke2-1-31-8: {enabled: false}
+    cluster:
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8
+
+Right:
+
+    sylva_diskimagebuilder_images:
+      ubuntu-noble-plain-rke2-1-31-8: {enabled: true}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, image) in input.chosen() {
+            if input.view.served.binary_search(&image.key).is_ok() {
+                continue;
+            }
+            let key = &image.key;
+            let finding = Finding::new(self.id(), format!("image `{key}` is not served"))
+                .about(input.subject_with(pool, key))
+                .at(input.spot(pool.choice.place()), "chosen here");
+            report(explain(input, image, finding));
+        }
+    }
+}
+
+/// Adds what keeps the image from being served, and the edit that changes it.
+fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding {
+    let registry = image.registry.as_deref();
+    let off = registry
+        .and_then(|name| input.view.registries.get(name))
+        .filter(|registry| !registry.enabled);
+    match (off, &image.enabled) {
+        (Some(off), _) => finding
+            .at(input.spot(off.place), "its registry is not enabled")
+            .help(format!(
+                "`os_images_oci_registries.{}.enabled: true`",
+                registry.unwrap_or_default()
+            )),
+        (None, Some(enabled)) => finding
+            .at(input.spot(enabled.place), "not enabled here")
+            .help(format!("`{}.enabled: true`", entry_path(image))),
+        (None, None) => finding
+            .at(
+                input.spot(image.place),
+                "other entries are enabled, this one is not",
+            )
+            .help(format!("`{}.enabled: true`", entry_path(image))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::place::{Located, Place};
+    use crate::testing::Given;
+
+    const ID: &str = "image-not-enabled";
+
+    #[test]
+    fn the_flag_that_keeps_it_from_being_served_is_shown() {
+        let mut given = Given::new();
+        let place = given.line("enabled", "false").place;
+        given.image("noble-a", &[]).enabled = Some(Located::new(false, place));
+        given.boots("noble-a");
+        given.view.served = vec!["other".into()];
+        assert_eq!(
+            given.found(ID),
+            "image `noble-a` is not served\n  image_key: noble-a: chosen here\n  \
+             enabled: false: not enabled here\n  \
+             help: `sylva_diskimagebuilder_images.noble-a.enabled: true`\n"
+        );
+    }
+
+    #[test]
+    fn a_registry_that_is_off_serves_none_of_its_images() {
+        let mut given = Given::new();
+        given.registry("sylva", false);
+        given.image("noble-a", &[]).registry = Some("sylva".into());
+        given.boots("noble-a");
+        given.view.served = vec!["other".into()];
+        assert!(
+            given
+                .found(ID)
+                .contains("help: `os_images_oci_registries.sylva.enabled: true`")
+        );
+    }
+
+    #[test]
+    fn an_image_that_is_served_is_fine() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]).enabled = Some(Located::new(true, Place::NONE));
+        given.boots("noble-a");
+        assert_eq!(given.found(ID), "");
+    }
+}

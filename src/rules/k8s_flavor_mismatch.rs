@@ -1,0 +1,114 @@
+//! A node pool's image is made for another Kubernetes distribution.
+
+use crate::model::finding::Finding;
+use crate::model::image::{Image, fact};
+use crate::model::proof::{self, Proof};
+use crate::model::version::flavor_of;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool.
+pub(super) struct K8sFlavorMismatch;
+
+impl Rule for K8sFlavorMismatch {
+    fn id(&self) -> &'static str {
+        "k8s-flavor-mismatch"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool's image is made for another Kubernetes distribution"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+An image built for kubeadm has no RKE2 in it, and the other way round: the node boots and never joins. The image's `k8s-flavor` is
+compared with what the cluster's bootstrap provider needs: `cabpk` kubeadm, `cabpr` rke2, `cabpck` ck8s, `cabpoa` openshift.
+
+Wrong:
+
+    cluster:
+      capi_providers: {bootstrap_provider: cabpr}
+      capm3:
+        image_key: ubuntu-noble-plain-kubeadm-1-31-8
+
+Right:
+
+    cluster:
+      capi_providers: {bootstrap_provider: cabpr}
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some(bootstrap) = &input.view.cluster.bootstrap_provider else {
+            return;
+        };
+        let Some(needed) = flavor_of(&bootstrap.value) else {
+            return;
+        };
+        for (pool, image) in input.chosen() {
+            let Some(held) = image.facts.get(fact::K8S_FLAVOR) else {
+                continue;
+            };
+            if *held.value == *needed {
+                continue;
+            }
+            let (key, value) = (&image.key, &held.value);
+            let message = format!("image `{key}` is made for {value}, not for {needed}");
+            let needs = format!("`{}` boots {needed}", bootstrap.value);
+            let mut finding = Finding::new(self.id(), message)
+                .about(input.subject_with(pool, key))
+                .at(input.spot(pool.choice.place()), "this image is chosen here")
+                .at(input.spot(bootstrap.place), needs);
+            if let Some(other) = fitting(input, image, needed) {
+                let path = input.path(pool, "image_key", |choice| choice.key.is_some());
+                finding = finding.help(format!("`{path}: {}`", other.key));
+            }
+            report(finding);
+        }
+    }
+}
+
+/// An image of that distribution with the cluster's Kubernetes version and the chosen one's system.
+fn fitting<'a>(input: &ClusterInput<'a>, chosen: &Image, flavor: &str) -> Option<&'a Image> {
+    let wanted = input.view.cluster.k8s_version.as_ref()?;
+    let alike = |image: &Image, name: &str| image.facts.text(name) == chosen.facts.text(name);
+    input
+        .view
+        .images
+        .values()
+        .filter(|image| image.facts.text(fact::K8S_FLAVOR) == Some(flavor))
+        .filter(|image| alike(image, fact::OS))
+        .filter(|image| {
+            let held = image.facts.get(fact::K8S_VERSION);
+            let proof = proof::of_version(&wanted.value, held, input.settings.matching);
+            matches!(proof, Proof::Proven | Proof::NameOnly)
+        })
+        .min_by_key(|image| {
+            let names = [fact::HARDENED, fact::OS_RELEASE];
+            names.iter().filter(|name| !alike(image, name)).count()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    #[test]
+    fn an_image_for_kubeadm_does_not_boot_rke2() {
+        let mut given = Given::new();
+        for flavor in ["kubeadm", "rke2"] {
+            let facts = [("k8s-flavor", flavor), ("k8s-version", "1.31.8+rke2r1")];
+            given.image(&format!("noble-{flavor}"), &facts);
+        }
+        given.boots("noble-kubeadm");
+        assert_eq!(
+            given.found("k8s-flavor-mismatch"),
+            "image `noble-kubeadm` is made for kubeadm, not for rke2\n  \
+             image_key: noble-kubeadm: this image is chosen here\n  \
+             bootstrap_provider: cabpr: `cabpr` boots rke2\n  \
+             help: `cluster.capm3.image_key: noble-rke2`\n"
+        );
+        given.boots("noble-rke2");
+        assert_eq!(given.found("k8s-flavor-mismatch"), "");
+    }
+}

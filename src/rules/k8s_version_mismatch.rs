@@ -1,0 +1,228 @@
+//! A node pool's image holds another Kubernetes version than the pool is to run.
+
+use crate::model::cluster::Pool;
+use crate::model::finding::Finding;
+use crate::model::image::{Image, fact};
+use crate::model::proof::{self, PoolProof, Proof};
+use crate::rules::{ClusterInput, Rule};
+
+/// How many images that would fit are worth naming.
+const SHOWN: usize = 3;
+
+/// Looks at every node pool.
+pub(super) struct K8sVersionMismatch;
+
+impl Rule for K8sVersionMismatch {
+    fn id(&self) -> &'static str {
+        "k8s-version-mismatch"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool's image holds another Kubernetes version than the pool is to run"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+A machine image comes with its kubelet. When the cluster asks for another version, new nodes do not join, or join with the wrong
+one, long after the merge. The image's `k8s-version` fact is compared with the pool's version, else the cluster's; a version
+in the image's name counts too when it contradicts.
+
+Wrong:
+
+    cluster:
+      k8s_version: v1.31.8+rke2r1
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-30-12
+
+Right:
+
+    cluster:
+      k8s_version: v1.31.8+rke2r1
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+            let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
+            if let Some(weighed) = refuted {
+                report(mend(
+                    input,
+                    pool,
+                    &weighed,
+                    found(self.id(), input, pool, &weighed),
+                ));
+            }
+        }
+    }
+}
+
+fn found(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    weighed: &PoolProof<'_>,
+) -> Finding {
+    let (image, wanted) = (weighed.image, &weighed.wanted.value);
+    let held = weighed.held.as_deref();
+    let holds = held.map_or("another version", |fact| &fact.value);
+    let says = held.map_or(String::new(), |fact| {
+        format!("its `{}` in {}", fact::K8S_VERSION, fact.origin)
+    });
+    let fact_place = held.map(|fact| fact.place);
+    let elsewhere = fact_place.filter(|place| *place != pool.choice.place());
+    let message = format!("image `{image}` holds Kubernetes `{holds}`, not `{wanted}`");
+    Finding::new(id, message)
+        .about(input.subject_with(pool, image))
+        .at(input.spot(pool.choice.place()), "this image is chosen here")
+        .at(
+            input.spot(weighed.wanted.place),
+            "this version is asked for",
+        )
+        .at(elsewhere.and_then(|place| input.spot(place)), says)
+}
+
+/// Names the images that would fit, else the version that would.
+fn mend(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    weighed: &PoolProof<'_>,
+    mut finding: Finding,
+) -> Finding {
+    let by_user = |selector: &crate::model::selector::Selector| {
+        let term = selector.term(fact::K8S_VERSION);
+        term.is_some_and(|term| term.place.is_known())
+    };
+    if pool
+        .choice
+        .selector
+        .as_ref()
+        .is_some_and(|selector| by_user(&selector.value))
+    {
+        finding = finding.help(format!(
+            "remove `{}` from the selector: it is filled in from `cluster.k8s_version`",
+            fact::K8S_VERSION
+        ));
+    } else if pool.choice.key.is_some() {
+        let path = input.path(pool, "image_key", |choice| choice.key.is_some());
+        for image in fitting(input, weighed) {
+            finding = finding.help(format!("`{path}: {}`", image.key));
+        }
+    }
+    match &weighed.held {
+        Some(held) if pool.k8s_version.is_none() => {
+            let v = if weighed.wanted.value.starts_with('v') {
+                "v"
+            } else {
+                ""
+            };
+            finding.help(format!("or `cluster.k8s_version: {v}{}`", held.value))
+        }
+        _ => finding,
+    }
+}
+
+/// The images that hold the version and otherwise are like the one chosen, those with the most facts alike first.
+fn fitting<'a>(input: &ClusterInput<'a>, weighed: &PoolProof<'_>) -> Vec<&'a Image> {
+    let images = &input.view.images;
+    let Some(chosen) = images.get(weighed.image) else {
+        return Vec::new();
+    };
+    let alike = |image: &Image, name: &str| image.facts.text(name) == chosen.facts.text(name);
+    let mut fitting: Vec<&Image> = images
+        .values()
+        .filter(|image| alike(image, fact::K8S_FLAVOR) && alike(image, fact::OS))
+        .filter(|image| {
+            let held = image.facts.get(fact::K8S_VERSION);
+            let proof = proof::of_version(&weighed.wanted.value, held, input.settings.matching);
+            matches!(proof, Proof::Proven | Proof::NameOnly)
+        })
+        .collect();
+    fitting.sort_by_key(|image| {
+        let names = [fact::HARDENED, fact::FLAVOR, fact::OS_RELEASE];
+        names.iter().filter(|name| !alike(image, name)).count()
+    });
+    fitting.truncate(SHOWN);
+    fitting
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    const ID: &str = "k8s-version-mismatch";
+
+    fn noble(given: &mut Given, key: &str, version: &str) {
+        given.image(
+            key,
+            &[
+                ("k8s-version", version),
+                ("k8s-flavor", "rke2"),
+                ("os", "ubuntu"),
+            ],
+        );
+    }
+
+    #[test]
+    fn another_version_is_shown_with_the_image_that_fits() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
+        noble(&mut given, "noble-1-31-8", "1.31.8+rke2r1");
+        given.boots("noble-1-30-12");
+        assert_eq!(
+            given.found(ID),
+            "image `noble-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`\n  \
+             image_key: noble-1-30-12: this image is chosen here\n  \
+             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             help: `cluster.capm3.image_key: noble-1-31-8`\n  \
+             help: or `cluster.k8s_version: v1.30.12+rke2r1`\n"
+        );
+        given.boots("noble-1-31-8");
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_pool_is_held_to_its_own_version() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-31-8", "1.31.8+rke2r1");
+        let own = given.line("k8s_version", "v1.30.12+rke2r1");
+        given.machine_deployment("md0").k8s_version = Some(own);
+        given.boots("noble-1-31-8");
+        let found = given.found(ID);
+        assert!(found.starts_with(
+            "image `noble-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.12+rke2r1`"
+        ));
+        assert_eq!(found.matches("holds Kubernetes").count(), 1);
+        assert!(!found.contains("or `cluster.k8s_version"));
+    }
+
+    #[test]
+    fn a_name_that_contradicts_is_enough() {
+        let mut given = Given::new();
+        given.image("noble-1-30", &[("name!k8s-version", "1.30")]);
+        given.boots("noble-1-30");
+        assert!(
+            given
+                .found(ID)
+                .starts_with("image `noble-1-30` holds Kubernetes `1.30`")
+        );
+        given.boots_url("https://a.b/ubuntu-jammy-plain-rke2-1.26.9.qcow2", &[]);
+        assert!(given.found(ID).contains("`1.26.9`"));
+        given.boots_url("https://a.b/ubuntu-jammy-plain-rke2-1.31.8.qcow2", &[]);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_selector_of_another_version_is_told_to_drop_it() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
+        let outcome = crate::model::matching::Outcome::Image("noble-1-30-12".into());
+        given.selects(&[("k8s-version", "1.30.*")], &outcome);
+        assert!(
+            given
+                .found(ID)
+                .contains("help: remove `k8s-version` from the selector")
+        );
+    }
+}

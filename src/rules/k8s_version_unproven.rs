@@ -1,0 +1,178 @@
+//! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
+
+use crate::model::cluster::Pool;
+use crate::model::finding::{Finding, Level};
+use crate::model::image::{Fact, fact};
+use crate::model::matching::Outcome;
+use crate::model::proof::{self, PoolProof, Proof};
+use crate::rules::{ClusterInput, Rule, entry_path};
+
+/// Looks at every node pool.
+pub(super) struct K8sVersionUnproven;
+
+impl Rule for K8sVersionUnproven {
+    fn id(&self) -> &'static str {
+        "k8s-version-unproven"
+    }
+
+    fn summary(&self) -> &'static str {
+        "nothing proves that a node pool's image holds the Kubernetes version that the pool is to run"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Names lose the patch level (`ubuntu-noble-hardened-rke2-1-35`), and the same name at two releases of the builder is two images.
+A name may narrow a choice; only the artifact's own facts, or what you declare, prove it. It is an error where no patch
+level is known, and a warning where the name holds the whole version and only the proof is missing.
+
+Wrong, with nothing known but the name:
+
+    cluster:
+      k8s_version: v1.35.6+rke2r1
+      capm3:
+        image_key: ubuntu-noble-hardened-rke2-1-35
+
+Right, in metalmark.yaml:
+
+    images:
+      facts: [os-images-info.yaml]      # kubectl get configmap os-images-info -o yaml"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+            let Some(weighed) = weighed else {
+                continue;
+            };
+            if !matches!(weighed.proof, Proof::Proven | Proof::Refuted) {
+                let explicit = selection.outcome == Outcome::Explicit;
+                report(doubt(self.id(), input, pool, &weighed, explicit));
+            }
+        }
+    }
+}
+
+fn doubt(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    weighed: &PoolProof<'_>,
+    explicit: bool,
+) -> Finding {
+    let (image, wanted) = (weighed.image, &weighed.wanted.value);
+    let message = format!("nothing proves that image `{image}` holds Kubernetes `{wanted}`");
+    let finding = Finding::new(id, message)
+        .about(input.subject_with(pool, image))
+        .at(
+            input.spot(pool.choice.place()),
+            known(weighed.held.as_deref(), weighed.proof),
+        )
+        .at(
+            input.spot(weighed.wanted.place),
+            "this version is asked for",
+        );
+    let finding = match weighed.proof {
+        Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
+        _ => finding,
+    };
+    if explicit {
+        finding.help("choose the image by `image_key`, so that its facts are known".to_string())
+    } else {
+        let finding = finding
+            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+        let entry = input.view.images.get(image).filter(|image| !image.built);
+        match entry {
+            Some(entry) => {
+                let version = wanted.strip_prefix('v').unwrap_or(wanted);
+                let path = entry_path(entry);
+                finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
+            }
+            None => finding,
+        }
+    }
+}
+
+fn known(held: Option<&Fact>, proof: Proof) -> String {
+    match (held, proof) {
+        (Some(fact), Proof::Partial) => {
+            format!("{} says only `{}`, no patch level", fact.origin, fact.value)
+        }
+        (Some(fact), Proof::BuildUnknown) => {
+            format!("{} says `{}`", fact.origin, fact.value)
+        }
+        (Some(fact), _) => format!("only {} says `{}`", fact.origin, fact.value),
+        (None, _) => "no source says which version it holds".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::finding::Level;
+    use crate::rules::{ClusterInput, Rule};
+    use crate::testing::Given;
+
+    const ID: &str = "k8s-version-unproven";
+
+    fn levels(given: &Given) -> Vec<Option<Level>> {
+        let view = given.finished();
+        let input = ClusterInput {
+            view: &view,
+            settings: &given.settings,
+        };
+        let mut levels = Vec::new();
+        super::K8sVersionUnproven.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        levels
+    }
+
+    #[test]
+    fn a_minor_in_the_name_proves_nothing() {
+        let mut given = Given::new();
+        given
+            .image("noble-1-31", &[("name!k8s-version", "1.31")])
+            .built = false;
+        given.boots("noble-1-31");
+        assert_eq!(
+            given.found(ID),
+            "nothing proves that image `noble-1-31` holds Kubernetes `v1.31.8+rke2r1`\n  \
+             image_key: noble-1-31: the image's name says only `1.31`, no patch level\n  \
+             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: or `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
+        );
+        assert_eq!(levels(&given), [None]);
+    }
+
+    #[test]
+    fn a_whole_version_in_the_name_is_milder() {
+        let mut given = Given::new();
+        given.image("noble-1-31-8", &[("name!k8s-version", "1.31.8")]);
+        given.boots("noble-1-31-8");
+        assert_eq!(levels(&given), [Some(Level::Warning)]);
+    }
+
+    #[test]
+    fn nothing_known_is_as_bad_as_half_a_version() {
+        let mut given = Given::new();
+        given.image("mystery", &[]);
+        given.boots("mystery");
+        assert!(
+            given
+                .found(ID)
+                .contains("no source says which version it holds")
+        );
+        assert_eq!(levels(&given), [None]);
+        given.boots_url("https://a.b/ubuntu-22.04-plain.qcow2", &[]);
+        assert!(given.found(ID).contains("image `ubuntu-22.04-plain.qcow2`"));
+    }
+
+    #[test]
+    fn facts_prove_and_contradictions_are_another_rules() {
+        let mut given = Given::new();
+        given.image("a-image", &[("k8s-version", "1.31.8-rke2r1")]);
+        given.boots("a-image");
+        assert_eq!(given.found(ID), "");
+        given.image("b-image", &[("k8s-version", "1.30.1")]);
+        given.boots("b-image");
+        assert_eq!(given.found(ID), "");
+    }
+}

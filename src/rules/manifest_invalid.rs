@@ -1,0 +1,32 @@
+//! A rendered document is not one that Kubernetes takes.
+
+use crate::rules::Rule;
+
+/// Found while rendering.
+pub(super) struct ManifestInvalid;
+
+impl Rule for ManifestInvalid {
+    fn id(&self) -> &'static str {
+        "manifest-invalid"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a rendered document is not one that Kubernetes takes"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Every rendered document must parse, carry `apiVersion`, `kind` and a legal name, and fit its schema where `--schemas` names a
+folder of CRD files. A template of your own, or a value that ends up in a name, may break that.
+
+Wrong:
+
+    cluster:
+      name: Edge_1            # the name of objects: lower-case letters, digits and dashes
+
+Right:
+
+    cluster:
+      name: edge-1"
+    }
+}

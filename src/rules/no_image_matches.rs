@@ -1,0 +1,288 @@
+//! No image of the catalogue matches a selector.
+
+use crate::model::cluster::Pool;
+use crate::model::finding::Finding;
+use crate::model::image::fact;
+use crate::model::matching::{
+    Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS,
+};
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::regexp::Regexp;
+use crate::rules::{ClusterInput, Rule, exact_term};
+
+/// How many near misses are worth reading.
+const SHOWN: usize = 3;
+
+/// Looks at every node pool.
+pub(super) struct NoImageMatches;
+
+impl Rule for NoImageMatches {
+    fn id(&self) -> &'static str {
+        "no-image-matches"
+    }
+
+    fn summary(&self) -> &'static str {
+        "no image of the catalogue matches a selector"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+The node pool would have no image to boot. A selector matches an image whose facts match all its patterns; `k8s-version` and
+`k8s-flavor` are added from the cluster where the selector does not set them. An image that lacks a fact does not match a pattern
+for it, and a pattern that is not a regular expression matches nothing.
+
+Wrong, with images of `os-release: noble` only:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu, os-release: \"24.04\"}
+
+Right:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu, os-release: noble}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            match &selection.outcome {
+                Outcome::Invalid(reason) if !is_at_fault(&selection.finalised) => {
+                    report(refused(self.id(), input, pool, reason));
+                    continue;
+                }
+                Outcome::NoMatch => {}
+                _ => continue,
+            }
+            let finding = Finding::new(self.id(), "no image matches the selector")
+                .about(input.subject(Some(pool)));
+            let finding = labels(input, pool, selection, finding);
+            let finding = patterns(selection, finding);
+            report(near_misses(input, pool, selection, finding));
+        }
+    }
+}
+
+/// Whether other rules tell why the selector was refused: an unknown fact, or a value that is no pattern.
+fn is_at_fault(selector: &Selector) -> bool {
+    let unknown = |term: &Term| !SELECTOR_KEYS.contains(&&*term.fact);
+    let mistyped = |term: &Term| matches!(term.wanted, Wanted::Invalid(_));
+    let opted_in = selector.term(USE_EXTRA_KEYS).is_some();
+    let mut terms = selector.terms.iter();
+    terms.any(|term| mistyped(term) || (!opted_in && unknown(term)))
+}
+
+/// A selector that cannot be matched, as in a cluster without a version.
+fn refused(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
+    Finding::new(id, format!("the selector cannot be matched: {reason}"))
+        .about(input.subject(Some(pool)))
+        .at(input.spot(pool.choice.place()), "this selector")
+}
+
+/// The selector, and the one term of the user's that keeps the nearest image away.
+fn labels(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    selection: &Selection,
+    finding: Finding,
+) -> Finding {
+    let count = selection.candidates.len();
+    let finding = finding.at(
+        input.spot(pool.choice.place()),
+        match count {
+            0 => "the catalogue is empty".to_string(),
+            1 => "the catalogue's only image differs".to_string(),
+            _ => format!("each of the catalogue's {count} images differs"),
+        },
+    );
+    let nearest = nearest(selection).into_iter().next();
+    let Some([only]) = nearest.map(|candidate| &*candidate.differs) else {
+        return finding;
+    };
+    let place = selection.finalised.term(&only.fact).map(|term| term.place);
+    let spot = match place.filter(|place| place.is_known()) {
+        Some(place) => input.spot(place),
+        None if only.fact == fact::K8S_VERSION => input
+            .k8s_version(pool)
+            .and_then(|version| input.spot(version.place)),
+        None => None,
+    };
+    finding.at(spot, format!("the nearest image has {}", has(only)))
+}
+
+/// A pattern that is no regular expression matches nothing, and nobody says so (T3).
+fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
+    for term in &selection.finalised.terms {
+        let Wanted::Pattern(pattern) = &term.wanted else {
+            continue;
+        };
+        if Regexp::new(&format!("^({pattern})$")).is_err() {
+            finding = finding.help(format!(
+                "mend the pattern of `{}`: `{pattern}` is not a regular expression and matches nothing",
+                term.fact
+            ));
+        }
+    }
+    finding
+}
+
+fn near_misses(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    selection: &Selection,
+    mut finding: Finding,
+) -> Finding {
+    for candidate in nearest(selection) {
+        let key = &candidate.key;
+        finding = finding.help(match &*candidate.differs {
+            [only] => match edit(input, pool, only) {
+                Some(edit) => format!("to boot `{key}`: `{edit}`"),
+                None => format!("`{key}` is near: it has {}", sentence(only)),
+            },
+            several => {
+                let facts: Vec<String> = several.iter().map(sentence).collect();
+                format!("`{key}` is near: it has {}", facts.join(", "))
+            }
+        });
+    }
+    finding
+}
+
+/// The images with the fewest facts that differ, by key.
+fn nearest(selection: &Selection) -> Vec<&Candidate> {
+    let least = selection
+        .candidates
+        .iter()
+        .map(|candidate| candidate.differs.len())
+        .min();
+    selection
+        .candidates
+        .iter()
+        .filter(|candidate| Some(candidate.differs.len()) == least)
+        .take(SHOWN)
+        .collect()
+}
+
+/// The line that makes the selector match; none where the image lacks the fact altogether.
+fn edit(input: &ClusterInput<'_>, pool: &Pool, only: &Difference) -> Option<String> {
+    let value = only.has.as_deref()?;
+    let written = |choice: &crate::model::cluster::Choice| {
+        let selector = choice.selector.as_ref();
+        selector.is_some_and(|selector| selector.value.term(&only.fact).is_some())
+    };
+    if only.fact == fact::K8S_VERSION && !written(&pool.choice) && pool.k8s_version.is_none() {
+        let asked = input.k8s_version(pool)?;
+        let v = if asked.value.starts_with('v') {
+            "v"
+        } else {
+            ""
+        };
+        return Some(format!("cluster.k8s_version: {v}{value}"));
+    }
+    let term = exact_term(&only.fact, value);
+    Some(input.path(pool, &format!("os_image_selector.{term}"), written))
+}
+
+fn sentence(difference: &Difference) -> String {
+    format!("{}, not `{}`", has(difference), difference.wanted)
+}
+
+fn has(difference: &Difference) -> String {
+    let fact = &difference.fact;
+    match &difference.has {
+        Some(value) => format!("`{fact}: {value}`"),
+        None => format!("no `{fact}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::{Candidate, Difference, Outcome};
+    use crate::testing::Given;
+
+    const ID: &str = "no-image-matches";
+
+    fn candidate(key: &str, differs: &[(&str, &str, Option<&str>)]) -> Candidate {
+        Candidate {
+            key: key.into(),
+            differs: differs
+                .iter()
+                .map(|(fact, wanted, has)| Difference {
+                    fact: (*fact).into(),
+                    wanted: (*wanted).into(),
+                    has: has.map(str::to_string),
+                })
+                .collect(),
+        }
+    }
+
+    fn given(terms: &[(&str, &str)], candidates: &[Candidate]) -> Given {
+        let mut given = Given::new();
+        given.selects(terms, &Outcome::NoMatch);
+        for selection in &mut given.view.selections {
+            selection.candidates = candidates.to_vec();
+        }
+        given
+    }
+
+    #[test]
+    fn the_nearest_image_comes_with_the_one_term_to_change() {
+        let near = candidate("noble-a", &[("os-release", "24.04", Some("noble"))]);
+        let far = candidate(
+            "suse-b",
+            &[
+                ("os", "ubuntu", Some("opensuse")),
+                ("os-release", "24.04", Some("15.6")),
+            ],
+        );
+        let given = given(&[("os", "ubuntu"), ("os-release", "24.04")], &[near, far]);
+        assert_eq!(
+            given.found(ID),
+            "no image matches the selector\n  \
+             os_image_selector: : each of the catalogue's 2 images differs\n  \
+             os-release: 24.04: the nearest image has `os-release: noble`\n  \
+             help: to boot `noble-a`: `cluster.capm3.os_image_selector.os-release: noble`\n"
+        );
+    }
+
+    #[test]
+    fn a_version_that_was_added_is_changed_in_the_cluster() {
+        let near = candidate(
+            "noble-a",
+            &[("k8s-version", "1.31.8\\+rke2r1", Some("1.31.9+rke2r1"))],
+        );
+        let found = given(&[("os", "ubuntu")], &[near]).found(ID);
+        assert!(found.contains("help: to boot `noble-a`: `cluster.k8s_version: v1.31.9+rke2r1`"));
+        assert!(found.contains("k8s_version: v1.31.8+rke2r1: the nearest image has"));
+    }
+
+    #[test]
+    fn a_selector_without_a_version_to_match_says_so() {
+        let mut given = Given::new();
+        let outcome = Outcome::Invalid("the cluster has no version".into());
+        given.selects(&[("os", "ubuntu")], &outcome);
+        let found = given.found(ID);
+        assert!(found.starts_with("the selector cannot be matched: the cluster has no version\n"));
+        given.selects(&[("os-version", "noble")], &outcome);
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn several_facts_that_differ_are_all_told() {
+        let near = candidate(
+            "noble-a",
+            &[("hardened", "true", None), ("os", "suse", Some("ubuntu"))],
+        );
+        let found = given(&[("os", "suse"), ("hardened", "true")], &[near]).found(ID);
+        assert!(found.contains(
+            "`noble-a` is near: it has no `hardened`, not `true`, `os: ubuntu`, not `suse`"
+        ));
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_told() {
+        let found = given(&[("os", "ubuntu(")], &[]).found(ID);
+        assert!(found.contains("`ubuntu(` is not a regular expression and matches nothing"));
+        assert!(found.contains("the catalogue is empty"));
+    }
+}

@@ -1,0 +1,143 @@
+//! A selector asks for a fact that images do not have.
+
+use crate::model::finding::Finding;
+use crate::model::image::fact;
+use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
+use crate::model::selector::Selector;
+use crate::model::suggest::did_you_mean;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool.
+pub(super) struct SelectorKeyUnknown;
+
+impl Rule for SelectorKeyUnknown {
+    fn id(&self) -> &'static str {
+        "selector-key-unknown"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a selector asks for a fact that images do not have"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Sylva's library knows a fixed set of facts to select by and fails on any other, unless the selector says `_use_extra_keys_` to
+match facts of your own. Its documentation's own example, `os-version`, is such a slip.
+
+Wrong:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu, os-version: noble}
+
+Right:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu, os-release: noble}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let cluster = &input.view.cluster;
+        for pool in &cluster.pools {
+            if let Some(selector) = &pool.choice.selector {
+                let mut report = |finding: Finding| {
+                    report(finding.about(input.subject(Some(pool))));
+                };
+                unknown(self.id(), input, &selector.value, &mut report);
+            }
+        }
+        for (_, selector) in &cluster.additional_selectors {
+            let mut report = |finding: Finding| report(finding.about(input.subject(None)));
+            unknown(self.id(), input, selector, &mut report);
+        }
+    }
+}
+
+fn unknown(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    selector: &Selector,
+    report: &mut dyn FnMut(Finding),
+) {
+    let is_known = |fact: &str| SELECTOR_KEYS.contains(&fact);
+    if selector.terms.iter().all(|term| is_known(&term.fact))
+        || selector.term(USE_EXTRA_KEYS).is_some()
+    {
+        return;
+    }
+    for term in selector.terms.iter().filter(|term| !is_known(&term.fact)) {
+        let fact = &term.fact;
+        let finding = Finding::new(id, format!("selectors do not know a fact `{fact}`"))
+            .at(input.spot(term.key_place), "matches no image");
+        report(match meant(fact) {
+            Some(known) => finding.help(format!("did you mean `{known}`")),
+            None => finding
+                .help(format!(
+                    "one of `{}`",
+                    facts().collect::<Vec<_>>().join("`, `")
+                ))
+                .help(format!(
+                    "for a fact of your own, add `{USE_EXTRA_KEYS}: true` to the selector"
+                )),
+        });
+    }
+}
+
+/// The keys that are facts of images.
+fn facts() -> impl Iterator<Item = &'static str> {
+    SELECTOR_KEYS
+        .into_iter()
+        .filter(|key| !key.starts_with('_'))
+}
+
+/// The fact meant by a name that people do write, or by a slip.
+fn meant(written: &str) -> Option<&'static str> {
+    match written {
+        "os-version" | "release" | "version" => Some(fact::OS_RELEASE),
+        _ => did_you_mean(written, facts()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "selector-key-unknown";
+
+    fn found(terms: &[(&str, &str)]) -> String {
+        let mut given = Given::new();
+        given.selects(terms, &Outcome::Invalid("unknown".into()));
+        given.found(ID)
+    }
+
+    #[test]
+    fn sylvas_own_slip_is_known() {
+        assert_eq!(
+            found(&[("os-version", "15.6")]),
+            "selectors do not know a fact `os-version`\n  \
+             os-version: 15.6: matches no image\n  help: did you mean `os-release`\n"
+        );
+        assert!(found(&[("os_release", "15.6")]).contains("did you mean `os-release`"));
+        assert!(found(&[("hardend", "true")]).contains("did you mean `hardened`"));
+    }
+
+    #[test]
+    fn a_fact_of_ones_own_needs_the_opt_in() {
+        assert!(found(&[("gpu", "a100")]).contains("add `_use_extra_keys_: true`"));
+        assert_eq!(found(&[("gpu", "a100"), ("_use_extra_keys_", "false")]), "");
+        assert_eq!(
+            found(&[("os", "ubuntu"), ("oci-image-registry-key", "lab")]),
+            ""
+        );
+    }
+
+    #[test]
+    fn additional_selectors_are_looked_at_too() {
+        let mut given = Given::new();
+        let selector = given.selector(&[("os-version", "15.6")]).value;
+        given.view.cluster.additional_selectors = vec![("extra".into(), selector)];
+        assert!(given.found(ID).contains("did you mean `os-release`"));
+    }
+}

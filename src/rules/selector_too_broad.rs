@@ -1,0 +1,222 @@
+//! A selector would match images that it does not mean.
+
+use crate::model::cluster::Pool;
+use crate::model::finding::{Finding, Level};
+use crate::model::image::Image;
+use crate::model::selector::{Term, Wanted};
+use crate::rules::{ClusterInput, Rule, exact_term};
+
+/// Looks at every node pool.
+pub(super) struct SelectorTooBroad;
+
+impl Rule for SelectorTooBroad {
+    fn id(&self) -> &'static str {
+        "selector-too-broad"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a selector would match images that it does not mean"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Patterns are regular expressions, put between `^(` and `)$` as text. So a dot stands for any character, an unbalanced `)` opens
+the pattern up, and since a missing fact is matched as the text `//unset`, `.*` takes images that lack the fact. Each of these is
+reported where it makes a difference for the image that was chosen, or makes the pattern meaningless.
+
+Wrong:
+
+    os_image_selector:
+      os: \"ubuntu)|(.*\"
+      hardened: .*
+
+Right:
+
+    os_image_selector:
+      os: ubuntu"
+    }
+
+    fn level(&self) -> Level {
+        Level::Warning
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            let Some(selector) = &pool.choice.selector else {
+                continue;
+            };
+            for term in &selector.value.terms {
+                if let Wanted::Pattern(pattern) = &term.wanted
+                    && breaks_out(pattern)
+                {
+                    report(spliced(self.id(), input, pool, term, pattern));
+                }
+            }
+            let crate::model::matching::Outcome::Image(key) = &selection.outcome else {
+                continue;
+            };
+            let Some(image) = input.view.images.get(key) else {
+                continue;
+            };
+            for term in &selection.finalised.terms {
+                if let Wanted::Pattern(pattern) = &term.wanted
+                    && !breaks_out(pattern)
+                {
+                    too_broad(self.id(), input, (pool, image), term, pattern)
+                        .into_iter()
+                        .for_each(&mut *report);
+                }
+            }
+        }
+    }
+}
+
+fn spliced(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    term: &Term,
+    pattern: &str,
+) -> Finding {
+    let fact = &term.fact;
+    let whole = format!("it is read as `^({pattern})$`");
+    Finding::new(
+        id,
+        format!("the pattern of `{fact}` breaks out of its parentheses"),
+    )
+    .about(input.subject(Some(pool)))
+    .at(input.spot(term.place), whole)
+    .help("put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`")
+}
+
+/// A pattern that took the chosen image without naming what it is.
+fn too_broad(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    (pool, image): (&Pool, &Image),
+    term: &Term,
+    pattern: &str,
+) -> Option<Finding> {
+    let (fact, key) = (&term.fact, &image.key);
+    let about = |message| Finding::new(id, message).about(input.subject_with(pool, key));
+    match image.facts.text(fact) {
+        None if term.place.is_known() && !fact.starts_with('_') => Some(
+            about(format!(
+                "`{fact}: {pattern}` matches an image without that fact"
+            ))
+            .at(input.spot(term.place), format!("`{key}` has no `{fact}`"))
+            .help(format!(
+                "remove `{fact}` from the selector, or say what it must be"
+            )),
+        ),
+        Some(value) if is_literal(pattern) && unescaped(pattern) != value => {
+            let place = if term.place.is_known() {
+                term.place
+            } else {
+                input.k8s_version(pool)?.place
+            };
+            Some(
+                about(format!(
+                    "`{fact}: {pattern}` matches `{value}`: a dot stands for any character"
+                ))
+                .at(input.spot(place), format!("`{key}` is `{value}`"))
+                .help(format!("`{}`", exact_term(fact, &unescaped(pattern)))),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// Whether a `)` closes the parenthesis that the library puts before the pattern (T4).
+fn breaks_out(pattern: &str) -> bool {
+    let (mut depth, mut class, mut escaped) = (0_i32, false, false);
+    for c in pattern.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' if !class => class = true,
+            ']' if class => class = false,
+            '(' if !class => depth += 1,
+            ')' if !class => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether nothing in a pattern but its dots stands for more than itself.
+fn is_literal(pattern: &str) -> bool {
+    let mut escaped = false;
+    pattern.chars().all(|c| {
+        let literal = if escaped {
+            !c.is_ascii_alphanumeric()
+        } else {
+            c == '\\' || !"*+?()[]{}|^$".contains(c)
+        };
+        escaped = !escaped && c == '\\';
+        literal
+    })
+}
+
+fn unescaped(pattern: &str) -> String {
+    pattern.replace('\\', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{breaks_out, is_literal};
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "selector-too-broad";
+
+    fn found(facts: &[(&str, &str)], terms: &[(&str, &str)]) -> String {
+        let mut given = Given::new();
+        given.image("noble-a", facts);
+        given.selects(terms, &Outcome::Image("noble-a".into()));
+        given.found(ID)
+    }
+
+    #[test]
+    fn a_pattern_that_breaks_out_matches_everything() {
+        assert_eq!(
+            found(&[("os", "ubuntu")], &[("os", "ubuntu)|(.*")]),
+            "the pattern of `os` breaks out of its parentheses\n  \
+             os: ubuntu)|(.*: it is read as `^(ubuntu)|(.*)$`\n  \
+             help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`\n"
+        );
+        for pattern in ["(a)|(b)", "[)]", r"\)", "a(b(c))d"] {
+            assert!(!breaks_out(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_a_fact_that_the_image_lacks_is_told() {
+        assert_eq!(
+            found(&[("os", "ubuntu")], &[("hardened", ".*")]),
+            "`hardened: .*` matches an image without that fact\n  \
+             hardened: .*: `noble-a` has no `hardened`\n  \
+             help: remove `hardened` from the selector, or say what it must be\n"
+        );
+        assert_eq!(found(&[("hardened", "true")], &[("hardened", ".*")]), "");
+    }
+
+    #[test]
+    fn a_dot_that_stands_for_another_character_is_told() {
+        let found = |pattern| found(&[("os-release", "1506")], &[("os-release", pattern)]);
+        assert!(found("15.6").contains("matches `1506`: a dot stands for any character"));
+        assert!(found("15.6").contains(r"help: `os-release: '15\.6'`"));
+        assert_eq!(found("1506"), "");
+        assert!(!is_literal("15.*") && !is_literal(r"\d") && is_literal(r"1\.5\+rke2"));
+    }
+
+    #[test]
+    fn an_exact_version_is_not_too_broad() {
+        let facts = [("os-release", "15.6"), ("k8s-version", "1.31.8+rke2r1")];
+        let terms = [("os-release", "15.6"), ("k8s-version", r"1.31.8\+rke2r1")];
+        assert_eq!(found(&facts, &terms), "");
+    }
+}

@@ -1,0 +1,134 @@
+//! More than one image matches a selector.
+
+use crate::model::cluster::{Choice, Pool};
+use crate::model::finding::Finding;
+use crate::model::image::{Image, ImageKey, fact};
+use crate::model::matching::Outcome;
+use crate::rules::{ClusterInput, Rule, exact_term};
+
+/// How many of the images are worth a line of help.
+const SHOWN: usize = 4;
+
+/// The facts that tell images apart, those that people choose by first.
+const TELLING: [&str; 7] = [
+    fact::HARDENED,
+    fact::FLAVOR,
+    fact::OS,
+    fact::OS_RELEASE,
+    fact::K8S_VERSION,
+    fact::COMMIT_TAG,
+    fact::K8S_FLAVOR,
+];
+
+/// Looks at every node pool.
+pub(super) struct SeveralImagesMatch;
+
+impl Rule for SeveralImagesMatch {
+    fn id(&self) -> &'static str {
+        "several-images-match"
+    }
+
+    fn summary(&self) -> &'static str {
+        "more than one image matches a selector"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+A node pool boots one image, so Sylva's library fails when a selector matches two; taking either would change nodes whenever
+the catalogue does. An `image_key` beside the selector does not break the tie.
+
+Wrong, with a plain and a hardened image of this release:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu}
+
+Right:
+
+    cluster:
+      capm3:
+        os_image_selector: {os: ubuntu, hardened: true}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            let Outcome::Several(keys) = &selection.outcome else {
+                continue;
+            };
+            let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+            let message = format!(
+                "{} images match the selector: {}",
+                keys.len(),
+                named.join(", ")
+            );
+            let mut finding = Finding::new(self.id(), message)
+                .about(input.subject(Some(pool)))
+                .at(input.spot(pool.choice.place()), "one image is needed");
+            for key in keys.iter().take(SHOWN) {
+                finding = finding.help(narrow(input, pool, key, keys));
+            }
+            report(finding);
+        }
+    }
+}
+
+/// The one line that makes the selector mean this image alone.
+fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKey]) -> String {
+    let images: Vec<&Image> = keys
+        .iter()
+        .filter_map(|key| input.view.images.get(key))
+        .collect();
+    let value = |name: &str| {
+        let own = input.view.images.get(key)?.facts.text(name)?;
+        let alike = images
+            .iter()
+            .filter(|image| image.facts.text(name) == Some(own))
+            .count();
+        (alike == 1).then_some(own)
+    };
+    let term = TELLING
+        .iter()
+        .find_map(|name| value(name).map(|value| exact_term(name, value)))
+        .unwrap_or_else(|| exact_term("_os_images_key_", key));
+    let selects = |choice: &Choice| choice.selector.is_some();
+    let path = input.path(pool, &format!("os_image_selector.{term}"), selects);
+    format!("to boot `{key}`: `{path}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    const ID: &str = "several-images-match";
+
+    #[test]
+    fn each_image_comes_with_the_term_that_means_it_alone() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("os", "ubuntu"), ("hardened", "true")]);
+        given.image("noble-b", &[("os", "ubuntu"), ("hardened", "false")]);
+        let outcome = Outcome::Several(vec!["noble-a".into(), "noble-b".into()]);
+        given.selects(&[("os", "ubuntu")], &outcome);
+        assert_eq!(
+            given.found(ID),
+            "2 images match the selector: `noble-a`, `noble-b`\n  \
+             os_image_selector: : one image is needed\n  \
+             help: to boot `noble-a`: `cluster.capm3.os_image_selector.hardened: true`\n  \
+             help: to boot `noble-b`: `cluster.capm3.os_image_selector.hardened: false`\n"
+        );
+    }
+
+    #[test]
+    fn images_alike_in_every_fact_are_told_apart_by_their_keys() {
+        let mut given = Given::new();
+        given.image("noble-a", &[("os", "ubuntu")]);
+        given.image("noble-b", &[("os", "ubuntu")]);
+        let outcome = Outcome::Several(vec!["noble-a".into(), "noble-b".into()]);
+        given.selects(&[("os", "ubuntu")], &outcome);
+        assert!(
+            given
+                .found(ID)
+                .contains("os_image_selector._os_images_key_: noble-a`")
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! A node pool names an image that the catalogue does not have.
+
+use crate::model::finding::Finding;
+use crate::model::matching::Outcome;
+use crate::model::place::Place;
+use crate::model::suggest::did_you_mean;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool.
+pub(super) struct UnknownImage;
+
+impl Rule for UnknownImage {
+    fn id(&self) -> &'static str {
+        "unknown-image"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool names an image that the catalogue does not have"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Sylva's charts take `image_key` unchecked: the manifest is written, and the node waits for ever for an image that nobody
+serves. A slip, an image that was renamed, or a builder's version that no longer has it all end that way.
+
+Wrong:
+
+    cluster:
+      capm3:
+        image_key: ubuntu-nobel-plain-rke2-1-31-8
+
+Right:
+
+    cluster:
+      capm3:
+        image_key: ubuntu-noble-plain-rke2-1-31-8"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        for (pool, selection) in input.pools() {
+            let Outcome::Unknown(key) = &selection.outcome else {
+                continue;
+            };
+            let images = &input.view.images;
+            let place = pool
+                .choice
+                .key
+                .as_ref()
+                .map_or(Place::NONE, |key| key.place);
+            let label = match images.len() {
+                0 => "the catalogue is empty".to_string(),
+                1 => "the catalogue has one other image".to_string(),
+                count => format!("none of the {count} images of the catalogue"),
+            };
+            let mut finding =
+                Finding::new(self.id(), format!("image `{key}` is not in the catalogue"))
+                    .about(input.subject_with(pool, key))
+                    .at(input.spot(place), label);
+            if let Some(known) = did_you_mean(key, images.keys().map(|key| &**key)) {
+                let path = input.path(pool, "image_key", |choice| choice.key.is_some());
+                finding = finding.help(format!("did you mean `{path}: {known}`"));
+            }
+            let off = input
+                .view
+                .registries
+                .iter()
+                .find(|(_, registry)| !registry.enabled);
+            if let Some((name, registry)) = off {
+                finding = finding
+                    .at(
+                        input.spot(registry.place),
+                        "images of this registry are left out",
+                    )
+                    .help(format!(
+                        "or `os_images_oci_registries.{name}.enabled: true`"
+                    ));
+            }
+            report(finding);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::cluster::Choice;
+    use crate::model::matching::Outcome;
+    use crate::testing::Given;
+
+    fn names(given: &mut Given, key: &str) {
+        let key = given.line("image_key", key);
+        let outcome = Outcome::Unknown(std::sync::Arc::clone(&key.value));
+        let choice = Choice {
+            key: Some(key),
+            ..Choice::default()
+        };
+        given.choose(&choice, &outcome);
+    }
+
+    #[test]
+    fn a_slip_gets_the_key_that_was_meant() {
+        let mut given = Given::new();
+        given.image("ubuntu-noble", &[]);
+        names(&mut given, "ubuntu-nobel");
+        assert_eq!(
+            given.found("unknown-image"),
+            "image `ubuntu-nobel` is not in the catalogue\n  \
+             image_key: ubuntu-nobel: the catalogue has one other image\n  \
+             help: did you mean `cluster.capm3.image_key: ubuntu-noble`\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_catalogue_is_said_to_be_empty() {
+        let mut given = Given::new();
+        names(&mut given, "ubuntu-noble");
+        assert!(
+            given
+                .found("unknown-image")
+                .contains("the catalogue is empty")
+        );
+    }
+}

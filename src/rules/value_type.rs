@@ -1,0 +1,111 @@
+//! A value has another type than the charts take.
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::place::Spot;
+use crate::model::selector::{Selector, Wanted};
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at selectors; other types are checked while reading.
+pub(super) struct ValueType;
+
+impl Rule for ValueType {
+    fn id(&self) -> &'static str {
+        "value-type"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a value has another type than the charts take"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+The charts would fail on it, or read something else into it. A selector's values are patterns: texts, or `true` and `false`;
+an unquoted `15.6` is a number.
+
+Wrong:
+
+    os_image_selector:
+      os: opensuse
+      os-release: 15.6
+
+Right:
+
+    os_image_selector:
+      os: opensuse
+      os-release: \"15.6\""
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let cluster = &input.view.cluster;
+        for pool in &cluster.pools {
+            if let Some(selector) = &pool.choice.selector {
+                let subject = || input.subject(Some(pool));
+                terms(self.id(), input, &selector.value, subject, report);
+            }
+        }
+        for (_, selector) in &cluster.additional_selectors {
+            terms(self.id(), input, selector, || input.subject(None), report);
+        }
+    }
+}
+
+fn terms(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    selector: &Selector,
+    subject: impl Fn() -> Subject,
+    report: &mut dyn FnMut(Finding),
+) {
+    for term in &selector.terms {
+        let Wanted::Invalid(kind) = term.wanted else {
+            continue;
+        };
+        let spot = input.spot(term.place);
+        let text = spot.as_ref().and_then(written).unwrap_or("…").to_string();
+        let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
+        report(
+            Finding::new(id, message)
+                .about(subject())
+                .at(spot, "a text, `true` or `false` is expected")
+                .help(format!("quote it: `{}: \"{text}\"`", term.fact)),
+        );
+    }
+}
+
+/// The text as it stands in the file; a secret's is never shown.
+fn written(spot: &Spot) -> Option<&str> {
+    let text = spot
+        .source
+        .text
+        .get(spot.start as usize..spot.end as usize)?;
+    let plain = text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));
+    (plain && !text.is_empty() && !spot.source.secret).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::matching::Outcome;
+    use crate::model::selector::Wanted;
+    use crate::testing::Given;
+
+    #[test]
+    fn a_number_is_to_be_quoted() {
+        let mut given = Given::new();
+        given.selects(
+            &[("os-release", "15.6")],
+            &Outcome::Invalid("a number".into()),
+        );
+        assert_eq!(given.found("value-type"), "");
+        let pool = &mut given.view.cluster.pools[0];
+        let selector = pool.choice.selector.as_mut().expect("it selects");
+        selector.value.terms[0].wanted = Wanted::Invalid("a number");
+        assert_eq!(
+            given.found("value-type"),
+            "the selector's `os-release` is a number, not a pattern\n  \
+             os-release: 15.6: a text, `true` or `false` is expected\n  \
+             help: quote it: `os-release: \"15.6\"`\n"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! A node pool and its control plane differ too far in Kubernetes version.
+
+use crate::model::cluster::{Pool, PoolName};
+use crate::model::finding::Finding;
+use crate::model::version::Version;
+use crate::rules::{ClusterInput, Rule};
+
+/// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)
+const OLDEST: i64 = -3;
+
+/// Looks at every node pool.
+pub(super) struct VersionSkew;
+
+impl Rule for VersionSkew {
+    fn id(&self) -> &'static str {
+        "version-skew"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool and its control plane differ too far in Kubernetes version"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Cluster API creates no machine whose version is a newer minor than its control plane's or more than three minors older, and with
+kubeadm none of another minor at all. The merge goes through, and the pool stands still.
+
+Wrong:
+
+    cluster:
+      k8s_version: v1.31.8
+      machine_deployments:
+        md0:
+          k8s_version: v1.32.4
+
+Right:
+
+    cluster:
+      k8s_version: v1.32.4"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let pools = &input.view.cluster.pools;
+        if pools.iter().all(|pool| pool.k8s_version.is_none()) {
+            return;
+        }
+        let control_plane = pools
+            .iter()
+            .find(|pool| pool.name == PoolName::ControlPlane);
+        for pool in pools {
+            if pool.name != PoolName::ControlPlane {
+                report_skew(self.id(), input, pool, control_plane, report);
+            }
+        }
+    }
+}
+
+fn report_skew(
+    id: &'static str,
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    control_plane: Option<&Pool>,
+    report: &mut dyn FnMut(Finding),
+) {
+    let whole = input.view.cluster.k8s_version.as_ref();
+    let worker = pool.k8s_version.as_ref().or(whole);
+    let leader = control_plane
+        .and_then(|pool| pool.k8s_version.as_ref())
+        .or(whole);
+    let Some((worker, leader)) = worker.zip(leader) else {
+        return;
+    };
+    let parsed = Version::parse(&worker.value).zip(Version::parse(&leader.value));
+    let Some((own, other)) = parsed else {
+        return;
+    };
+    let kubeadm = input.view.cluster.bootstrap_provider.as_ref();
+    let kubeadm = kubeadm.is_some_and(|provider| &*provider.value == "cabpk");
+    let Some(fault) = fault(own.minors_ahead_of(&other), kubeadm) else {
+        return;
+    };
+    let pool_name = &pool.name;
+    let message = format!(
+        "node pool `{pool_name}` runs Kubernetes `{}`, {fault} `{}`",
+        worker.value, leader.value
+    );
+    let known = worker.place.is_known();
+    report(
+        Finding::new(id, message)
+            .about(input.subject(Some(pool)))
+            .at(
+                input.spot(if known { worker.place } else { pool.place }),
+                "this pool's version",
+            )
+            .at(input.spot(leader.place), "the control plane's version")
+            .help(format!(
+                "run `{}` in both",
+                if own > other {
+                    &worker.value
+                } else {
+                    &leader.value
+                }
+            )),
+    );
+}
+
+/// What is wrong with a worker that many minors ahead of its control plane; none for majors that differ means everything is.
+fn fault(ahead: Option<i64>, kubeadm: bool) -> Option<&'static str> {
+    match ahead {
+        Some(0) => None,
+        Some(1..) => Some("newer than its control plane's"),
+        Some(OLDEST..0) if !kubeadm => None,
+        Some(OLDEST..0) => Some("and new kubeadm nodes need their control plane's minor"),
+        Some(_) => Some("more than three minors older than its control plane's"),
+        None => Some("of another major than its control plane's"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+    use crate::testing::Given;
+
+    fn found(bootstrap: &str, worker: &str) -> String {
+        let mut given = Given::new();
+        given.view.cluster.bootstrap_provider = Some(given.line("bootstrap_provider", bootstrap));
+        let version = given.line("k8s_version", worker);
+        given.machine_deployment("md0").k8s_version = Some(version);
+        given.found("version-skew")
+    }
+
+    #[test]
+    fn a_worker_is_never_newer_than_its_control_plane() {
+        assert_eq!(
+            found("cabpr", "v1.32.4+rke2r1"),
+            "node pool `md0` runs Kubernetes `v1.32.4+rke2r1`, newer than its control plane's `v1.31.8+rke2r1`\n  \
+             k8s_version: v1.32.4+rke2r1: this pool's version\n  \
+             k8s_version: v1.31.8+rke2r1: the control plane's version\n  \
+             help: run `v1.32.4+rke2r1` in both\n"
+        );
+        assert_eq!(found("cabpr", "v1.31.9+rke2r1"), "");
+    }
+
+    #[test]
+    fn a_worker_is_three_minors_older_at_most_and_none_with_kubeadm() {
+        assert_eq!(found("cabpr", "v1.28.1+rke2r1"), "");
+        assert!(found("cabpr", "v1.27.16+rke2r1").contains("more than three minors older"));
+        assert!(found("cabpk", "v1.30.1").contains("need their control plane's minor"));
+        assert_eq!(found("cabpk", "v1.31.1"), "");
+        assert!(fault(None, false).is_some());
+    }
+
+    #[test]
+    fn a_version_that_is_none_is_not_this_rules() {
+        assert_eq!(found("cabpr", "latest"), "");
+    }
+}

@@ -1,0 +1,226 @@
+//! A definition's schema, made ready: typed, its patterns compiled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::json::{Html, to_json};
+use crate::model::value::{Node, Number, Value};
+use crate::regexp::Regexp;
+
+/// Schemas nested deeper than this are refused; the deepest of the well-known definitions has some thirty levels.
+const DEPTH: usize = 200;
+
+/// A schema as structural schemas have it
+/// (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema>).
+#[derive(Debug, Default)]
+pub(super) struct Schema {
+    pub(super) kind: Option<Kind>,
+    pub(super) nullable: bool,
+    /// `x-kubernetes-int-or-string`
+    pub(super) int_or_string: bool,
+    /// `x-kubernetes-preserve-unknown-fields`
+    pub(super) preserves: bool,
+    /// `x-kubernetes-embedded-resource`, and every root: apiVersion, kind and metadata are known.
+    pub(super) embedded: bool,
+    pub(super) properties: BTreeMap<Arc<str>, Schema>,
+    pub(super) additional: Additional,
+    pub(super) required: Vec<Arc<str>>,
+    pub(super) items: Option<Box<Schema>>,
+    /// The values allowed, as JSON.
+    pub(super) allowed: Vec<String>,
+    /// The pattern as written, and compiled.
+    pub(super) pattern: Option<(Arc<str>, Regexp)>,
+    pub(super) length: Bounds,
+    pub(super) count: Bounds,
+    pub(super) fields: Bounds,
+    pub(super) minimum: Option<Limit>,
+    pub(super) maximum: Option<Limit>,
+    pub(super) multiple_of: Option<f64>,
+    pub(super) format: Option<Arc<str>>,
+    /// `x-kubernetes-list-type`: `set` and `map` hold nothing twice.
+    pub(super) unique: Unique,
+    pub(super) all_of: Vec<Schema>,
+    pub(super) any_of: Vec<Schema>,
+    pub(super) one_of: Vec<Schema>,
+    pub(super) not: Option<Box<Schema>>,
+}
+
+/// A schema's `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    String,
+    Integer,
+    Number,
+    Boolean,
+}
+
+/// What fields that `properties` does not name may be.
+#[derive(Debug, Default)]
+pub(super) enum Additional {
+    /// Nothing is said: they are dropped by the server, so they are refused here.
+    #[default]
+    Unsaid,
+    Any,
+    Schema(Box<Schema>),
+}
+
+/// At least and at most so many.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    pub(super) least: Option<usize>,
+    pub(super) most: Option<usize>,
+}
+
+/// A number's bound; exclusive ones leave the bound itself out.
+#[derive(Debug)]
+pub(super) struct Limit {
+    pub(super) bound: f64,
+    pub(super) exclusive: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) enum Unique {
+    #[default]
+    No,
+    Items,
+    Keys(Vec<Arc<str>>),
+}
+
+/// The schema of a kind's objects.
+pub(super) fn root(node: &Node) -> Result<Schema, String> {
+    let mut schema = compile(node, DEPTH)?;
+    schema.embedded = true;
+    Ok(schema)
+}
+
+fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
+    let depth = depth
+        .checked_sub(1)
+        .ok_or("the schema is nested too deeply")?;
+    let one = |key| node.at(&[key]).map(|node| compile(node, depth)).transpose();
+    let many = |key| -> Result<Vec<Schema>, String> {
+        let list = node.at(&[key]).and_then(|node| node.value.as_list());
+        let list = list.unwrap_or_default();
+        list.iter().map(|item| compile(item, depth)).collect()
+    };
+    let properties = node
+        .at(&["properties"])
+        .and_then(|node| node.value.as_map());
+    let properties = properties.into_iter().flat_map(|map| map.iter());
+    let additional = match node.at(&["additionalProperties"]).map(|node| &node.value) {
+        None | Some(Value::Bool(false)) => Additional::Unsaid,
+        Some(Value::Bool(true)) => Additional::Any,
+        Some(_) => one("additionalProperties")?.map_or(Additional::Any, |schema| {
+            Additional::Schema(Box::new(schema))
+        }),
+    };
+    Ok(Schema {
+        kind: text(node, "type").and_then(|kind| kind_of(kind)),
+        nullable: flag(node, "nullable"),
+        int_or_string: flag(node, "x-kubernetes-int-or-string"),
+        preserves: flag(node, "x-kubernetes-preserve-unknown-fields"),
+        embedded: flag(node, "x-kubernetes-embedded-resource"),
+        properties: properties
+            .map(|entry| Ok((Arc::clone(&entry.key), compile(&entry.node, depth)?)))
+            .collect::<Result<_, String>>()?,
+        additional,
+        required: texts(node, "required"),
+        items: one("items")?.map(Box::new),
+        allowed: allowed(node),
+        pattern: pattern(node)?,
+        length: bounds(node, "minLength", "maxLength"),
+        count: bounds(node, "minItems", "maxItems"),
+        fields: bounds(node, "minProperties", "maxProperties"),
+        minimum: limit(node, "minimum", "exclusiveMinimum"),
+        maximum: limit(node, "maximum", "exclusiveMaximum"),
+        multiple_of: number(node, "multipleOf"),
+        format: text(node, "format").cloned(),
+        unique: match text(node, "x-kubernetes-list-type").map(|kind| &**kind) {
+            Some("set") => Unique::Items,
+            Some("map") => Unique::Keys(texts(node, "x-kubernetes-list-map-keys")),
+            _ => Unique::No,
+        },
+        all_of: many("allOf")?,
+        any_of: many("anyOf")?,
+        one_of: many("oneOf")?,
+        not: one("not")?.map(Box::new),
+    })
+}
+
+fn kind_of(name: &str) -> Option<Kind> {
+    Some(match name {
+        "object" => Kind::Object,
+        "array" => Kind::Array,
+        "string" => Kind::String,
+        "integer" => Kind::Integer,
+        "number" => Kind::Number,
+        "boolean" => Kind::Boolean,
+        _ => return None,
+    })
+}
+
+fn text<'a>(node: &'a Node, key: &str) -> Option<&'a Arc<str>> {
+    node.at(&[key])?.value.as_str()
+}
+
+fn texts(node: &Node, key: &str) -> Vec<Arc<str>> {
+    let list = node.at(&[key]).and_then(|node| node.value.as_list());
+    let texts = list.unwrap_or_default().iter();
+    texts
+        .filter_map(|item| item.value.as_str().cloned())
+        .collect()
+}
+
+fn flag(node: &Node, key: &str) -> bool {
+    matches!(
+        node.at(&[key]).map(|node| &node.value),
+        Some(Value::Bool(true))
+    )
+}
+
+fn number(node: &Node, key: &str) -> Option<f64> {
+    match node.at(&[key])?.value {
+        Value::Number(Number::Int(int)) => Some(int as f64),
+        Value::Number(Number::Float(float)) => Some(float),
+        _ => None,
+    }
+}
+
+fn allowed(node: &Node) -> Vec<String> {
+    let list = node.at(&["enum"]).and_then(|node| node.value.as_list());
+    let values = list.unwrap_or_default().iter();
+    values
+        .map(|item| to_json(&item.value, Html::Plain))
+        .collect()
+}
+
+fn bounds(node: &Node, least: &str, most: &str) -> Bounds {
+    let whole = |key| {
+        number(node, key)
+            .filter(|bound| *bound >= 0.0)
+            .map(|bound| bound as usize)
+    };
+    Bounds {
+        least: whole(least),
+        most: whole(most),
+    }
+}
+
+fn limit(node: &Node, key: &str, exclusive: &str) -> Option<Limit> {
+    Some(Limit {
+        bound: number(node, key)?,
+        exclusive: flag(node, exclusive),
+    })
+}
+
+fn pattern(node: &Node) -> Result<Option<(Arc<str>, Regexp)>, String> {
+    text(node, "pattern")
+        .map(|pattern| {
+            Regexp::new(pattern)
+                .map(|compiled| (Arc::clone(pattern), compiled))
+                .map_err(|error| format!("the pattern `{pattern}` is not Go's: {error}"))
+        })
+        .transpose()
+}

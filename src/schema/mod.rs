@@ -1,0 +1,191 @@
+//! CustomResourceDefinitions as a check of rendered objects, offline: what the API server would refuse or drop.
+//!
+//! An object is held against the `openAPIV3Schema` of its group, version and kind. A field that the schema does not name is
+//! refused, since an API server would drop it in silence. Of formats only `int32` and `int64` are looked at. CEL rules
+//! (`x-kubernetes-validations`) and webhooks are not run: an object that passes here can still be refused by one of them.
+//! Objects of a kind that no file defines are not checked.
+//!
+//! Files are parsed when an object of their kind first asks for them: until then they are only searched for the two lines
+//! that name group and kind.
+
+mod compile;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place, Source};
+use crate::model::value::Node;
+use crate::yaml;
+use compile::Schema;
+
+/// The definitions of a folder.
+#[derive(Debug, Default)]
+pub struct Schemas {
+    definitions: BTreeMap<(String, String), Definition>,
+}
+
+/// What is wrong with an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The field, as `kubectl explain` names it: `spec.template.spec.image.url`.
+    pub path: String,
+    /// What is wrong with it, in one clause.
+    pub message: String,
+    /// Where the field stands in the object's text.
+    pub place: Place,
+}
+
+#[derive(Debug)]
+struct Definition {
+    source: Arc<Source>,
+    range: Range<usize>,
+    versions: OnceLock<Versions>,
+}
+
+/// The schemas by version; for a definition that cannot be read, why.
+type Versions = Result<BTreeMap<Arc<str>, Schema>, String>;
+
+impl Schemas {
+    /// Takes in files, each with any number of definitions; other objects in them are passed over. Of two definitions of one
+    /// kind the later file's counts.
+    pub fn new(files: impl IntoIterator<Item = Arc<Source>>) -> Self {
+        let mut definitions = BTreeMap::new();
+        for source in files {
+            for range in documents(&source.text) {
+                if let Some(names) = names(&source.text[range.clone()]) {
+                    let definition = Definition {
+                        source: Arc::clone(&source),
+                        range,
+                        versions: OnceLock::new(),
+                    };
+                    definitions.insert(names, definition);
+                }
+            }
+        }
+        Self { definitions }
+    }
+
+    /// How many kinds are defined.
+    pub fn len(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// Whether no kind is defined.
+    pub fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+    }
+
+    /// What is wrong with an object; nothing for a kind that is not defined.
+    pub fn check(&self, object: &Node) -> Vec<Problem> {
+        let text = |key| object.at(&[key]).and_then(|node| node.value.as_str());
+        let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
+            return Vec::new();
+        };
+        let Some((group, version)) = api_version.split_once('/') else {
+            return Vec::new();
+        };
+        let Some(definition) = self.definitions.get(&(group.to_owned(), kind.to_string())) else {
+            return Vec::new();
+        };
+        match definition.versions.get_or_init(|| definition.read()) {
+            Err(why) => vec![problem(
+                "",
+                format!("{}: {why}", definition.source.path),
+                object,
+            )],
+            Ok(versions) => match versions.get(version) {
+                Some(schema) => validate::object(schema, object),
+                None => {
+                    let known: Vec<&str> = versions.keys().map(|version| &**version).collect();
+                    let message = format!(
+                        "{kind} has no version `{version}`, only {}",
+                        known.join(", ")
+                    );
+                    vec![problem(
+                        "apiVersion",
+                        message,
+                        object.at(&["apiVersion"]).unwrap_or(object),
+                    )]
+                }
+            },
+        }
+    }
+}
+
+impl Definition {
+    fn read(&self) -> Versions {
+        let text = &self.source.text[self.range.clone()];
+        let read = yaml::read(text, FileId(0), Engine::Kubectl).map_err(|error| error.message)?;
+        let definition = read.documents.first().ok_or("there is no definition")?;
+        let versions = definition
+            .at(&["spec", "versions"])
+            .and_then(|node| node.value.as_list())
+            .ok_or("the definition has no list `spec.versions`")?;
+        let served = |version: &&Node| {
+            let flag = version.at(&["served"]).map(|node| &node.value);
+            flag != Some(&crate::model::value::Value::Bool(false))
+        };
+        versions
+            .iter()
+            .filter(served)
+            .map(|version| {
+                let name = version.at(&["name"]).and_then(|node| node.value.as_str());
+                let schema = version.at(&["schema", "openAPIV3Schema"]);
+                let (Some(name), Some(schema)) = (name, schema) else {
+                    return Err("a version has no name or no schema".to_owned());
+                };
+                Ok((Arc::clone(name), compile::root(schema)?))
+            })
+            .collect()
+    }
+}
+
+fn problem(path: &str, message: String, node: &Node) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        message,
+        place: node.place,
+    }
+}
+
+/// The documents of a file, cut at lines that start with `---`.
+fn documents(text: &str) -> Vec<Range<usize>> {
+    let mut documents = Vec::new();
+    let mut start = 0;
+    let mut from = 0;
+    while let Some(found) = text[from..].find("\n---") {
+        let end = from + found + 1;
+        documents.push(start..end);
+        start = text[end..]
+            .find('\n')
+            .map_or(text.len(), |line| end + line + 1);
+        from = start.max(end);
+    }
+    documents.push(start..text.len());
+    documents
+}
+
+/// Group and kind of a definition, from the first lines that can name them; a text laid out otherwise is parsed.
+fn names(text: &str) -> Option<(String, String)> {
+    if !text.contains("CustomResourceDefinition") {
+        return None;
+    }
+    let first = |key: &str| {
+        let found = text.find(key)?;
+        let line = text[found + key.len()..].lines().next()?;
+        let value = line.trim().trim_matches(['"', '\'']);
+        (!value.is_empty() && !value.contains([' ', '#'])).then(|| value.to_owned())
+    };
+    if let (Some(group), Some(kind)) = (first("\n  group: "), first("\n    kind: ")) {
+        return Some((group, kind));
+    }
+    let read = yaml::read(text, FileId(0), Engine::Kubectl).ok()?;
+    let definition = read.documents.first()?;
+    let text = |path: &[&str]| Some(definition.at(path)?.value.as_str()?.to_string());
+    (text(&["kind"])? == "CustomResourceDefinition")
+        .then(|| Some((text(&["spec", "group"])?, text(&["spec", "names", "kind"])?)))
+        .flatten()
+}

@@ -1,0 +1,268 @@
+//! An object held against its schema.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use super::Problem;
+use super::compile::{Additional, Bounds, Kind, Limit, Schema, Unique};
+use crate::model::json::{Html, to_json};
+use crate::model::value::{Map, Node, Number, Value};
+
+/// The fields of every object that its kind's schema need not name.
+const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// Everything that is wrong with an object, in the order of its fields.
+pub(super) fn object(schema: &Schema, object: &Node) -> Vec<Problem> {
+    let mut check = Check {
+        problems: Vec::new(),
+        path: String::new(),
+        structural: true,
+    };
+    check.node(schema, object);
+    check.problems
+}
+
+struct Check {
+    problems: Vec<Problem>,
+    path: String,
+    /// Whether unnamed fields count: not so within `allOf` and its kin, whose schemas name only what they constrain.
+    structural: bool,
+}
+
+impl Check {
+    fn node(&mut self, schema: &Schema, node: &Node) {
+        if node.value.is_null() && schema.nullable {
+            return;
+        }
+        if !self.has_type(schema, node) {
+            return;
+        }
+        self.value(schema, node);
+        match &node.value {
+            Value::Map(map) => self.map(schema, map, node),
+            Value::List(items) => self.list(schema, items, node),
+            Value::String(text) => self.string(schema, text, node),
+            Value::Number(number) => self.number(schema, *number, node),
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.junctors(schema, node);
+    }
+
+    fn has_type(&mut self, schema: &Schema, node: &Node) -> bool {
+        let wanted = match schema.kind {
+            _ if schema.int_or_string => {
+                let fits = is_integer(&node.value) || node.value.as_str().is_some();
+                (!fits).then_some("an integer or a string")
+            }
+            None => None,
+            Some(Kind::Object) => node.value.as_map().is_none().then_some("a map"),
+            Some(Kind::Array) => node.value.as_list().is_none().then_some("a list"),
+            Some(Kind::String) => node.value.as_str().is_none().then_some("a string"),
+            Some(Kind::Integer) => (!is_integer(&node.value)).then_some("an integer"),
+            Some(Kind::Number) => (!matches!(node.value, Value::Number(_))).then_some("a number"),
+            Some(Kind::Boolean) => {
+                (!matches!(node.value, Value::Bool(_))).then_some("true or false")
+            }
+        };
+        if let Some(wanted) = wanted {
+            self.problem(node, format!("must be {wanted}, not {}", node.value.kind()));
+        }
+        wanted.is_none()
+    }
+
+    fn value(&mut self, schema: &Schema, node: &Node) {
+        if schema.allowed.is_empty() {
+            return;
+        }
+        let json = to_json(&node.value, Html::Plain);
+        if !schema.allowed.contains(&json) {
+            let allowed = schema.allowed.join(", ");
+            self.problem(node, format!("must be one of {allowed}, not {json}"));
+        }
+    }
+
+    fn map(&mut self, schema: &Schema, map: &Map, node: &Node) {
+        for key in &schema.required {
+            if map.get(key).is_none() {
+                self.problem(node, format!("`{key}` is required"));
+            }
+        }
+        self.bounds(&schema.fields, map.len(), "fields", node);
+        for entry in map {
+            let length = self.path.len();
+            if length > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(&entry.key);
+            match (schema.properties.get(&entry.key), &schema.additional) {
+                _ if schema.embedded && OBJECT_FIELDS.contains(&&*entry.key) => {}
+                (Some(known), _) => self.node(known, &entry.node),
+                (None, Additional::Schema(other)) => self.node(other, &entry.node),
+                (None, Additional::Any) => {}
+                (None, Additional::Unsaid) if schema.preserves || !self.structural => {}
+                (None, Additional::Unsaid)
+                    if schema.kind.is_none() && schema.properties.is_empty() => {}
+                (None, Additional::Unsaid) => self.unknown(schema, &entry.key, &entry.node),
+            }
+            self.path.truncate(length);
+        }
+    }
+
+    fn unknown(&mut self, schema: &Schema, key: &str, node: &Node) {
+        let known: Vec<&str> = schema.properties.keys().map(|key| &**key).collect();
+        let message = match known.len() {
+            0 => format!("the schema has no field `{key}`"),
+            1..=12 => format!("the schema has no field `{key}`, only {}", known.join(", ")),
+            count => format!("the schema has no field `{key}` among its {count}"),
+        };
+        self.problem(node, message);
+    }
+
+    fn list(&mut self, schema: &Schema, items: &[Node], node: &Node) {
+        self.bounds(&schema.count, items.len(), "items", node);
+        if let Some(item_schema) = &schema.items {
+            for (index, item) in items.iter().enumerate() {
+                let length = self.path.len();
+                self.path.push_str(&format!("[{index}]"));
+                self.node(item_schema, item);
+                self.path.truncate(length);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        for item in items {
+            let identity = match &schema.unique {
+                Unique::No => return,
+                Unique::Items => to_json(&item.value, Html::Plain),
+                Unique::Keys(keys) => keys
+                    .iter()
+                    .map(|key| {
+                        item.at(&[key])
+                            .map(|node| to_json(&node.value, Html::Plain))
+                    })
+                    .map(Option::unwrap_or_default)
+                    .collect::<Vec<_>>()
+                    .join(","),
+            };
+            if !seen.insert(identity) {
+                self.problem(item, "stands in the list twice");
+            }
+        }
+    }
+
+    fn string(&mut self, schema: &Schema, text: &str, node: &Node) {
+        if schema.length.least.is_some() || schema.length.most.is_some() {
+            self.bounds(&schema.length, text.chars().count(), "characters", node);
+        }
+        if let Some((pattern, compiled)) = &schema.pattern
+            && !compiled.is_match(text)
+        {
+            self.problem(node, format!("`{text}` does not match `{pattern}`"));
+        }
+    }
+
+    fn number(&mut self, schema: &Schema, number: Number, node: &Node) {
+        let number = match number {
+            Number::Int(int) => int as f64,
+            Number::Float(float) => float,
+        };
+        let below =
+            |limit: &Limit| number < limit.bound || limit.exclusive && number == limit.bound;
+        let above =
+            |limit: &Limit| number > limit.bound || limit.exclusive && number == limit.bound;
+        if let Some(limit) = schema.minimum.as_ref().filter(|limit| below(limit)) {
+            self.problem(
+                node,
+                format!("{number} is below the minimum of {}", limit.bound),
+            );
+        }
+        if let Some(limit) = schema.maximum.as_ref().filter(|limit| above(limit)) {
+            self.problem(
+                node,
+                format!("{number} is above the maximum of {}", limit.bound),
+            );
+        }
+        if schema.format.as_deref() == Some("int32")
+            && !(-2_147_483_648.0..=2_147_483_647.0).contains(&number)
+        {
+            self.problem(node, format!("{number} has more than 32 bits"));
+        }
+        if let Some(step) = schema.multiple_of
+            && step > 0.0
+            && (number / step).fract() != 0.0
+        {
+            self.problem(node, format!("{number} is no multiple of {step}"));
+        }
+    }
+
+    fn junctors(&mut self, schema: &Schema, node: &Node) {
+        if schema.all_of.is_empty()
+            && schema.any_of.is_empty()
+            && schema.one_of.is_empty()
+            && schema.not.is_none()
+        {
+            return;
+        }
+        for part in &schema.all_of {
+            let structural = std::mem::replace(&mut self.structural, false);
+            self.node(part, node);
+            self.structural = structural;
+        }
+        let any = matching(&schema.any_of, node);
+        if !schema.any_of.is_empty() && any == 0 {
+            self.problem(node, "fits none of the schema's alternatives (anyOf)");
+        }
+        let one = matching(&schema.one_of, node);
+        if !schema.one_of.is_empty() && one != 1 {
+            self.problem(
+                node,
+                format!("must fit exactly one of the schema's alternatives (oneOf) and fits {one}"),
+            );
+        }
+        if schema.not.as_ref().is_some_and(|not| fits(not, node)) {
+            self.problem(node, "is what the schema excludes (not)");
+        }
+    }
+
+    fn bounds(&mut self, bounds: &Bounds, count: usize, what: &str, node: &Node) {
+        if let Some(least) = bounds.least.filter(|least| count < *least) {
+            self.problem(
+                node,
+                format!("has {count} {what} and needs {least} at least"),
+            );
+        }
+        if let Some(most) = bounds.most.filter(|most| count > *most) {
+            self.problem(node, format!("has {count} {what} and may have {most}"));
+        }
+    }
+
+    fn problem(&mut self, node: &Node, message: impl Display) {
+        self.problems.push(Problem {
+            path: self.path.clone(),
+            message: message.to_string(),
+            place: node.place,
+        });
+    }
+}
+
+fn matching(schemas: &[Schema], node: &Node) -> usize {
+    schemas.iter().filter(|schema| fits(schema, node)).count()
+}
+
+fn fits(schema: &Schema, node: &Node) -> bool {
+    let mut check = Check {
+        problems: Vec::new(),
+        path: String::new(),
+        structural: false,
+    };
+    check.node(schema, node);
+    check.problems.is_empty()
+}
+
+/// Whether a value is a whole number of 64 bits.
+fn is_integer(value: &Value) -> bool {
+    match value {
+        Value::Number(Number::Int(_)) => true,
+        Value::Number(Number::Float(float)) => float.fract() == 0.0 && float.abs() < 9.3e18,
+        _ => false,
+    }
+}

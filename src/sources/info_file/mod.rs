@@ -1,0 +1,265 @@
+//! Facts from a file: an exported `os-images-info` ConfigMap, its `values.yaml` alone, or a map of images.
+
+mod embedded;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Fault, ImageSource, Wanted};
+use crate::error::Error;
+use crate::model::catalogue::Described;
+use crate::model::engine::Engine;
+use crate::model::image::{ImageKey, Origin, fact};
+use crate::model::name::key_of;
+use crate::model::place::{FileId, Located, Place, Source};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::written;
+use crate::yaml;
+
+/// The images of an info file by key.
+#[derive(Debug, Default)]
+pub(super) struct InfoFile {
+    images: BTreeMap<ImageKey, Arc<Described>>,
+}
+
+impl ImageSource for InfoFile {
+    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
+        let known = |wanted: &Wanted<'_>| Ok(self.images.get(wanted.key).cloned());
+        wanted.iter().map(known).collect()
+    }
+
+    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+        let shared = |(key, described): (&ImageKey, &Arc<Described>)| {
+            (Arc::clone(key), Arc::clone(described))
+        };
+        self.images.iter().map(shared).collect()
+    }
+}
+
+/// An info file as read.
+pub(super) struct Read {
+    pub info: InfoFile,
+    pub source: Source,
+    pub faults: Vec<Fault>,
+}
+
+/// Reads an info file; its places get the number `file`. What cannot be read in it is a fault; everything else of it counts.
+///
+/// # Errors
+/// The file cannot be read from disk.
+pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error> {
+    let bytes = std::fs::read(path).map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    let mut reader = Reader {
+        file,
+        info: InfoFile::default(),
+        faults: Vec::new(),
+    };
+    let start = Place {
+        file,
+        start: 0,
+        end: 0,
+    };
+    let source = match yaml::decode(&bytes, Engine::Kubectl) {
+        Ok(text) => Source::new(shown, text),
+        Err(error) => {
+            reader.fault("yaml-syntax", error.to_string(), start);
+            Source::new(shown, "")
+        }
+    };
+    reader.file(&source);
+    if reader.info.images.is_empty() && reader.faults.is_empty() {
+        reader.fault(
+            "value-missing",
+            format!("`{shown}` holds no image facts"),
+            start,
+        );
+    }
+    Ok(Read {
+        info: reader.info,
+        source,
+        faults: reader.faults,
+    })
+}
+
+/// The roots that a map of images stands under: today's, the one until 2024-03, and the proposal's.
+const ROOTS: [&str; 3] = ["os_images", "osImages", "os_images_info"];
+
+struct Reader {
+    file: FileId,
+    info: InfoFile,
+    faults: Vec<Fault>,
+}
+
+impl Reader {
+    fn file(&mut self, source: &Source) {
+        match yaml::read(&source.text, self.file, Engine::Kubectl) {
+            Ok(read) => read
+                .documents
+                .iter()
+                .for_each(|document| self.document(document, source)),
+            Err(error) => self.syntax(error, None),
+        }
+    }
+
+    /// A ConfigMap, a list of objects, values with one of the roots, or a bare map of images.
+    fn document(&mut self, document: &Node, source: &Source) {
+        let Some(map) = document.value.as_map() else {
+            return;
+        };
+        if let Some(items) = map.get("items").and_then(|items| items.value.as_list()) {
+            for item in items {
+                self.document(item, source);
+            }
+        } else if map.get("kind").is_some() {
+            let data = map.get("data").and_then(|data| data.value.as_map());
+            for entry in data.into_iter().flat_map(|data| data.iter()) {
+                self.data(entry, source);
+            }
+        } else if !self.roots(map, source) && is_map_of_images(map) {
+            self.images(map, source);
+        }
+    }
+
+    /// One data key: YAML within YAML. Data of other purposes is left alone.
+    fn data(&mut self, entry: &Entry, source: &Source) {
+        let Some(text) = entry.node.value.as_str() else {
+            return;
+        };
+        if !ROOTS.iter().any(|root| text.contains(root)) {
+            return;
+        }
+        let embedded = embedded::Embedded::new(&source.text, entry.node.place, text);
+        match yaml::values(text, self.file, Engine::Helm3) {
+            Ok(values) => {
+                let values = embedded.relocated(&values);
+                if let Some(map) = values.value.as_map() {
+                    self.roots(map, source);
+                }
+            }
+            Err(error) => self.syntax(error, Some(&embedded)),
+        }
+    }
+
+    fn roots(&mut self, map: &Map, source: &Source) -> bool {
+        let mut found = false;
+        for root in ROOTS {
+            let Some(node) = map.get(root) else {
+                continue;
+            };
+            found = true;
+            match &node.value {
+                Value::Map(images) => self.images(images, source),
+                Value::Null => {}
+                other => {
+                    let message = format!("`{root}` is {} where a map is needed", other.kind());
+                    self.fault("value-type", message, node.place);
+                }
+            }
+        }
+        found
+    }
+
+    fn images(&mut self, images: &Map, source: &Source) {
+        for entry in images {
+            match &entry.node.value {
+                Value::Map(properties) => self.image(entry, properties, source),
+                Value::Null => self.image(entry, &Map::default(), source),
+                other => {
+                    let (key, kind) = (&entry.key, other.kind());
+                    let message = format!("image `{key}` is {kind} where a map is needed");
+                    self.fault("value-type", message, entry.node.place);
+                }
+            }
+        }
+    }
+
+    fn image(&mut self, entry: &Entry, properties: &Map, source: &Source) {
+        let mut texts = Vec::new();
+        let mut mistyped = Vec::new();
+        for property in properties {
+            match (&property.node.value, scalar_text(&property.node, source)) {
+                (Value::String(_) | Value::Bool(_), Some(text)) => texts.push((property, text)),
+                (Value::Number(_), Some(text)) => {
+                    mistyped.push((property, "a number"));
+                    texts.push((property, text));
+                }
+                (other, _) => mistyped.push((property, other.kind())),
+            }
+        }
+        let texts: Vec<(Arc<str>, Located<Arc<str>>)> = texts
+            .into_iter()
+            .map(|(property, text)| {
+                let located = Located::new(text, property.node.place);
+                (Arc::clone(&property.key), located)
+            })
+            .collect();
+        let mut facts = written::facts(&texts, Origin::InfoFile);
+        for (property, kind) in mistyped {
+            facts.mark_mistyped(&property.key, kind);
+        }
+        let key = key_of(&entry.key).unwrap_or_else(|_| Arc::clone(&entry.key));
+        let described = Described {
+            name: Arc::clone(&entry.key),
+            place: entry.key_place,
+            facts,
+        };
+        // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
+        let described = Arc::new(described);
+        self.info.images.entry(key).or_insert(described);
+    }
+
+    fn syntax(&mut self, error: yaml::SyntaxError, embedded: Option<&embedded::Embedded<'_>>) {
+        self.faults.push(Fault {
+            rule: "yaml-syntax",
+            message: error.message,
+            place: embedded.map_or(error.place, |embedded| embedded.place(error.place)),
+            help: error.help,
+        });
+    }
+
+    fn fault(&mut self, rule: &'static str, message: String, place: Place) {
+        self.faults.push(Fault {
+            rule,
+            message,
+            place,
+            help: None,
+        });
+    }
+}
+
+/// A scalar as text; a number as the file spells it, so that no digit is lost.
+fn scalar_text(node: &Node, source: &Source) -> Option<Arc<str>> {
+    match &node.value {
+        Value::String(text) => Some(Arc::clone(text)),
+        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
+        Value::Number(_) => {
+            let range = node.place.start as usize..node.place.end as usize;
+            source.text.get(range).map(|text| text.trim().into())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a map without a root is one of images all the same: each of its values is a map, and one has a fact that only
+/// images have.
+fn is_map_of_images(map: &Map) -> bool {
+    const TELLING: [&str; 5] = [
+        fact::URI,
+        fact::SHA256,
+        fact::K8S_VERSION,
+        fact::IMAGE_FORMAT,
+        fact::FILENAME,
+    ];
+    let has_fact = |entry: &Entry| {
+        let properties = entry.node.value.as_map();
+        properties.is_some_and(|map| TELLING.iter().any(|fact| map.get(fact).is_some()))
+    };
+    map.iter().all(|entry| entry.node.value.as_map().is_some()) && map.iter().any(has_fact)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Where facts about images come from, beside the values and the images' names.
+//!
+//! Here is the info file. A registry, an OCI layout and the lock answer the same question and get a file each beside it.
+
+mod info_file;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::catalogue::Described;
+use crate::model::finding::Finding;
+use crate::model::image::ImageKey;
+use crate::model::place::{Place, Source, Sources};
+
+/// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
+pub trait ImageSource: Send + Sync {
+    /// What it knows of each image, in the order asked; none of an image that it does not know.
+    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
+
+    /// The images that it lists by itself, sorted by key; for a workspace that has no catalogue of its own.
+    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+        Vec::new()
+    }
+}
+
+/// An image that facts are wanted of.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Its key.
+    pub key: &'a ImageKey,
+    /// Its OCI reference or URL, where one is known.
+    pub uri: Option<&'a str>,
+}
+
+/// The sources of a project, the strongest first, and their files.
+#[derive(Default)]
+pub struct ImageFacts {
+    /// The sources.
+    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The files that the facts' places point into, through [`Sources::with_facts`].
+    pub files: Arc<Vec<Arc<Source>>>,
+}
+
+/// Opens the sources that the paths below `root` name, and tells what is wrong in them.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
+    let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, path) in paths.iter().enumerate() {
+        let shown = path.to_string_lossy().replace('\\', "/");
+        let file = Sources::facts_file(index);
+        let read = info_file::read(&root.join(path), &shown, file)?;
+        sources.push(Box::new(read.info) as Box<dyn ImageSource>);
+        files.push(Arc::new(read.source));
+        faults.extend(read.faults);
+    }
+    let files = Arc::new(files);
+    let places = Sources::default().with_facts(&files);
+    let finding = |fault: Fault| {
+        let finding = Finding::new(fault.rule, fault.message);
+        let finding = finding.at(places.resolve(fault.place), "");
+        fault.help.into_iter().fold(finding, Finding::help)
+    };
+    let findings = faults.into_iter().map(finding).collect();
+    Ok((ImageFacts { sources, files }, findings))
+}
+
+/// A finding before its place is looked up.
+struct Fault {
+    rule: &'static str,
+    message: String,
+    place: Place,
+    help: Option<String>,
+}

@@ -1,0 +1,306 @@
+//! What Flux needs to pick the images up: for each cluster the ConfigMap, the HelmRelease that takes its values, and the
+//! Kustomization that applies both.
+//!
+//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning:
+//! what `values-from` names (the user's values), the `os-images-info` ConfigMap (S37), and the chosen images inline. With
+//! `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is already there:
+//! list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom` list.
+//!
+//! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
+//! undefined variable would become empty.
+
+use super::{
+    Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
+};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::choices::{self, Root, Style};
+use crate::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
+use crate::yaml;
+
+/// See the module's text.
+pub(super) struct Flux;
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+impl Target for Flux {
+    fn name(&self) -> &'static str {
+        "flux"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the ConfigMap, a HelmRelease and a Kustomization for each cluster"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "os-images-info.yaml.j2",
+                include_str!("../../templates/flux/os-images-info.yaml.j2"),
+            ),
+            (
+                "helmrelease.yaml.j2",
+                include_str!("../../templates/flux/helmrelease.yaml.j2"),
+            ),
+            (
+                "kustomization.yaml.j2",
+                include_str!("../../templates/flux/kustomization.yaml.j2"),
+            ),
+            (
+                "component.yaml.j2",
+                include_str!("../../templates/flux/component.yaml.j2"),
+            ),
+            (
+                "sync.yaml.j2",
+                include_str!("../../templates/flux/sync.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("release", "the HelmRelease's name (default `cluster`)"),
+            (
+                "chart",
+                "the chart's path or name in its source (default `charts/sylva-capi-cluster`)",
+            ),
+            ("chart-version", "the chart's version, for a HelmRepository"),
+            (
+                "source-kind",
+                "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference",
+            ),
+            (
+                "source-name",
+                "the source's name (default `sylva-capi-cluster`)",
+            ),
+            (
+                "source-namespace",
+                "the source's namespace (default: the release's)",
+            ),
+            (
+                "values-from",
+                "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
+            ),
+            ("interval", "how often Flux looks (default `10m`)"),
+            (
+                "name-suffix-hash",
+                "true: the ConfigMap's name ends in a hash of its content",
+            ),
+            (
+                "patch",
+                "the name of an existing HelmRelease: write a kustomize component that patches it",
+            ),
+            (
+                "git-kind",
+                "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
+            ),
+            ("git-name", "that source's name (default `flux-system`)"),
+            (
+                "flux-namespace",
+                "where the Kustomizations live (default `flux-system`)",
+            ),
+            (
+                "project-path",
+                "the project's folder in that source (default: its root)",
+            ),
+        ]
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        let cluster = &input.view.cluster;
+        let folder = cluster.name.to_string();
+        let output = input.output;
+        let hashed = flag_option(output, "name-suffix-hash", false, report);
+        let values = Map::from_iter([Entry::computed(
+            "os_images",
+            info::os_images(input.served()),
+        )]);
+        let object = info::config_map(values, &cluster.namespace, hashed, Map::default());
+        let config_map = object.name;
+        let mut files = vec![TargetFile {
+            path: format!("{folder}/os-images-info.yaml"),
+            template: "os-images-info.yaml.j2",
+            context: Map::from_iter([Entry::holding("configmap", object.context)]),
+            content: Content::Objects,
+        }];
+        let patched = text_option(output, "patch", "", report);
+        if !patched.is_empty() {
+            files.push(component(input, patched, &config_map, report));
+            return files;
+        }
+        files.push(TargetFile {
+            path: format!("{folder}/helmrelease.yaml"),
+            template: "helmrelease.yaml.j2",
+            context: helm_release(input, &config_map, report),
+            content: Content::Objects,
+        });
+        let resources = ["helmrelease.yaml", "os-images-info.yaml"].map(Node::computed);
+        files.push(kustomization(
+            format!("{folder}/kustomization.yaml"),
+            resources.to_vec(),
+        ));
+        files.push(sync(input, report));
+        files
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        if !text_option(input.output, "patch", "", report).is_empty() {
+            return Vec::new();
+        }
+        let resources = input
+            .clusters
+            .iter()
+            .map(|name| Node::computed(format!("{name}.yaml")))
+            .collect();
+        vec![kustomization("kustomization.yaml".to_owned(), resources)]
+    }
+}
+
+/// The values of the chart that stand inline: what the levels chose.
+fn chosen(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let chart = text_option(input.output, "chart", "", report);
+    let root = if chart.ends_with("sylva-units") {
+        Root::Cluster
+    } else {
+        Root::Top
+    };
+    choices::overlay(input.view, input.stamps, Style::Auto, root)
+}
+
+fn config_map_reference(name: &str) -> Node {
+    Node::computed(Map::from_iter([
+        Entry::computed("kind", "ConfigMap"),
+        Entry::computed("name", name),
+    ]))
+}
+
+fn helm_release(input: &TargetInput<'_>, config_map: &str, report: Report<'_>) -> Map {
+    let output = input.output;
+    let values = Node::computed(chosen(input, report));
+    let mut annotations = Map::default();
+    if holds_variables(&values) {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+    let kind = text_option(output, "source-kind", "GitRepository", report);
+    let namespace = text_option(output, "source-namespace", "", report);
+    let mut source = Map::from_iter([
+        Entry::computed("kind", kind),
+        Entry::computed(
+            "name",
+            text_option(output, "source-name", "sylva-capi-cluster", report),
+        ),
+    ]);
+    if !namespace.is_empty() {
+        source.insert(Entry::computed("namespace", namespace));
+    }
+    let by_reference = matches!(kind, "OCIRepository" | "HelmChart" | "ExternalArtifact");
+    let mut from = values_from(input);
+    from.push(config_map_reference(config_map));
+    Map::from_iter([
+        Entry::computed("name", text_option(output, "release", "cluster", report)),
+        Entry::computed(
+            "namespace",
+            Value::String(input.view.cluster.namespace.clone()),
+        ),
+        Entry::computed("annotations", annotations),
+        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed(
+            "chart",
+            text_option(output, "chart", "charts/sylva-capi-cluster", report),
+        ),
+        Entry::computed("version", text_option(output, "chart-version", "", report)),
+        Entry::computed("by_reference", by_reference),
+        Entry::computed("source", source),
+        Entry::holding("values", values),
+        Entry::computed("values_from", from),
+    ])
+}
+
+fn values_from(input: &TargetInput<'_>) -> Vec<Node> {
+    let listed = input.output.options.get("values-from").map(tree);
+    match listed.map(|node| node.value) {
+        Some(Value::List(items)) => items.to_vec(),
+        Some(Value::Null) | None => Vec::new(),
+        Some(other) => vec![Node::computed(other)],
+    }
+}
+
+/// The component that adds the ConfigMap and the choices to an existing release.
+fn component(
+    input: &TargetInput<'_>,
+    release: &str,
+    config_map: &str,
+    report: Report<'_>,
+) -> TargetFile {
+    let append = Map::from_iter([
+        Entry::computed("op", "add"),
+        Entry::computed("path", "/spec/valuesFrom/-"),
+        Entry::holding("value", config_map_reference(config_map)),
+    ]);
+    let values = Map::from_iter([Entry::computed("values", chosen(input, report))]);
+    let merge = Map::from_iter([
+        Entry::computed("apiVersion", "helm.toolkit.fluxcd.io/v2"),
+        Entry::computed("kind", "HelmRelease"),
+        Entry::computed(
+            "metadata",
+            Map::from_iter([Entry::computed("name", release)]),
+        ),
+        Entry::computed("spec", values),
+    ]);
+    TargetFile {
+        path: format!("{}/kustomization.yaml", input.view.cluster.name),
+        template: "component.yaml.j2",
+        context: Map::from_iter([
+            Entry::computed("release", release),
+            Entry::computed("append", yaml::emit(&vec![Node::computed(append)].into())),
+            Entry::computed("merge", yaml::emit(&merge.into())),
+        ]),
+        content: Content::Yaml,
+    }
+}
+
+fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
+    TargetFile {
+        path,
+        template: "kustomization.yaml.j2",
+        context: Map::from_iter([Entry::computed("resources", resources)]),
+        content: Content::Yaml,
+    }
+}
+
+/// The Flux Kustomization that applies a cluster's folder.
+fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
+    let output = input.output;
+    let project = text_option(output, "project-path", "", report).trim_matches('/');
+    let path = [".", project, input.folder, &input.view.cluster.name]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("/");
+    let context = Map::from_iter([
+        Entry::computed(
+            "name",
+            Value::String(input.view.cluster.object_name.clone()),
+        ),
+        Entry::computed(
+            "namespace",
+            text_option(output, "flux-namespace", "flux-system", report),
+        ),
+        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed("path", path),
+        Entry::computed(
+            "source_kind",
+            text_option(output, "git-kind", "GitRepository", report),
+        ),
+        Entry::computed(
+            "source_name",
+            text_option(output, "git-name", "flux-system", report),
+        ),
+    ]);
+    TargetFile {
+        path: format!("{}.yaml", input.view.cluster.name),
+        template: "sync.yaml.j2",
+        context,
+        content: Content::Objects,
+    }
+}

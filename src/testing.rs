@@ -1,0 +1,284 @@
+//! Clusters made by hand for the rules' unit tests: each value that is set gets a line of a values file to stand in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use crate::model::finding::Finding;
+use crate::model::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use crate::model::matching::{Matching, Outcome, Selection};
+use crate::model::place::{FileId, Located, Place, Source, Sources};
+use crate::model::policy::{Date, Policy};
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::value::{Node, Value};
+use crate::model::workspace::{ChecksumStyle, ClusterView, ImageSettings, Registry, Settings};
+use crate::rules::{ClusterInput, rule};
+
+/// A cluster `edge-1` on Metal3 and RKE2 at `v1.31.8+rke2r1`, with a control plane that chooses nothing yet.
+pub(crate) struct Given {
+    text: String,
+    pub(crate) view: ClusterView,
+    pub(crate) settings: Settings,
+    images: Images,
+    registries: BTreeMap<Arc<str>, Registry>,
+}
+
+/// A day on which no waiver of a test has expired.
+pub(crate) fn today() -> Date {
+    Date::parse("2026-11-21").expect("a day")
+}
+
+impl Given {
+    pub(crate) fn new() -> Self {
+        let mut given = Self {
+            text: String::new(),
+            view: empty_view(),
+            settings: settings(),
+            images: Images::new(),
+            registries: BTreeMap::new(),
+        };
+        let version = given.line("k8s_version", "v1.31.8+rke2r1");
+        let bootstrap = given.line("bootstrap_provider", "cabpr");
+        given.view.cluster.k8s_version = Some(version);
+        given.view.cluster.bootstrap_provider = Some(bootstrap);
+        given.pool(PoolName::ControlPlane);
+        given
+    }
+
+    /// Writes a line and returns its value with its place.
+    pub(crate) fn line(&mut self, key: &str, value: &str) -> Located<Arc<str>> {
+        let start = self.text.len() + key.len() + 2;
+        self.text.push_str(&format!("{key}: {value}\n"));
+        let place = Place {
+            file: FileId(0),
+            start: start as u32,
+            end: (start + value.len()) as u32,
+        };
+        Located::new(value.into(), place)
+    }
+
+    /// Adds an image of the builder's with facts from an info file; those given as `name!fact` come from its name.
+    pub(crate) fn image(&mut self, key: &str, facts: &[(&str, &str)]) -> &mut Image {
+        let place = self.line("image", key).place;
+        let mut known = Facts::default();
+        for (name, value) in facts {
+            let (name, origin) = match name.strip_prefix("name!") {
+                Some(name) => (name, Origin::Name),
+                None => (*name, Origin::InfoFile),
+            };
+            let fact = Fact {
+                value: (*value).into(),
+                origin,
+                place: Place::NONE,
+            };
+            known.learn(name, fact);
+        }
+        let image = Image {
+            key: key.into(),
+            artifact: key.into(),
+            place,
+            uri: Some(Located::new(format!("oci://r/{key}:1").into(), place)),
+            facts: known,
+            enabled: None,
+            built: true,
+            registry: None,
+        };
+        self.images.entry(key.into()).or_insert(image)
+    }
+
+    pub(crate) fn registry(&mut self, name: &str, enabled: bool) {
+        let place = self.line("registry", name).place;
+        let registry = Registry {
+            url: None,
+            tag: None,
+            enabled,
+            place,
+        };
+        self.registries.insert(name.into(), registry);
+    }
+
+    /// Adds a pool that chooses nothing yet.
+    pub(crate) fn pool(&mut self, name: PoolName) -> &mut Pool {
+        let place = self.line("pool", &name.to_string()).place;
+        self.view.selections.push(selection(Outcome::Nothing));
+        let pools = &mut self.view.cluster.pools;
+        pools.push(Pool {
+            name,
+            choice: Choice::default(),
+            place,
+            replicas: None,
+            k8s_version: None,
+            settings: Node::computed(Value::empty_map()),
+        });
+        pools.last_mut().expect("just pushed")
+    }
+
+    pub(crate) fn machine_deployment(&mut self, name: &str) -> &mut Pool {
+        self.pool(PoolName::MachineDeployment(name.into()))
+    }
+
+    /// The cluster's level and every pool choose that, and it comes to that.
+    pub(crate) fn choose(&mut self, choice: &Choice, outcome: &Outcome) {
+        self.view.cluster.levels = vec![ChoiceLevel {
+            name: LevelName::Cluster,
+            choice: choice.clone(),
+        }];
+        for pool in &mut self.view.cluster.pools {
+            pool.choice = choice.clone();
+        }
+        for selection in &mut self.view.selections {
+            selection.outcome = outcome.clone();
+        }
+    }
+
+    /// Every pool boots the image of that key, named at the cluster's level.
+    pub(crate) fn boots(&mut self, key: &str) {
+        let choice = Choice {
+            key: Some(self.line("image_key", key)),
+            ..Choice::default()
+        };
+        self.choose(&choice, &Outcome::Image(key.into()));
+    }
+
+    /// Every pool boots what is behind a URL; further settings by their names after `machine_image_`.
+    pub(crate) fn boots_url(&mut self, url: &str, further: &[(&str, &str)]) {
+        let mut choice = Choice {
+            url: Some(self.line("machine_image_url", url)),
+            ..Choice::default()
+        };
+        for (name, value) in further {
+            let line = Some(self.line(&format!("machine_image_{name}"), value));
+            match *name {
+                "format" => choice.format = line,
+                "checksum" => choice.checksum = line,
+                _ => choice.checksum_type = line,
+            }
+        }
+        self.choose(&choice, &Outcome::Explicit);
+    }
+
+    /// Every pool selects by these patterns, with that outcome.
+    pub(crate) fn selects(&mut self, terms: &[(&str, &str)], outcome: &Outcome) {
+        let choice = Choice {
+            selector: Some(self.selector(terms)),
+            ..Choice::default()
+        };
+        self.choose(&choice, outcome);
+        for selection in &mut self.view.selections {
+            selection.finalised = choice.selector.clone().expect("just set").value;
+        }
+    }
+
+    /// A selector with a line for each term.
+    pub(crate) fn selector(&mut self, terms: &[(&str, &str)]) -> Located<Selector> {
+        let place = self.line("os_image_selector", "").place;
+        let terms = terms.iter().map(|(fact, pattern)| {
+            let line = self.line(fact, pattern);
+            let key_start = line.place.start - fact.len() as u32 - 2;
+            Term {
+                fact: (*fact).into(),
+                wanted: Wanted::Pattern(line.value),
+                place: line.place,
+                key_place: Place {
+                    start: key_start,
+                    end: key_start + fact.len() as u32,
+                    ..line.place
+                },
+            }
+        });
+        let terms = terms.collect();
+        Located::new(Selector { terms }, place)
+    }
+
+    /// The view with everything set so far; every image is served unless some were said to be.
+    pub(crate) fn finished(&self) -> ClusterView {
+        let mut sources = Sources::default();
+        sources.add(Source::new("values.yaml", self.text.clone()));
+        let mut view = self.view.clone();
+        if view.served.is_empty() {
+            view.served = self
+                .images
+                .keys()
+                .map(Arc::clone)
+                .collect::<Vec<ImageKey>>();
+        }
+        view.images = Arc::new(self.images.clone());
+        view.registries = Arc::new(self.registries.clone());
+        view.sources = sources;
+        view
+    }
+
+    /// What a rule finds, as text: the message, a line for each label, a line for each help.
+    pub(crate) fn found(&self, id: &str) -> String {
+        let view = self.finished();
+        let input = ClusterInput {
+            view: &view,
+            settings: &self.settings,
+        };
+        let mut text = String::new();
+        let rule = rule(id).expect("a rule of the table");
+        rule.cluster(&input, &mut |finding| text.push_str(&told(&finding)));
+        text
+    }
+}
+
+/// A finding as text.
+pub(crate) fn told(finding: &Finding) -> String {
+    let mut text = format!("{}\n", finding.message);
+    for label in &finding.labels {
+        let (line, _) = label.spot.line_column();
+        let shown = label.spot.source.text.lines().nth(line - 1);
+        text.push_str(&format!("  {}: {}\n", shown.unwrap_or(""), label.text));
+    }
+    for help in &finding.help {
+        text.push_str(&format!("  help: {help}\n"));
+    }
+    text
+}
+
+pub(crate) fn selection(outcome: Outcome) -> Selection {
+    Selection {
+        finalised: Selector::default(),
+        candidates: Vec::new(),
+        outcome,
+        other_mode: None,
+    }
+}
+
+pub(crate) fn settings() -> Settings {
+    Settings {
+        root: ".".into(),
+        images: ImageSettings {
+            url: "https://images.example.org/{{ image.filename }}".into(),
+            checksum: ChecksumStyle::Literal,
+            serve_all: false,
+        },
+        outputs: Vec::new(),
+        policy: Policy::default(),
+        matching: Matching::Normalised,
+    }
+}
+
+fn empty_view() -> ClusterView {
+    ClusterView {
+        cluster: Cluster {
+            name: "edge-1".into(),
+            object_name: "edge-1".into(),
+            namespace: "edge-1".into(),
+            k8s_version: None,
+            infra_provider: None,
+            bootstrap_provider: None,
+            levels: Vec::new(),
+            pools: Vec::new(),
+            additional_selectors: Vec::new(),
+            autoselect_registries: None,
+            default_storage: None,
+        },
+        images: Arc::default(),
+        selections: Vec::new(),
+        registries: Arc::default(),
+        served: Vec::new(),
+        sources: Sources::default(),
+        findings: Vec::new(),
+    }
+}

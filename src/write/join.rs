@@ -1,0 +1,277 @@
+//! The parts of a plan put together: what collides, what is pruned, what is owned afterwards.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::sync::Arc;
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use super::apply::STAGED;
+use super::plan::{Entry, Fate, Part, Plan, origin};
+use super::record::{self, Owned, Record};
+use super::refusal;
+use super::standing::{Inspector, Standing};
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership};
+
+/// What the whole plan comes to.
+pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
+    let (mut entries, mut findings) = (Vec::new(), Vec::new());
+    // Files whose path is illegal have no entry.
+    let mut unnamed = 0;
+    for part in parts {
+        unnamed += part.unnamed;
+        entries.extend(part.entries);
+        findings.extend(part.findings);
+    }
+    entries.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
+    refuse_collisions(&plan, &mut entries, &mut findings);
+    let pruned = pruned(&plan, &entries, keeps)?;
+    let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
+    let rendered = entries.len() + unnamed;
+    let refused = entries
+        .iter()
+        .filter(|entry| matches!(entry.fate, Fate::Refused));
+    let refused = refused.count() + unnamed;
+    let after = owned_after(&plan.record, &entries, &pruned.gone);
+    let mut changes = pruned.changes;
+    for entry in entries {
+        if let Fate::Change(change) | Fate::Blocked(change, _) = entry.fate {
+            changes.push(change);
+        }
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    findings.sort_by(|a, b| a.message.cmp(&b.message));
+    let during = if changes.is_empty() {
+        String::new()
+    } else {
+        plan.record.union(&after).unfinished()
+    };
+    Ok(ChangeSet {
+        folders: emptied(&pruned.left, &in_the_way, &after),
+        ownership: Ownership {
+            before: plan.before,
+            during,
+            after: after.finished(),
+            unfinished: plan.unfinished,
+        },
+        root: plan.root,
+        shown: plan.options.shown,
+        changes,
+        rendered,
+        refused,
+        findings,
+    })
+}
+
+/// Two files at one path, also where letter case counts nothing, or a file where another needs a folder: neither is
+/// written. Entries are sorted by path.
+fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Finding>) {
+    let mut first_at: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+    // Of each first file: the next one that collides with it, and how many do.
+    let mut collisions: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut refused = Vec::new();
+    let mut collide = |first: usize, other: usize| {
+        collisions.entry(first).or_insert((other, 0)).1 += 1;
+        refused.extend([first, other]);
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        let first = *first_at.entry(entry.path.to_lowercase()).or_insert(index);
+        if first != index {
+            collide(first, index);
+        }
+    }
+    for (index, entry) in entries.iter().enumerate() {
+        let lower = entry.path.to_lowercase();
+        if let Some(file) = folders_above(&lower).find_map(|folder| first_at.get(folder)) {
+            collide(*file, index);
+        }
+    }
+    for (first, (other, count)) in collisions {
+        let side = |index: usize| (plan.shown(&entries[index].path), &*entries[index].owner);
+        let subject = entries[other].subject.clone();
+        findings.push(refusal::collision(side(first), side(other), count, subject));
+    }
+    for index in refused {
+        entries[index].fate = Fate::Refused;
+    }
+}
+
+/// Owned files that nothing renders any more.
+struct Pruned {
+    /// Those that stand on disk.
+    changes: Vec<Change>,
+    /// All of them: no longer owned.
+    gone: HashSet<String>,
+    /// Those whose folders may have become empty.
+    left: Vec<String>,
+}
+
+fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error> {
+    let rendered: HashSet<&str> = entries.iter().map(|entry| &*entry.path).collect();
+    let keeps = as_recorded(keeps);
+    let unclaimed: Vec<(&String, &Owned)> = plan
+        .record
+        .files
+        .iter()
+        .filter(|(path, owned)| !rendered.contains(&***path) && !keeps.keeps(&owned.owner))
+        .collect();
+    let looked: Vec<(bool, Option<Change>)> = unclaimed
+        .par_iter()
+        .map(|(path, owned)| deleted(plan, path, owned))
+        .collect::<Result<_, Error>>()?;
+    let mut pruned = Pruned {
+        changes: Vec::new(),
+        gone: HashSet::new(),
+        left: Vec::new(),
+    };
+    for ((path, _), (inside, change)) in unclaimed.into_iter().zip(looked) {
+        pruned.gone.insert(path.clone());
+        pruned.left.extend(inside.then(|| path.clone()));
+        pruned.changes.extend(change);
+    }
+    Ok(pruned)
+}
+
+/// The deletion of an owned file, and whether its folder is ours to remove. What took the file's place (a link, a folder)
+/// is somebody else's and stays.
+fn deleted(plan: &Plan, path: &str, owned: &Owned) -> Result<(bool, Option<Change>), Error> {
+    match Inspector::new(&plan.root).look(path)? {
+        Standing::Nothing => Ok((true, None)),
+        Standing::File(length) => {
+            let old = plan.present(path, length)?;
+            let change = Change {
+                path: path.to_owned(),
+                kind: ChangeKind::Deleted,
+                origin: origin(&owned.sums, old.as_deref()),
+                old: plan.kept(old),
+                new: None,
+            };
+            Ok((true, Some(change)))
+        }
+        _ => Ok((false, None)),
+    }
+}
+
+/// A file in whose way something stands is written only where that is pruned by the same run. The answer is the folders
+/// to be removed for it.
+fn refuse_blocked(
+    plan: &Plan,
+    pruned: &[Change],
+    entries: &mut [Entry],
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<String>, Error> {
+    let mut folders = Vec::new();
+    let deleted: HashSet<&str> = pruned.iter().map(|change| &*change.path).collect();
+    for entry in entries {
+        let Fate::Blocked(_, obstacle) = &entry.fate else {
+            continue;
+        };
+        let mut inside = Vec::new();
+        let foreign = if *obstacle == entry.path {
+            foreign_inside(plan, obstacle, &deleted, &mut inside)?
+        } else {
+            Some(obstacle.clone()).filter(|file| !deleted.contains(&**file))
+        };
+        if let Some(foreign) = foreign {
+            let (shown, foreign) = (plan.shown(&entry.path), plan.shown(&foreign));
+            let subject = entry.subject.clone();
+            findings.push(refusal::in_the_way(&shown, &foreign, subject));
+            entry.fate = Fate::Refused;
+        } else {
+            folders.extend(inside);
+        }
+    }
+    Ok(folders)
+}
+
+/// Something in a folder that is not about to be deleted. An empty folder is nobody's, and what a killed run was writing
+/// is swept. Folders on the way are added to `folders`.
+fn foreign_inside(
+    plan: &Plan,
+    folder: &str,
+    deleted: &HashSet<&str>,
+    folders: &mut Vec<String>,
+) -> Result<Option<String>, Error> {
+    folders.push(folder.to_owned());
+    let full = plan.root.join(folder);
+    let unreadable = |cause| Error::Read {
+        path: full.clone(),
+        cause,
+    };
+    let mut inside: Vec<_> = fs::read_dir(&full)
+        .and_then(Iterator::collect::<std::io::Result<_>>)
+        .map_err(unreadable)?;
+    inside.sort_by_key(fs::DirEntry::file_name);
+    for item in inside {
+        let name = item.file_name();
+        let name = name.to_string_lossy();
+        if plan.unfinished && name.starts_with(STAGED) {
+            continue;
+        }
+        let path = format!("{folder}/{name}");
+        let is_folder = item.file_type().map_err(unreadable)?.is_dir();
+        let foreign = if is_folder {
+            foreign_inside(plan, &path, deleted, folders)?
+        } else {
+            Some(path).filter(|path| !deleted.contains(&**path))
+        };
+        if foreign.is_some() {
+            return Ok(foreign);
+        }
+    }
+    Ok(None)
+}
+
+/// What is owned when all is written. A refused file stays what it was.
+fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Record {
+    let mut files = before.files.clone();
+    files.retain(|path, _| !gone.contains(path));
+    for entry in entries {
+        if matches!(entry.fate, Fate::Refused) {
+            continue;
+        }
+        let owned = Owned {
+            sums: vec![entry.sum],
+            owner: record::plain(&entry.owner).into(),
+        };
+        files.insert(entry.path.clone(), owned);
+    }
+    Record { files }
+}
+
+/// The folders above pruned files, and those in the way of new ones, that hold nothing owned; deepest first.
+fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
+    let above = left.iter().flat_map(|path| folders_above(path));
+    let mut folders: BTreeSet<&str> = above
+        .chain(in_the_way.iter().map(|folder| &**folder))
+        .collect();
+    if !folders.is_empty() {
+        for path in after.files.keys() {
+            for folder in folders_above(path) {
+                folders.remove(folder);
+            }
+        }
+    }
+    // A folder sorts before what it holds.
+    folders.into_iter().rev().map(str::to_owned).collect()
+}
+
+/// Owners as the ownership file spells them.
+fn as_recorded(keeps: &Keeps) -> Keeps {
+    let plain = |owners: &BTreeSet<Arc<str>>| {
+        let owners = owners.iter().map(|owner| record::plain(owner).into());
+        owners.collect()
+    };
+    match keeps {
+        Keeps::Nobody => Keeps::Nobody,
+        Keeps::These(owners) => Keeps::These(plain(owners)),
+        Keeps::AllBut(owners) => Keeps::AllBut(plain(owners)),
+    }
+}
+
+/// `a/b` and `a` for `a/b/c`, outermost first.
+pub(super) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(slash, _)| &path[..slash])
+}

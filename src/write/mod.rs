@@ -1,0 +1,22 @@
+//! Rendered manifests onto disk: what would change, and then the change.
+//!
+//! * Each file is whole: it is written beside its place and renamed into it. No file is renamed before all are written.
+//! * Each run is complete or mended by the next: before the first file changes, the ownership file (`.metalmark-owned`)
+//!   names everything that is owned before or after, so that a run that is killed at any moment loses track of nothing.
+//!   Files are not forced to the platter: a power cut is git's to mend.
+//! * Only owned files are overwritten or deleted; a folder is removed only once it is empty.
+//! * Nothing is written outside the output folder, through a link, or under a name that some system cannot hold.
+//! * New and changed files have the mode that any new file has, 0666 less the umask: usually 0644.
+//!
+//! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
+
+mod apply;
+mod join;
+mod plan;
+mod record;
+mod refusal;
+mod standing;
+
+pub use apply::{Step, apply, phases};
+pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
+pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};

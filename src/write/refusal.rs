@@ -1,0 +1,82 @@
+//! Why a rendered file is not written: each a finding at the file's own path.
+
+use std::sync::Arc;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::place::{Source, Spot};
+
+/// Another's file stands where one is rendered.
+pub const NOT_OWNED: &str = "file-not-owned";
+/// A name that leaves the output folder, or that some system cannot hold.
+pub const PATH_ILLEGAL: &str = "output-path-illegal";
+/// Two rendered files that are one on disk.
+pub const PATH_COLLISION: &str = "output-path-collision";
+/// A symbolic link stands on the way.
+pub const LINK: &str = "output-symlink";
+
+/// `shown` is the foreign file, as the user would type it.
+pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
+    let message = format!("`{shown}` is not metalmark's: it would be overwritten");
+    refusal(NOT_OWNED, message, shown, subject)
+        .help("move the file away, or run with `--adopt` to overwrite and own it from now on")
+}
+
+/// A folder stands at `shown` and holds `foreign`; or something that is no file does.
+pub(super) fn in_the_way(shown: &str, foreign: &str, subject: Subject) -> Finding {
+    let message =
+        format!("`{shown}` cannot be written: `{foreign}` is in the way and not metalmark's");
+    refusal(NOT_OWNED, message, foreign, subject).help(format!("move `{foreign}` away"))
+}
+
+pub(super) fn illegal(path: &str, fault: &str, subject: Subject) -> Finding {
+    let message = format!("the path `{path}` of a rendered file {fault}");
+    Finding {
+        subject,
+        ..Finding::new(PATH_ILLEGAL, message)
+    }
+    .help("rename the cluster, the pool or the output's `path` that it comes from")
+}
+
+pub(super) fn link(shown: &str, link: &str, subject: Subject) -> Finding {
+    let message = format!("`{shown}` is not written: `{link}` is a symbolic link");
+    refusal(LINK, message, link, subject).help(format!(
+        "replace `{link}` by a real file or folder, or choose another output folder"
+    ))
+}
+
+/// Two rendered files, each as its path and what made it, and how many others collide with the first one in all.
+pub(super) fn collision(
+    one: (String, &str),
+    other: (String, &str),
+    count: usize,
+    subject: Subject,
+) -> Finding {
+    let ((path, owner), (other_path, other_owner)) = (one, other);
+    let mut message = if path == other_path {
+        format!("`{path}` is rendered more than once, by `{owner}` and by `{other_owner}`")
+    } else if path.to_lowercase() == other_path.to_lowercase() {
+        format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
+    } else {
+        format!("`{path}` is rendered as a file and, for `{other_path}`, as a folder")
+    };
+    if count > 1 {
+        message.push_str(&format!(", and {} more collide with it", count - 1));
+    }
+    let path = &path;
+    refusal(PATH_COLLISION, message, path, subject)
+        .help("give the outputs different `path`s, or rename one of the clusters")
+}
+
+/// The text is not shown: what stands there is not the user's input.
+fn refusal(rule: &'static str, message: String, shown: &str, subject: Subject) -> Finding {
+    let spot = Spot {
+        source: Arc::new(Source::new(shown, "")),
+        start: 0,
+        end: 0,
+    };
+    Finding {
+        subject,
+        ..Finding::new(rule, message)
+    }
+    .at(Some(spot), "")
+}

@@ -1,0 +1,147 @@
+//! The layers of the source tree, and who may touch the world. Text matching, not type checking: it sees `use crate::…`
+//! and paths in code, outside comments and test modules.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bottom first. A module may import the layers above its own line in this list, and modules named beside it only where
+/// [`SAME_LAYER`] says so.
+const LAYERS: &[&[&str]] = &[
+    &["error", "regexp"],
+    &["model"],
+    &["yaml", "gotemplate"],
+    &["evaluate", "sources", "providers", "schema"],
+    &["rules", "targets"],
+    &["read", "resolve", "check", "render", "write", "report"],
+    &["commands"],
+    &["cli"],
+];
+
+/// Folders whose entries never import each other.
+const TABLES: &[&str] = &["rules", "targets", "providers", "sources", "report"];
+
+/// What touches the world, and the only modules that may: disk, environment, streams.
+const WORLD: &[(&str, &[&str])] = &[
+    ("std::fs", &["read", "write", "sources"]),
+    ("fs::", &["read", "write", "sources"]),
+    ("walkdir", &["read"]),
+    ("tempfile", &["write"]),
+    ("std::env", &["cli", "read"]),
+    ("std::net", &[]),
+    ("std::process", &["cli", "main"]),
+    ("SystemTime", &["cli"]),
+    ("println!", &[]),
+    ("minijinja", &["render", "targets"]),
+    ("granit_parser", &["yaml"]),
+    ("serde_saphyr", &["yaml"]),
+    ("annotate_snippets", &["report"]),
+    ("clap", &["cli"]),
+];
+
+/// The code of every source file by path below `src`, without comments and test modules.
+fn sources() -> BTreeMap<PathBuf, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    walkdir::WalkDir::new(&root)
+        .into_iter()
+        .map(|entry| entry.expect("src is readable").into_path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter(|path| !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs"))
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("sources are UTF-8");
+            (path.strip_prefix(&root).expect("below src").to_owned(), code(&text))
+        })
+        .collect()
+}
+
+fn code(text: &str) -> String {
+    let body = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    body.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The top-level module that a file belongs to.
+fn module(path: &Path) -> String {
+    let first = path.iter().next().expect("not empty").to_string_lossy().into_owned();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+fn layer(module: &str) -> usize {
+    LAYERS
+        .iter()
+        .position(|names| names.contains(&module))
+        .unwrap_or_else(|| panic!("module `{module}` stands in no layer: add it to LAYERS in tests/architecture.rs"))
+}
+
+/// The `crate::NAME` that a text mentions, those of braces included.
+fn imports(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in code.split("crate::").skip(1) {
+        let part = part.trim_start_matches('{');
+        let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        found.push(name);
+    }
+    found
+}
+
+#[test]
+fn every_module_imports_only_what_stands_below_it() {
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        let from = module(&path);
+        if from == "lib" || from == "main" {
+            continue;
+        }
+        for to in imports(&code).into_iter().filter(|to| *to != from) {
+            if layer(&to) >= layer(&from) {
+                wrong.push(format!("src/{} imports `{to}`", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "imports against the layers:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn entries_of_a_table_never_import_their_siblings() {
+    let all = sources();
+    let mut wrong = Vec::new();
+    for (path, code) in &all {
+        let table = module(path);
+        if !TABLES.contains(&table.as_str()) || path.file_name().is_some_and(|name| name == "mod.rs") {
+            continue;
+        }
+        let siblings = all.keys().filter(|other| module(other) == table && other.parent() == path.parent() && *other != path);
+        for sibling in siblings.filter(|sibling| sibling.file_name().is_some_and(|name| name != "mod.rs")) {
+            let name = sibling.file_stem().expect("a file").to_string_lossy();
+            if registered(&table, &name, &all) && code.contains(&format!("super::{name}::")) {
+                wrong.push(format!("src/{} imports its sibling `{name}`", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a file of a table's folder is an entry of the table (its unit struct stands in the table), not a shared part.
+fn registered(table: &str, stem: &str, all: &BTreeMap<PathBuf, String>) -> bool {
+    all.get(&Path::new(table).join("mod.rs")).is_some_and(|code| code.contains(&format!("&{stem}::")))
+}
+
+#[test]
+fn only_the_edge_touches_the_world() {
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        for (word, allowed) in WORLD {
+            if code.contains(word) && !allowed.contains(&module(&path).as_str()) {
+                wrong.push(format!("src/{} touches `{word}`", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_folder_is_whole_without_a_file_beside_it() {
+    for path in sources().keys() {
+        let folder = path.with_extension("");
+        assert!(!sources().keys().any(|other| other.starts_with(&folder) && other != path), "{} beside its folder", path.display());
+    }
+}

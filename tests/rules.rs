@@ -1,0 +1,135 @@
+//! The rule table against what stands around it: its files, its fixtures, its documentation, the ids that stages use.
+//!
+//! `fixtures/rules/<id>/{bad,good}` are small projects that the real binary is run on. `bad` must report the rule, and its
+//! whole report is `bad/expected.txt`; `good` must have nothing to complain of. A file `args` beside the project file holds
+//! other arguments than `check`. `BLESS=1` rewrites the reports and docs/rules.md.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use metalmark::model::finding::Level;
+use metalmark::rules::{RULES, rule};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Compares with a file, or rewrites it when blessing.
+fn assert_file(path: &Path, expected: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(path, expected).expect("the file can be written");
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(found, expected, "{}: run with BLESS=1", path.display());
+}
+
+/// The Rust files below `src`, without the part that holds their tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let files = walkdir::WalkDir::new(root().join("src")).sort_by_file_name();
+    files
+        .into_iter()
+        .map(|entry| entry.expect("src can be read").into_path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| {
+            let text = read(&path);
+            let code = text.split("#[cfg(test)]").next().unwrap_or("").to_string();
+            (path, code)
+        })
+        .collect()
+}
+
+#[test]
+fn each_rule_is_the_file_of_its_name_and_begins_with_its_summary() {
+    let folder = root().join("src/rules");
+    let mut files: BTreeSet<String> = fs::read_dir(&folder)
+        .expect("the rules' folder can be read")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    assert!(files.remove("mod.rs"));
+    let wanted: BTreeSet<String> = RULES
+        .iter()
+        .map(|rule| format!("{}.rs", rule.id().replace('-', "_")))
+        .collect();
+    assert_eq!(files, wanted);
+    for rule in RULES {
+        let text = read(&folder.join(format!("{}.rs", rule.id().replace('-', "_"))));
+        let first = text.lines().next().unwrap_or_default();
+        let sentence = first.trim_start_matches("//! ").trim_end_matches('.');
+        assert_eq!(sentence.to_lowercase(), rule.summary().to_lowercase());
+    }
+}
+
+/// Ids reach a finding as `Finding::new("id", …)` or through a constant of the same file.
+fn ids_in(code: &str) -> Vec<String> {
+    if !code.contains("Finding::new(") {
+        return Vec::new();
+    }
+    let literals = code
+        .split("Finding::new(")
+        .skip(1)
+        .filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    let constants = code
+        .split(": &str = \"")
+        .skip(1)
+        .filter(|value| value.split('"').next().is_some_and(|id| id.contains('-')));
+    let ids = literals.chain(constants);
+    ids.filter_map(|rest| rest.split('"').next())
+        .filter(|id| {
+            id.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        })
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn every_id_that_a_stage_reports_is_a_rule() {
+    let mut seen = 0;
+    for (path, code) in sources() {
+        for id in ids_in(&code) {
+            assert!(rule(&id).is_some(), "{}: `{id}` is no rule", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "the ids are found at all");
+}
+
+fn documentation() -> String {
+    let mut text = String::from(
+        "# Rules\n\nEvery finding carries the id of its rule. `metalmark explain ID` prints what stands here. The level is the \
+         default; a\nproject sets its own, for all clusters, some of them or single pools, and waives single findings with a \
+         reason and an end:\n\n```yaml\npolicy:\n  rules: {k8s-version-mismatch: error, image-unused: off}\n  clusters: \
+         {lab-*: {k8s-version-mismatch: warning}, edge-*/md0: {version-skew: off}}\n  waivers: [{rule: checksum-by-url, \
+         where: legacy-7, reason: \"old image server\", until: 2027-03-01}]\n```\n\n| rule | level | what it finds |\n|---|---|---|\n",
+    );
+    for rule in RULES {
+        let level = match rule.level() {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Off => "off",
+        };
+        let (id, summary) = (rule.id(), rule.summary());
+        text.push_str(&format!("| [{id}](#{id}) | {level} | {summary} |\n"));
+    }
+    for rule in RULES {
+        text.push_str(&format!("\n## {}\n\n{}\n", rule.id(), rule.explanation()));
+    }
+    text
+}
+
+#[test]
+fn the_documentation_lists_every_rule() {
+    assert_file(&root().join("docs/rules.md"), &documentation());
+}

@@ -1,0 +1,249 @@
+//! CRD schemas against objects: what the API server would refuse is told, with the field's path.
+
+use std::sync::Arc;
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::{FileId, Source};
+use metalmark::schema::Schemas;
+
+/// A definition of `Widget` in `example.org/v1` with the given schema of `spec`.
+fn widget(spec: &str) -> Schemas {
+    let indented: String = spec
+        .lines()
+        .map(|line| format!("            {line}\n"))
+        .collect();
+    let text = format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.org
+spec:
+  group: example.org
+  names:
+    kind: Widget
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+{indented}"
+    );
+    Schemas::new([Arc::new(Source::new("widgets.yaml", text))])
+}
+
+/// What is wrong with the widget's spec, as `path: message`.
+fn problems(schema: &str, spec: &str) -> Vec<String> {
+    let schemas = widget(schema);
+    assert_eq!(schemas.len(), 1);
+    let text =
+        format!("apiVersion: example.org/v1\nkind: Widget\nmetadata: {{name: w}}\nspec: {spec}\n");
+    let read = metalmark::yaml::read(&text, FileId(0), Engine::Kubectl)
+        .expect("the test's object is YAML");
+    let found = schemas.check(&read.documents[0]);
+    found
+        .into_iter()
+        .map(|problem| format!("{}: {}", problem.path, problem.message))
+        .collect()
+}
+
+/// Asserts that the first spec fits and that the second is refused with this.
+fn told(schema: &str, good: &str, bad: &str, problem: &str) {
+    assert_eq!(problems(schema, good), Vec::<String>::new(), "{good}");
+    assert_eq!(problems(schema, bad), [problem], "{bad}");
+}
+
+#[test]
+fn a_type_is_kept() {
+    let schema = "type: object\nproperties:\n  count: {type: integer}\n  s: {type: string}";
+    told(
+        schema,
+        "{count: 1, s: a}",
+        "{count: '1'}",
+        "spec.count: must be an integer, not a string",
+    );
+    told(
+        schema,
+        "{count: 2.0}",
+        "{count: 1.5}",
+        "spec.count: must be an integer, not a number",
+    );
+    told(
+        schema,
+        "{}",
+        "{s: true}",
+        "spec.s: must be a string, not a boolean",
+    );
+    told(schema, "{}", "[]", "spec: must be a map, not a list");
+}
+
+#[test]
+fn a_missing_field_and_an_unknown_one_are_refused() {
+    let schema = "type: object\nrequired: [a]\nproperties:\n  a: {type: string}";
+    told(schema, "{a: x}", "{}", "spec: `a` is required");
+    told(
+        schema,
+        "{a: x}",
+        "{a: x, b: z}",
+        "spec.b: the schema has no field `b`, only a",
+    );
+}
+
+#[test]
+fn unknown_fields_may_stay_where_the_schema_says_so() {
+    let kept = "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties:\n  a: {type: string}";
+    told(
+        kept,
+        "{b: 1}",
+        "{a: 1}",
+        "spec.a: must be a string, not a number",
+    );
+    let typed = "type: object\nadditionalProperties: {type: string}";
+    told(
+        typed,
+        "{b: x}",
+        "{b: 1}",
+        "spec.b: must be a string, not a number",
+    );
+}
+
+#[test]
+fn null_needs_nullable() {
+    let schema =
+        "type: object\nproperties:\n  a: {type: string, nullable: true}\n  b: {type: string}";
+    told(
+        schema,
+        "{a: null}",
+        "{b: null}",
+        "spec.b: must be a string, not null",
+    );
+}
+
+#[test]
+fn an_int_or_string_is_either() {
+    let schema = "x-kubernetes-int-or-string: true\nanyOf:\n- type: integer\n- type: string";
+    told(
+        schema,
+        "1",
+        "true",
+        "spec: must be an integer or a string, not a boolean",
+    );
+    told(
+        schema,
+        "50%",
+        "1.5",
+        "spec: must be an integer or a string, not a number",
+    );
+}
+
+#[test]
+fn words_patterns_and_bounds_are_kept() {
+    told(
+        "type: string\nenum: [raw, qcow2]",
+        "raw",
+        "vdi",
+        "spec: must be one of \"raw\", \"qcow2\", not \"vdi\"",
+    );
+    told(
+        "type: string\npattern: ^[0-9]+m$",
+        "10m",
+        "m",
+        "spec: `m` does not match `^[0-9]+m$`",
+    );
+    told(
+        "type: string\nmaxLength: 2",
+        "éé",
+        "abc",
+        "spec: has 3 characters and may have 2",
+    );
+    told(
+        "type: array\nminItems: 1\nitems: {type: string}",
+        "[a]",
+        "[]",
+        "spec: has 0 items and needs 1 at least",
+    );
+    told(
+        "type: object\nminProperties: 1\nadditionalProperties: true",
+        "{a: 1}",
+        "{}",
+        "spec: has 0 fields and needs 1 at least",
+    );
+    told(
+        "type: integer\nminimum: 1\nmaximum: 3",
+        "3",
+        "4",
+        "spec: 4 is above the maximum of 3",
+    );
+    told(
+        "type: integer\nformat: int32",
+        "2147483647",
+        "2147483648",
+        "spec: 2147483648 has more than 32 bits",
+    );
+}
+
+#[test]
+fn a_list_that_is_a_set_or_a_map_holds_nothing_twice() {
+    let set = "type: array\nx-kubernetes-list-type: set\nitems: {type: string}";
+    told(set, "[a, b]", "[a, a]", "spec: stands in the list twice");
+    let map = "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: [k]\nitems: {type: object, x-kubernetes-preserve-unknown-fields: true}";
+    told(
+        map,
+        "[{k: a}, {k: b}]",
+        "[{k: a, v: 1}, {k: a}]",
+        "spec: stands in the list twice",
+    );
+}
+
+#[test]
+fn alternatives_count() {
+    let one = "type: object\nproperties:\n  a: {type: string}\n  b: {type: string}\noneOf:\n- required: [a]\n- required: [b]";
+    told(
+        one,
+        "{a: x}",
+        "{a: x, b: z}",
+        "spec: must fit exactly one of the schema's alternatives (oneOf) and fits 2",
+    );
+    let not = "type: string\nnot: {enum: [x]}";
+    told(not, "z", "x", "spec: is what the schema excludes (not)");
+    let all = "type: object\nproperties:\n  a: {type: string}\nallOf:\n- properties:\n    a: {minLength: 2}";
+    told(
+        all,
+        "{a: xx}",
+        "{a: x}",
+        "spec.a: has 1 characters and needs 2 at least",
+    );
+}
+
+#[test]
+fn a_version_that_is_not_served_is_told_and_other_kinds_are_not_checked() {
+    let schemas = widget("type: string");
+    let check = |text: &str| {
+        let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
+        schemas.check(&read.documents[0])
+    };
+    let found = check("apiVersion: example.org/v2\nkind: Widget\n");
+    assert_eq!(found[0].message, "Widget has no version `v2`, only v1");
+    assert!(check("apiVersion: example.org/v1\nkind: Other\nspec: 1\n").is_empty());
+    assert!(check("apiVersion: v1\nkind: ConfigMap\n").is_empty());
+}
+
+#[test]
+fn several_definitions_stand_in_one_file_in_any_layout() {
+    let crd = |kind: &str| {
+        format!(
+            "{{\"kind\": \"CustomResourceDefinition\", \"spec\": {{\"group\": \"g.org\", \"names\": {{\"kind\": \"{kind}\"}}, \"versions\": []}}}}\n"
+        )
+    };
+    let text = format!(
+        "# comment\n---\n{}---\nkind: Deployment\n---\n{}",
+        crd("A"),
+        crd("B")
+    );
+    assert_eq!(
+        Schemas::new([Arc::new(Source::new("all.yaml", text))]).len(),
+        2
+    );
+}

@@ -1,0 +1,97 @@
+//! Runs the real binary in a scratch folder, with a clean environment, and asks real programs where they are found.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The repository's folder.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A run of the binary, told step by step.
+pub(crate) struct Metalmark {
+    command: Command,
+    folder: PathBuf,
+}
+
+/// What a run came to.
+pub(crate) struct Outcome {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Metalmark {
+    /// A run in that folder, untouched by the developer's environment.
+    pub(crate) fn within(folder: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+        command.current_dir(folder).env_clear().stdin(Stdio::null());
+        Self { command, folder: folder.to_owned() }
+    }
+
+    pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
+    pub(crate) fn run(mut self) -> Outcome {
+        let Output { status, stdout, stderr } = self.command.output().expect("the binary starts");
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).expect("output is UTF-8");
+            text.replace(&self.folder.to_string_lossy().into_owned(), "[FOLDER]")
+        };
+        Outcome { status: status.code().expect("not killed"), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+/// A scratch copy of a folder of the repository.
+pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    for entry in walkdir::WalkDir::new(folder).min_depth(1) {
+        let entry = entry.expect("readable");
+        let to = scratch.path().join(entry.path().strip_prefix(folder).expect("below"));
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(to).expect("created");
+        } else {
+            std::fs::copy(entry.path(), to).expect("copied");
+        }
+    }
+    scratch
+}
+
+/// A real program: by `METALMARK_<NAME>`, else on the PATH. Prints a line when it is absent, which is a failure where
+/// `METALMARK_REQUIRE` names it.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
+    let named = std::env::var_os(&variable).map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = named.or_else(|| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file()));
+    if found.is_none() {
+        let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
+        assert!(!required.split(',').any(|word| word == name), "`{name}` is required (METALMARK_REQUIRE) and was not found");
+        println!("skipped: `{name}` was not found");
+    }
+    found
+}
+
+/// Compares a text with a golden file; `BLESS=1` writes it instead.
+pub(crate) fn golden(file: &Path, actual: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+        std::fs::write(file, actual).expect("written");
+        return;
+    }
+    let expected = std::fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{} differs (BLESS=1 rewrites it):\n{}",
+        file.display(),
+        similar::TextDiff::from_lines(&expected, actual).unified_diff().header("expected", "actual")
+    );
+}

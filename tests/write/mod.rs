@@ -1,0 +1,383 @@
+//! What reaches the disk: exactly the tree, whole files only, nobody else's files, nothing outside the folder.
+
+mod properties;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use metalmark::error::Error;
+use metalmark::model::manifest::{
+    ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
+};
+use metalmark::write::{self, Foreign, Options, Previous};
+use tempfile::TempDir;
+
+type Files = BTreeMap<String, String>;
+
+/// Files by path; each is owned by the first letter of its path.
+fn tree(files: &[(&str, &str)]) -> ManifestTree {
+    let file = |(path, text): &(&str, &str)| ManifestFile::new(*path, *text, &path[..1]);
+    ManifestTree {
+        files: files.iter().map(file).collect(),
+        keeps: Keeps::Nobody,
+    }
+}
+
+fn plan(root: &Path, tree: ManifestTree) -> ChangeSet {
+    let options = Options {
+        previous: Previous::Keep,
+        ..Options::default()
+    };
+    write::plan(root, tree, options).expect("the folder can be read")
+}
+
+fn render(root: &Path, files: &[(&str, &str)]) -> ChangeSet {
+    let changes = plan(root, tree(files));
+    write::apply(&changes).expect("the folder can be written");
+    changes
+}
+
+/// Everything below a folder but the ownership file; folders end in a slash.
+fn on_disk(root: &Path) -> Files {
+    let entries = walkdir::WalkDir::new(root).min_depth(1);
+    let entries = entries.into_iter().map(|entry| entry.expect("readable"));
+    entries
+        .filter(|entry| entry.file_name() != OWNERSHIP_FILE)
+        .map(|entry| {
+            let path = entry.path().strip_prefix(root).expect("below the root");
+            let path = path.to_string_lossy().into_owned();
+            if entry.file_type().is_dir() {
+                (path + "/", String::new())
+            } else {
+                (path, fs::read_to_string(entry.path()).expect("readable"))
+            }
+        })
+        .collect()
+}
+
+fn files(list: &[(&str, &str)]) -> Files {
+    let owned = list
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+    owned.collect()
+}
+
+fn kinds(changes: &ChangeSet) -> Vec<(&str, ChangeKind)> {
+    let changes = changes.changes.iter();
+    changes.map(|change| (&*change.path, change.kind)).collect()
+}
+
+fn rules(changes: &ChangeSet) -> Vec<&str> {
+    changes
+        .findings
+        .iter()
+        .map(|finding| finding.rule)
+        .collect()
+}
+
+#[test]
+fn files_are_created_updated_and_deleted_and_empty_folders_go() {
+    let root = TempDir::new().expect("a folder");
+    let root = root.path().join("out");
+    let created = render(&root, &[("a/x/1", "one\n"), ("a/2", "two\n"), ("b", "")]);
+    assert_eq!(created.changes.len(), 3);
+    let changes = render(&root, &[("a/2", "changed\n"), ("b", "")]);
+    assert_eq!(
+        kinds(&changes),
+        [("a/2", ChangeKind::Updated), ("a/x/1", ChangeKind::Deleted)]
+    );
+    assert_eq!(changes.changes[0].old.as_deref(), Some("two\n"));
+    assert!(
+        changes
+            .changes
+            .iter()
+            .all(|change| change.origin == Origin::Run)
+    );
+    assert_eq!(
+        on_disk(&root),
+        files(&[("a/", ""), ("a/2", "changed\n"), ("b", "")])
+    );
+    render(&root, &[]);
+    assert_eq!(fs::read_dir(&root).expect("the root stays").count(), 0);
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    let root = TempDir::new().expect("a folder");
+    let files = [("a/1", "1"), ("a/2", "2")];
+    render(root.path(), &files);
+    let again = plan(root.path(), tree(&files));
+    assert!(!again.drift());
+    assert!(!again.is_empty());
+    assert!(write::phases(&again).is_empty());
+    assert!(plan(root.path(), tree(&[])).is_empty());
+}
+
+#[test]
+fn the_ownership_file_is_sorted_and_names_each_file_once() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("b", "2\n"), ("a/1", "1\n")]);
+    let text = fs::read_to_string(root.path().join(OWNERSHIP_FILE)).expect("it is there");
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let one = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865";
+    let two = "53c234e5e8472b6ac51c1ae1cab3fe06fad053beb8ebfd8977b010655bfdd3c3";
+    assert_eq!(
+        lines,
+        [
+            format!("a/1\tsha256:{one}\ta"),
+            format!("b\tsha256:{two}\tb")
+        ]
+    );
+}
+
+#[test]
+fn a_foreign_file_is_refused_until_it_is_adopted() {
+    let root = TempDir::new().expect("a folder");
+    fs::write(root.path().join("a"), "mine").expect("written");
+    let changes = render(root.path(), &[("a", "rendered"), ("b", "2")]);
+    assert_eq!(rules(&changes), [write::NOT_OWNED]);
+    assert!(changes.findings[0].help[0].contains("--adopt"));
+    assert_eq!(on_disk(root.path()), files(&[("a", "mine"), ("b", "2")]));
+    // Not owned, so not pruned either.
+    render(root.path(), &[]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "mine")]));
+
+    let options = Options {
+        foreign: Foreign::Adopt,
+        ..Options::default()
+    };
+    let changes = write::plan(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
+    assert_eq!(changes.changes[0].origin, Origin::Adopted);
+    write::apply(&changes).expect("written");
+    render(root.path(), &[]);
+    assert_eq!(on_disk(root.path()), Files::new());
+}
+
+#[test]
+fn a_lost_ownership_file_mends_itself_where_nothing_differs() {
+    let root = TempDir::new().expect("a folder");
+    let record = root.path().join(OWNERSHIP_FILE);
+    render(root.path(), &[("a", "1")]);
+    let before = fs::read(&record).expect("it is there");
+    fs::remove_file(&record).expect("removed");
+    let changes = render(root.path(), &[("a", "1")]);
+    assert!(changes.changes.is_empty() && changes.drift());
+    assert_eq!(fs::read(&record).expect("it is back"), before);
+}
+
+#[test]
+fn an_edit_by_hand_is_overwritten_and_said() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1"), ("b", "1")]);
+    fs::write(root.path().join("a"), "edited").expect("written");
+    fs::write(root.path().join("b"), "edited").expect("written");
+    let changes = render(root.path(), &[("a", "1")]);
+    let origins: Vec<Origin> = changes.changes.iter().map(|change| change.origin).collect();
+    assert_eq!(origins, [Origin::Edited, Origin::Edited]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn owners_that_were_not_rendered_keep_their_files() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1"), ("b", "1"), ("c", "1")]);
+    let keeping = |keeps, files: &[(&str, &str)]| {
+        let tree = ManifestTree {
+            keeps,
+            ..tree(files)
+        };
+        write::apply(&plan(root.path(), tree)).expect("written");
+    };
+    let owner = |name: &str| BTreeSet::from([name.into()]);
+    keeping(Keeps::These(owner("b")), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "1")]));
+    keeping(Keeps::AllBut(owner("a")), &[("a", "2")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "2"), ("b", "1")]));
+    keeping(Keeps::Nobody, &[("a", "2")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+}
+
+#[test]
+fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
+    let root = TempDir::new().expect("a folder");
+    let out = root.path().join("out");
+    let changes = render(
+        &out,
+        &[
+            ("../escaped", "x"),
+            ("/tmp/x", "x"),
+            ("Same", "1"),
+            ("same", "2"),
+            ("twice", "1"),
+            ("twice", "2"),
+            ("twice", "3"),
+            ("file", "x"),
+            ("file/below", "x"),
+            ("good", "x"),
+        ],
+    );
+    let mut found = rules(&changes);
+    found.sort_unstable();
+    let (collision, illegal) = (write::PATH_COLLISION, write::PATH_ILLEGAL);
+    assert_eq!(found, [collision, collision, collision, illegal, illegal]);
+    assert_eq!(
+        on_disk(root.path()),
+        files(&[("out/", ""), ("out/good", "x")])
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_is_followed() {
+    let root = TempDir::new().expect("a folder");
+    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+    for folder in [&out, &outside] {
+        fs::create_dir(folder).expect("made");
+    }
+    fs::write(outside.join("file"), "theirs").expect("written");
+    std::os::unix::fs::symlink(&outside, out.join("folder")).expect("linked");
+    std::os::unix::fs::symlink(outside.join("file"), out.join("link")).expect("linked");
+    let changes = render(
+        &out,
+        &[
+            ("folder/file", "x"),
+            ("folder/new", "x"),
+            ("link", "theirs"),
+        ],
+    );
+    assert_eq!(rules(&changes), [write::LINK; 3]);
+    assert_eq!(on_disk(&outside), files(&[("file", "theirs")]));
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_that_appears_after_the_plan_is_followed() {
+    let root = TempDir::new().expect("a folder");
+    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+    fs::create_dir(&outside).expect("made");
+    let changes = plan(&out, tree(&[("a/b/c", "x")]));
+    fs::create_dir(&out).expect("made");
+    std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
+    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+    assert_eq!(on_disk(&outside), Files::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_pruned_through_a_link() {
+    let root = TempDir::new().expect("a folder");
+    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+    render(&out, &[("a/file", "x"), ("b", "x")]);
+    fs::rename(out.join("a"), &outside).expect("moved");
+    std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
+    render(&out, &[("b", "x")]);
+    assert_eq!(on_disk(&outside), files(&[("file", "x")]));
+    assert!(out.join("a").is_symlink());
+}
+
+#[test]
+fn a_file_becomes_a_folder_and_back() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1")]);
+    render(root.path(), &[("a/b/c", "2")]);
+    assert_eq!(
+        on_disk(root.path()),
+        files(&[("a/", ""), ("a/b/", ""), ("a/b/c", "2")])
+    );
+    render(root.path(), &[("a", "3")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
+}
+
+#[test]
+fn a_folder_with_a_foreign_file_is_not_replaced() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a/b", "1")]);
+    fs::write(root.path().join("a/mine"), "mine").expect("written");
+    let changes = render(root.path(), &[("a", "2")]);
+    assert_eq!(rules(&changes), [write::NOT_OWNED]);
+    assert!(changes.findings[0].message.contains("a/mine"));
+    let left = on_disk(root.path());
+    assert_eq!(left, files(&[("a/", ""), ("a/mine", "mine")]));
+}
+
+#[test]
+fn an_empty_folder_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    fs::create_dir_all(root.path().join("a/b/c")).expect("made");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1")]);
+    fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
+    render(root.path(), &[("a", "1")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+#[test]
+fn what_a_killed_run_was_writing_is_in_nobodys_way() {
+    let root = TempDir::new().expect("a folder");
+    let killed = plan(root.path(), tree(&[("a/b", "1"), ("a/d", "1")]));
+    for step in write::phases(&killed).iter().flatten().take(4) {
+        step.run().expect("the folder can be written");
+    }
+    assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
+    render(root.path(), &[("a", "2")]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
+}
+
+#[test]
+fn two_runs_do_not_write_over_each_other() {
+    let root = TempDir::new().expect("a folder");
+    let (one, other) = (
+        plan(root.path(), tree(&[("a", "1")])),
+        plan(root.path(), tree(&[("a", "2")])),
+    );
+    write::apply(&one).expect("the first one writes");
+    assert!(matches!(write::apply(&other), Err(Error::Busy { .. })));
+
+    let next = plan(root.path(), tree(&[("a", "3")]));
+    let held = fs::File::open(root.path()).expect("opened");
+    held.try_lock().expect("locked");
+    assert!(matches!(write::apply(&next), Err(Error::Busy { .. })));
+    drop(held);
+    write::apply(&next).expect("the lock is gone");
+    assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
+    let root = TempDir::new().expect("a folder");
+    let file = root.path().join("file");
+    fs::write(&file, "").expect("written");
+    let answer = write::plan(&file.join("out"), tree(&[("a", "1")]), Options::default())
+        .and_then(|changes| write::apply(&changes));
+    let message = answer.expect_err("a file is in the way").to_string();
+    assert!(message.contains("file/out"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_cannot_write_changes_no_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a/1", "old"), ("b/1", "old")]);
+    let closed = root.path().join("b");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).expect("set");
+    if fs::write(closed.join("probe"), "").is_ok() {
+        // The superuser writes anywhere: a folder in the place of the staged file stops it too.
+        fs::remove_file(closed.join("probe")).expect("removed");
+        fs::create_dir(closed.join(".metalmark-tmp-1")).expect("made");
+    }
+    let changes = plan(root.path(), tree(&[("a/1", "new"), ("b/1", "new")]));
+    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("set");
+    let _ = fs::remove_dir(closed.join(".metalmark-tmp-1"));
+    let old = files(&[("a/", ""), ("a/1", "old"), ("b/", ""), ("b/1", "old")]);
+    assert_eq!(on_disk(root.path()), old);
+    render(root.path(), &[("a/1", "new"), ("b/1", "new")]);
+}
