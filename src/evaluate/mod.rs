@@ -25,7 +25,7 @@ mod view;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use branch::Branch;
+pub use branch::{Branch, BranchEntry};
 pub use cache::TemplateCache;
 pub use failure::{Failure, Step};
 pub use order::OrderDifference;

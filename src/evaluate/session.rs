@@ -161,6 +161,7 @@ impl Session {
             Err((fault, span)) => Err(fault.seen_from(Step {
                 path: path.to_string(),
                 place,
+                text: Arc::clone(text),
                 span,
             })),
         }

@@ -2,6 +2,7 @@
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
 mod clusters;
+pub mod extract;
 mod files;
 mod layers;
 mod project;

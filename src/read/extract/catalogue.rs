@@ -1,0 +1,164 @@
+//! The image catalogue: both lists, the registries and the versions, in the proposal's words and in Sylva's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::report::{Report, is_true, scalar_text};
+use crate::evaluate::{Branch, BranchEntry, Evaluator};
+use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::place::Located;
+use crate::model::value::{Node, Value};
+use crate::model::workspace::Registry;
+
+/// The lists of images that are given with their references: today's name and the one until 2024-03.
+const GIVEN: &[&str] = &["os_images", "osImages"];
+/// The lists of the builder's images: Sylva's name and the proposal's.
+const BUILT: &[&str] = &[
+    "sylva_diskimagebuilder_images",
+    "diskimage_builder_os_images",
+];
+/// The builder's version, likewise.
+const VERSION: &[&str] = &[
+    "sylva_diskimagebuilder_version",
+    "diskimage_builder_version",
+];
+
+pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalogue {
+    let root = evaluator.root();
+    let mut entries = Vec::new();
+    for (names, built) in [(GIVEN, false), (BUILT, true)] {
+        let first = entries.len();
+        for name in names {
+            images(&root, name, built, report, &mut entries);
+        }
+        entries[first..]
+            .sort_by_key(|entry: &CatalogueEntry| (entry.place.file, entry.place.start));
+    }
+    let needs_builder = entries.iter().any(|entry| entry.built);
+    let needs_base = entries
+        .iter()
+        .any(|entry| entry.built && entry.registry.is_none());
+    Catalogue {
+        version: VERSION
+            .iter()
+            .filter(|_| needs_builder)
+            .find_map(|name| report.string(&root, name)),
+        base_registry: needs_base
+            .then(|| report.string(&root, "sylva_base_oci_registry"))
+            .flatten(),
+        registries: registries(&root, report),
+        entries,
+    }
+}
+
+fn images(
+    root: &Branch,
+    list: &str,
+    built: bool,
+    report: &mut Report<'_>,
+    entries: &mut Vec<CatalogueEntry>,
+) {
+    let Some(branch) = report.answer(root.child(list)) else {
+        return;
+    };
+    let Some(node) = report.answer(branch.shallow()) else {
+        return;
+    };
+    if !matches!(node.value, Value::Map(_) | Value::Null) {
+        report.wrong_type(list, &node, "a map");
+        return;
+    }
+    for found in report.answer(branch.entries()).unwrap_or_default() {
+        entries.extend(image(&found, built, report));
+    }
+}
+
+/// One image. What it says beside its name may be nothing (`{}`), or null.
+fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<CatalogueEntry> {
+    let mut entry = CatalogueEntry {
+        name: Located::new(Arc::clone(&found.key), found.key_place),
+        built,
+        registry: None,
+        enabled: None,
+        properties: Vec::new(),
+        place: found.key_place,
+    };
+    let said = match found.branch.shallow() {
+        Ok(Some(node)) => node,
+        // An expression leaves the image out.
+        Ok(None) => return None,
+        Err(failure) => {
+            report.answer::<()>(Err(failure));
+            return Some(entry);
+        }
+    };
+    if !matches!(said.value, Value::Map(_) | Value::Null) {
+        report.wrong_type(&found.branch.path(), &said, "a map");
+    }
+    let mut default_enabled = None;
+    for property in report.answer(found.branch.entries()).unwrap_or_default() {
+        let Some(node) = report.answer(property.branch.node()) else {
+            continue;
+        };
+        let path = property.branch.path();
+        match &*property.key {
+            "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
+            "enabled" => entry.enabled = flag(&path, &node, report),
+            "default_enabled" => default_enabled = flag(&path, &node, report),
+            _ => {
+                let text = scalar_text(&node.value).map(|text| Located::new(text, node.place));
+                entry
+                    .properties
+                    .extend(text.map(|text| (property.key, text)));
+            }
+        }
+    }
+    entry.enabled = entry.enabled.or(default_enabled);
+    Some(entry)
+}
+
+/// A boolean, or the text of one that an expression printed.
+fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool>> {
+    let flag = match &node.value {
+        Value::Null => return None,
+        Value::Bool(flag) => *flag,
+        Value::String(text) if &**text == "true" => true,
+        Value::String(text) if matches!(&**text, "false" | "") => false,
+        _ => {
+            report.wrong_type(path, node, "a boolean");
+            return None;
+        }
+    };
+    Some(Located::new(flag, node.place))
+}
+
+fn registries(root: &Branch, report: &mut Report<'_>) -> BTreeMap<Arc<str>, Registry> {
+    let Some(branch) = report.answer(root.child("os_images_oci_registries")) else {
+        return BTreeMap::new();
+    };
+    let entries = report.answer(branch.entries()).unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|found| {
+            let registry = registry(&found, report);
+            (found.key, registry)
+        })
+        .collect()
+}
+
+/// Reads no more than what references need: a registry's key is none of it.
+fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
+    let url = report.string(&found.branch, "url").map(|url| {
+        let trimmed = url.value.trim_end_matches('/');
+        Located::new(Arc::from(trimmed), url.place)
+    });
+    let enabled = report
+        .answer(found.branch.child("enabled"))
+        .and_then(|branch| report.answer(branch.node()));
+    Registry {
+        url,
+        tag: report.string(&found.branch, "tag"),
+        enabled: enabled.is_none_or(|node| is_true(&node.value)),
+        place: found.key_place,
+    }
+}
