@@ -134,9 +134,12 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
 mod tests {
     use std::collections::BTreeSet;
 
+    use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+
     use super::{Checked, cluster, findings, workspace};
     use crate::model::finding::{Finding, Level};
     use crate::model::image::Images;
+    use crate::model::matching::Outcome;
     use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
     use crate::model::workspace::{ClusterView, Settings};
@@ -252,4 +255,38 @@ mod tests {
             Vec::<&str>::new()
         );
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_text_in_the_values_breaks_a_rule(texts in prop::array::uniform8(TEXT)) {
+            let [version, key, url, format, checksum, kind, fact, pattern] = &texts;
+            let mut given = Given::new();
+            given.view.cluster.k8s_version = Some(given.line("k8s_version", version));
+            given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
+            given.view.cluster.default_storage = Some(given.line("space", fact));
+            given.image(
+                key,
+                &[("k8s-version", fact), ("sha256", checksum), ("image-format", format), ("size", fact)],
+            );
+            let further = [("format", &**format), ("checksum", checksum), ("checksum_type", kind)];
+            given.boots_url(url, &further);
+            let by_url = cluster(&given.finished(), &settings(), today());
+            given.boots(key);
+            let by_key = cluster(&given.finished(), &settings(), today());
+            for outcome in [Outcome::Image(key.as_str().into()), Outcome::NoMatch, Outcome::Several(vec![key.as_str().into()])] {
+                given.selects(&[(fact, pattern), ("os", pattern)], &outcome);
+                let by_selector = cluster(&given.finished(), &settings(), today());
+                let all = by_selector.findings.iter().chain(&by_url.findings).chain(&by_key.findings);
+                for label in all.flat_map(|judged| &judged.finding.labels) {
+                    let (start, end) = (label.spot.start as usize, label.spot.end as usize);
+                    prop_assert!(label.spot.source.text.get(start..end).is_some(), "{label:?}");
+                }
+            }
+        }
+    }
+
+    /// Half of it near the texts that rules take apart.
+    const TEXT: &str = r"[a-z0-9.+():/\\\[\]|*-]{0,16}|v1[.][0-9]{1,2}([.][0-9])?([+]rke2r1)?|https?://[a-z.]{1,8}/.{0,12}|.{0,12}";
 }

@@ -57,13 +57,15 @@ impl Given {
         Located::new(value.into(), place)
     }
 
-    /// Adds an image of the builder's with facts from an info file; those given as `name!fact` come from its name.
+    /// Adds an image of the builder's with facts from an info file; those given as
+    /// `name!fact` come from its name, as `values!fact` from the values.
     pub(crate) fn image(&mut self, key: &str, facts: &[(&str, &str)]) -> &mut Image {
         let place = self.line("image", key).place;
         let mut known = Facts::default();
         for (name, value) in facts {
-            let (name, origin) = match name.strip_prefix("name!") {
-                Some(name) => (name, Origin::Name),
+            let (name, origin) = match name.split_once('!') {
+                Some(("name", name)) => (name, Origin::Name),
+                Some((_, name)) => (name, Origin::Values),
                 None => (*name, Origin::InfoFile),
             };
             let fact = Fact {

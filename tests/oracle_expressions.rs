@@ -18,6 +18,10 @@ use crate::oracle::{ENGINES, accepted, cases};
 
 /// Cases that cannot agree, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
+    (
+        "strings-018",
+        "a text is UTF-8 here: of half a character, U+FFFD remains",
+    ),
     ("strings-057", "random functions are refused"),
     ("strings-058", "random functions are refused"),
     ("strings-059", "random functions are refused"),
@@ -66,7 +70,8 @@ fn is_same(ours: &Result<String, Error>, expect: &Json) -> bool {
     match ours {
         Ok(text) => expect["text"].as_str() == Some(text),
         Err(error) if error.class == ErrorClass::Fail => {
-            expect["error"]["class"] == "fail" && expect["error"]["user_message"] == error.message
+            let message = expect["error"]["user_message"].as_str().unwrap_or_default();
+            expect["error"]["class"] == "fail" && message == error.message
         }
         Err(error) => expect["error"]["class"] == class_name(error.class),
     }

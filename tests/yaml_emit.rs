@@ -366,7 +366,7 @@ fn serialisable_data_is_written_with_sorted_keys() {
         version: &'static str,
         count: u8,
     }
-    let text = yaml::to_yaml(&Data {
+    let text = yaml::emit_data(&Data {
         version: "1.30",
         count: 3,
     })

@@ -248,7 +248,10 @@ impl ReportArguments {
 
 impl CheckArguments {
     pub(super) fn options(&self, today: Date) -> CheckOptions {
-        CheckOptions { format: self.report.format(), today }
+        CheckOptions {
+            format: self.report.format(),
+            today,
+        }
     }
 }
 
@@ -265,7 +268,11 @@ impl ImagesArguments {
 
 impl ExplainArguments {
     pub(super) fn options(&self, today: Date) -> ExplainOptions {
-        ExplainOptions { subject: self.subject.clone(), format: self.report.format(), today }
+        ExplainOptions {
+            subject: self.subject.clone(),
+            format: self.report.format(),
+            today,
+        }
     }
 }
 

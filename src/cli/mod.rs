@@ -42,12 +42,24 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal) -> Result<Verdict, E
     let today = today::today()?;
     let place = &arguments.place;
     match &arguments.command {
-        Command::Render(render) => commands::render(&render.request(place), &render.options(today), terminal),
-        Command::Check(check) => commands::check(&check.workspace.request(place), &check.options(today), terminal),
-        Command::Images(images) => commands::images(&images.workspace.request(place), &images.options(today), terminal),
-        Command::Explain(explain) => {
-            commands::explain(&explain.workspace.request(place), &explain.options(today), terminal)
+        Command::Render(render) => {
+            commands::render(&render.request(place), &render.options(today), terminal)
         }
+        Command::Check(check) => commands::check(
+            &check.workspace.request(place),
+            &check.options(today),
+            terminal,
+        ),
+        Command::Images(images) => commands::images(
+            &images.workspace.request(place),
+            &images.options(today),
+            terminal,
+        ),
+        Command::Explain(explain) => commands::explain(
+            &explain.workspace.request(place),
+            &explain.options(today),
+            terminal,
+        ),
         Command::Completions(completions) => {
             completions.write(&mut terminal.out);
             Ok(Verdict::Clean)

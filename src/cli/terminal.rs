@@ -22,7 +22,10 @@ pub(super) enum Color {
 /// The process's streams, buffered.
 pub(super) fn open(color: Color) -> Terminal {
     let (out, err) = (io::stdout(), io::stderr());
-    let (out_colour, err_colour) = (colour(color, out.is_terminal()), colour(color, err.is_terminal()));
+    let (out_colour, err_colour) = (
+        colour(color, out.is_terminal()),
+        colour(color, err.is_terminal()),
+    );
     Terminal {
         out: Stream::new(Box::new(io::BufWriter::new(out)), out_colour),
         err: Stream::new(Box::new(io::BufWriter::new(err)), err_colour),
@@ -34,9 +37,15 @@ fn colour(color: Color, is_terminal: bool) -> Colour {
     let wanted = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        Color::Auto => {
+            is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     };
-    if wanted { Colour::Always } else { Colour::Never }
+    if wanted {
+        Colour::Always
+    } else {
+        Colour::Never
+    }
 }
 
 /// Says why the run ended with status 2.

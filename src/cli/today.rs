@@ -9,9 +9,13 @@ use crate::model::policy::Date;
 pub(super) fn today() -> Result<Date, Error> {
     let seconds = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text.trim().parse().map_err(|_| Error::Usage {
-            message: format!("SOURCE_DATE_EPOCH is a number of seconds since 1970-01-01, not `{text}`"),
+            message: format!(
+                "SOURCE_DATE_EPOCH is a number of seconds since 1970-01-01, not `{text}`"
+            ),
         })?,
-        Err(_) => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        Err(_) => SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs()),
     };
     Ok(Date::from_unix(seconds))
 }

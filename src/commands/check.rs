@@ -19,10 +19,20 @@ pub struct CheckOptions {
 ///
 /// # Errors
 /// The world failed, or there is no project.
-pub fn check(request: &Request, options: &CheckOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let workspace = read::workspace(request)?;
-    let tools = fleet::tools(&workspace, options.today)?;
+pub fn check(
+    request: &Request,
+    options: &CheckOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, options.today)?;
     let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    terminal.out.findings(&survey.judged, workspace.clusters.len(), options.format)?;
-    Ok(if survey.has_errors() { Verdict::Findings } else { Verdict::Clean })
+    terminal
+        .out
+        .findings(&survey.judged, workspace.clusters.len(), options.format)?;
+    Ok(if survey.has_errors() {
+        Verdict::Findings
+    } else {
+        Verdict::Clean
+    })
 }

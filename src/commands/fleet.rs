@@ -8,16 +8,16 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::check::{self, Checked};
 use crate::error::Error;
+use crate::evaluate::TemplateCache;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
 use crate::model::matching::{Outcome, PatternCache};
-use crate::model::catalogue::Catalogue;
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
-use crate::evaluate::TemplateCache;
-use crate::read::{self, ClusterEntry, Workspace};
-use crate::resolve::{self, Resolved};
+use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
+use crate::resolve::{self, Catalogues};
 use crate::rules::{ImageUse, WorkspaceInput};
+use crate::sources;
 
 /// What the stages need beside the workspace.
 pub(super) struct Tools {
@@ -25,10 +25,10 @@ pub(super) struct Tools {
     pub(super) patterns: PatternCache,
     /// Expressions, each parsed once.
     templates: TemplateCache,
-    /// The catalogue of the shared layers alone.
-    catalogue: Arc<Catalogue>,
-    /// What it came to: the images of every cluster that does not touch it.
-    shared: Resolved,
+    /// The catalogue of the shared layers alone: of every cluster that does not touch it.
+    shared: SharedCatalogue,
+    /// Catalogues, each expanded once.
+    catalogues: Catalogues,
     /// The day that waivers are held against.
     pub(super) today: Date,
 }
@@ -48,7 +48,9 @@ pub(super) struct Survey<T> {
 impl<T> Survey<T> {
     /// Whether a finding at error level stands anywhere.
     pub(super) fn has_errors(&self) -> bool {
-        self.judged.iter().any(|judged| judged.level == Level::Error)
+        self.judged
+            .iter()
+            .any(|judged| judged.level == Level::Error)
     }
 
     /// Adds what was found behind the rules.
@@ -66,16 +68,16 @@ struct Part<T> {
     result: T,
 }
 
-/// The tools of one run.
-pub(super) fn tools(workspace: &Workspace, today: Date) -> Result<Tools, Error> {
+/// Opens the image sources; what is wrong in them joins the workspace's findings.
+pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
+    let (facts, found) = sources::facts(&workspace.settings.root, &workspace.facts)?;
+    workspace.findings.extend(found);
     let templates = TemplateCache::default();
-    let catalogue = read::shared_catalogue(workspace, &templates);
-    let shared = resolve::images(&catalogue, &workspace.sources)?;
     Ok(Tools {
+        shared: read::shared_catalogue(workspace, &templates),
+        catalogues: Catalogues::new(facts),
         patterns: PatternCache::default(),
         templates,
-        catalogue,
-        shared,
         today,
     })
 }
@@ -86,20 +88,13 @@ pub(super) fn view(
     tools: &Tools,
     entry: &ClusterEntry,
 ) -> Result<ClusterView, Error> {
-    let read = read::cluster(workspace, entry, &tools.catalogue, &tools.templates)?;
-    let own;
-    let resolved = if Arc::ptr_eq(&read.catalogue, &tools.catalogue) {
-        &tools.shared
-    } else {
-        own = resolve::images(&read.catalogue, &workspace.sources)?;
-        &own
-    };
-    Ok(resolve::cluster(
+    let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
+    resolve::cluster(
         read,
-        resolved,
+        &tools.catalogues,
         &workspace.settings,
         &tools.patterns,
-    ))
+    )
 }
 
 /// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.
@@ -113,19 +108,35 @@ pub(super) fn survey<T: Send>(
         let mut checked = check::cluster(&view, &workspace.settings, tools.today);
         let (result, found) = keep(&view, &checked)?;
         if !found.is_empty() {
-            let behind = check::findings(found, &workspace.settings, tools.today);
-            checked.findings.extend(behind.findings);
-            checked.waivers_used.extend(behind.waivers_used);
+            checked.join(check::findings(found, &workspace.settings, tools.today));
         }
-        Ok(Part { uses: uses(&view), served: served(&view), checked, result })
+        Ok(Part {
+            uses: uses(&view),
+            served: served(&view),
+            checked,
+            result,
+        })
     };
-    let parts = workspace.clusters.par_iter().map(part).collect::<Result<Vec<_>, Error>>()?;
+    let parts = workspace
+        .clusters
+        .par_iter()
+        .map(part)
+        .collect::<Result<Vec<_>, Error>>()?;
     conclude(workspace, tools, parts)
 }
 
 /// What the clusters come to together.
-fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Result<Survey<T>, Error> {
-    let mut survey = Survey { results: Vec::new(), faulty: BTreeSet::new(), served: Arc::default(), judged: Vec::new() };
+fn conclude<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    parts: Vec<Part<T>>,
+) -> Result<Survey<T>, Error> {
+    let mut survey = Survey {
+        results: Vec::new(),
+        faulty: BTreeSet::new(),
+        served: Arc::default(),
+        judged: Vec::new(),
+    };
     let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
     for part in parts {
         if part.checked.has_errors() {
@@ -139,10 +150,16 @@ fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Res
         }
         all.push(part.uses);
     }
+    let shared = resolve::cluster(
+        read::shared(workspace, &tools.shared),
+        &tools.catalogues,
+        &workspace.settings,
+        &tools.patterns,
+    )?;
     let input = WorkspaceInput {
         uses: &all,
-        images: &tools.shared.images,
-        sources: workspace.shared.sources(),
+        images: &shared.images,
+        sources: &shared.sources,
         settings: &workspace.settings,
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
@@ -152,13 +169,26 @@ fn conclude<T>(workspace: &Workspace, tools: &Tools, parts: Vec<Part<T>>) -> Res
 }
 
 fn uses(view: &ClusterView) -> ImageUse {
-    let chosen = view.cluster.pools.iter().zip(&view.selections).filter_map(|(pool, selection)| match &selection.outcome {
-        Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
-        _ => None,
-    });
-    ImageUse { cluster: Arc::clone(&view.cluster.name), pools: chosen.collect(), served: view.served.clone() }
+    let chosen = view
+        .cluster
+        .pools
+        .iter()
+        .zip(&view.selections)
+        .filter_map(|(pool, selection)| match &selection.outcome {
+            Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+            _ => None,
+        });
+    ImageUse {
+        cluster: Arc::clone(&view.cluster.name),
+        pools: chosen.collect(),
+        served: view.served.clone(),
+    }
 }
 
 fn served(view: &ClusterView) -> Vec<Image> {
-    view.served.iter().filter_map(|key| view.images.get(key)).cloned().collect()
+    view.served
+        .iter()
+        .filter_map(|key| view.images.get(key))
+        .cloned()
+        .collect()
 }

@@ -60,13 +60,20 @@ type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), Row>;
 ///
 /// # Errors
 /// The world failed, or there is no project.
-pub fn images(request: &Request, options: &ImagesOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let workspace = read::workspace(request)?;
-    let tools = fleet::tools(&workspace, options.today)?;
+pub fn images(
+    request: &Request,
+    options: &ImagesOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, options.today)?;
     let survey = fleet::survey(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
     let mut all = Rows::new();
     for (identity, row) in survey.results.iter().flatten() {
-        let known = all.entry(identity.clone()).or_insert_with(|| Row { used_by: Vec::new(), ..row.clone() });
+        let known = all.entry(identity.clone()).or_insert_with(|| Row {
+            used_by: Vec::new(),
+            ..row.clone()
+        });
         known.served |= row.served;
         known.used_by.extend(row.used_by.iter().cloned());
     }
@@ -78,7 +85,7 @@ pub fn images(request: &Request, options: &ImagesOptions, terminal: &mut Termina
             writeln!(terminal.out)?;
         }
         ListFormat::Yaml => {
-            let text = yaml::to_yaml(&rows).map_err(std::io::Error::from)?;
+            let text = yaml::emit_data(&rows).map_err(std::io::Error::from)?;
             terminal.out.write_all(text.as_bytes())?;
         }
     }
@@ -98,24 +105,49 @@ fn rows(view: &ClusterView) -> Rows {
 fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
     let booted = view.cluster.pools.iter().zip(&view.selections);
     let used_by = booted
-        .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(key) if *key == image.key))
+        .filter(
+            |(_, selection)| matches!(&selection.outcome, Outcome::Image(key) if *key == image.key),
+        )
         .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
     Row {
         key: Arc::clone(&image.key),
         uri,
         served: view.served.binary_search(&image.key).is_ok(),
         used_by: used_by.collect(),
-        facts: image.facts.iter().map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value))).collect(),
+        facts: image
+            .facts
+            .iter()
+            .map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value)))
+            .collect(),
     }
 }
 
 fn table(rows: &[Row]) -> Table {
-    const FACTS: [&str; 6] =
-        [fact::OS, fact::OS_RELEASE, fact::HARDENED, fact::K8S_FLAVOR, fact::K8S_VERSION, fact::IMAGE_FORMAT];
-    let head = ["image", "os", "release", "hardened", "flavour", "kubernetes", "format", "served", "used by", "reference"];
+    const FACTS: [&str; 6] = [
+        fact::OS,
+        fact::OS_RELEASE,
+        fact::HARDENED,
+        fact::K8S_FLAVOR,
+        fact::K8S_VERSION,
+        fact::IMAGE_FORMAT,
+    ];
+    let head = [
+        "image",
+        "os",
+        "release",
+        "hardened",
+        "flavour",
+        "kubernetes",
+        "format",
+        "served",
+        "used by",
+        "reference",
+    ];
     let mut table = Table::new(&head);
     for row in rows {
-        let facts = FACTS.iter().map(|name| row.facts.get(*name).map_or("–", |value| value).to_owned());
+        let facts = FACTS
+            .iter()
+            .map(|name| row.facts.get(*name).map_or("–", |value| value).to_owned());
         let used = match row.used_by.as_slice() {
             [] => "–".to_owned(),
             [first] => first.clone(),

@@ -1,10 +1,10 @@
 //! The folders that a run owns: each output's leading folders that no template names, so that a cluster that is gone is
 //! pruned with its folder.
 
-use std::path::PathBuf;
-
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
+use crate::model::output_path;
+use crate::model::workspace::Output;
 use crate::read::Workspace;
 use crate::write::{Foreign, Options, Part, Plan, Previous};
 
@@ -22,22 +22,42 @@ struct Tree {
 
 impl Outputs {
     /// Looks at what is owned in each output's folder.
-    pub(super) fn open(workspace: &Workspace, foreign: Foreign, previous: Previous) -> Result<Self, Error> {
-        let paths = workspace.settings.outputs.iter().map(|output| fixed_folder(&output.path));
-        let mut folders: Vec<String> = paths.collect();
+    pub(super) fn open(
+        workspace: &Workspace,
+        foreign: Foreign,
+        previous: Previous,
+    ) -> Result<Self, Error> {
+        let folder = |output: &Output| {
+            output_path::root(output.path.trim_start_matches("./"))
+                .0
+                .to_owned()
+        };
+        let mut folders: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
         folders.sort();
         folders.dedup();
         // The deepest folder that holds a file owns it.
         folders.reverse();
         let tree = |folder: String| -> Result<Tree, Error> {
             let (root, shown) = match &workspace.out {
-                Some(out) => (workspace.settings.root.join(out), out.to_string_lossy().into_owned()),
+                Some(out) => (
+                    workspace.settings.root.join(out),
+                    out.to_string_lossy().into_owned(),
+                ),
                 None => (workspace.settings.root.join(&folder), folder.clone()),
             };
-            let plan = Plan::start(&root, Options { shown, foreign, previous })?;
+            let plan = Plan::start(
+                &root,
+                Options {
+                    shown,
+                    foreign,
+                    previous,
+                },
+            )?;
             Ok(Tree { folder, plan })
         };
-        Ok(Self { trees: folders.into_iter().map(tree).collect::<Result<_, _>>()? })
+        Ok(Self {
+            trees: folders.into_iter().map(tree).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Compares files with what stands on disk: one part a folder.
@@ -46,15 +66,25 @@ impl Outputs {
         for mut file in files {
             let holds = |tree: &Tree| below(&file.path, &tree.folder).is_some();
             if let Some(index) = self.trees.iter().position(holds) {
-                file.path = below(&file.path, &self.trees[index].folder).unwrap_or_default().to_owned();
+                file.path = below(&file.path, &self.trees[index].folder)
+                    .unwrap_or_default()
+                    .to_owned();
                 sorted[index].push(file);
             }
         }
-        self.trees.iter().zip(sorted).map(|(tree, files)| tree.plan.compare(files)).collect()
+        self.trees
+            .iter()
+            .zip(sorted)
+            .map(|(tree, files)| tree.plan.compare(files))
+            .collect()
     }
 
     /// Puts each folder's parts together.
-    pub(super) fn finish(self, parts: Vec<Vec<Part>>, keeps: &Keeps) -> Result<Vec<ChangeSet>, Error> {
+    pub(super) fn finish(
+        self,
+        parts: Vec<Vec<Part>>,
+        keeps: &Keeps,
+    ) -> Result<Vec<ChangeSet>, Error> {
         let mut sorted: Vec<Vec<Part>> = self.trees.iter().map(|_| Vec::new()).collect();
         for part in parts {
             for (index, part) in part.into_iter().enumerate() {
@@ -72,27 +102,16 @@ impl Outputs {
 
 /// The part of a path below a folder.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
-}
-
-/// The leading folders of an output's path template that hold no template.
-fn fixed_folder(path: &str) -> String {
-    let path = path.trim_start_matches("./").trim_end_matches('/');
-    let fixed = path.split('/').take_while(|part| !part.contains("{{") && !part.contains("{%") && *part != ".");
-    let fixed: PathBuf = fixed.collect();
-    fixed.to_string_lossy().replace('\\', "/")
+    if folder.is_empty() {
+        Some(path)
+    } else {
+        path.strip_prefix(folder)?.strip_prefix('/')
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{below, fixed_folder};
-
-    #[test]
-    fn a_cluster_that_is_gone_is_pruned_with_its_folder() {
-        assert_eq!(fixed_folder("rendered/{{ cluster.name }}"), "rendered");
-        assert_eq!(fixed_folder("{{ cluster.name }}/x"), "");
-        assert_eq!(fixed_folder("./a/b/"), "a/b");
-    }
+    use super::below;
 
     #[test]
     fn a_folder_holds_no_file_that_only_begins_like_it() {

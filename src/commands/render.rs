@@ -49,20 +49,33 @@ pub enum RenderMode {
 ///
 /// # Errors
 /// The world failed; there is no project; nothing would be rendered.
-pub fn render(request: &Request, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+pub fn render(
+    request: &Request,
+    options: &RenderOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
     if workspace.settings.outputs.is_empty() {
-        return Err(Error::Usage { message: NO_OUTPUT.to_owned() });
+        return Err(Error::Usage {
+            message: NO_OUTPUT.to_owned(),
+        });
     }
-    let tools = fleet::tools(&workspace, options.today)?;
-    let (settings, templates) = (workspace.settings.clone(), std::mem::take(&mut workspace.templates));
+    let tools = fleet::tools(&mut workspace, options.today)?;
+    let (settings, templates) = (
+        workspace.settings.clone(),
+        std::mem::take(&mut workspace.templates),
+    );
     let schemas = workspace.schemas.take();
     let mut found = Vec::new();
-    let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| found.push(finding));
+    let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| {
+        found.push(finding)
+    });
     workspace.findings.extend(found);
     match options.mode {
         RenderMode::Stdout => print(&workspace, &tools, &renderer, options, terminal),
-        RenderMode::Write | RenderMode::Check => plan(&workspace, &tools, &renderer, options, terminal),
+        RenderMode::Write | RenderMode::Check => {
+            plan(&workspace, &tools, &renderer, options, terminal)
+        }
     }
 }
 
@@ -93,10 +106,17 @@ fn print(
     if may_write(&survey, options) {
         let files: Vec<&ManifestFile> = survey.results.iter().flatten().chain(&shared).collect();
         if files.is_empty() && !options.allow_empty {
-            return Err(Error::Usage { message: EMPTY.to_owned() });
+            return Err(Error::Usage {
+                message: EMPTY.to_owned(),
+            });
         }
         for file in files {
-            write!(terminal.out, "---\n# {}\n{}", file.path, file.text.strip_prefix("---\n").unwrap_or(&file.text))?;
+            write!(
+                terminal.out,
+                "---\n# {}\n{}",
+                file.path,
+                file.text.strip_prefix("---\n").unwrap_or(&file.text)
+            )?;
         }
     }
     Ok(verdict)
@@ -110,8 +130,16 @@ fn plan(
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let foreign = if options.adopt { Foreign::Adopt } else { Foreign::Refuse };
-    let previous = if options.mode == RenderMode::Check { Previous::Keep } else { Previous::Drop };
+    let foreign = if options.adopt {
+        Foreign::Adopt
+    } else {
+        Foreign::Refuse
+    };
+    let previous = if options.mode == RenderMode::Check {
+        Previous::Keep
+    } else {
+        Previous::Drop
+    };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
         let mut found = Vec::new();
@@ -125,22 +153,35 @@ fn plan(
     let mut parts = std::mem::take(&mut survey.results);
     parts.push(outputs.compare(shared)?);
     let mut changes = outputs.finish(parts, &keeps(workspace, &survey, options))?;
-    let refused: Vec<Finding> = changes.iter_mut().flat_map(|changes| std::mem::take(&mut changes.findings)).collect();
+    let refused: Vec<Finding> = changes
+        .iter_mut()
+        .flat_map(|changes| std::mem::take(&mut changes.findings))
+        .collect();
     survey.add(refused, workspace, options.today);
     let verdict = report(workspace, &survey, options, terminal)?;
     if !may_write(&survey, options) {
         return Ok(verdict);
     }
     if changes.iter().all(ChangeSet::is_empty) && !options.allow_empty {
-        return Err(Error::Usage { message: EMPTY.to_owned() });
+        return Err(Error::Usage {
+            message: EMPTY.to_owned(),
+        });
     }
     carry_out(&changes, options, terminal)?;
     let drift = options.mode == RenderMode::Check && changes.iter().any(ChangeSet::drift);
-    Ok(if drift && verdict == Verdict::Clean { Verdict::Drift } else { verdict })
+    Ok(if drift && verdict == Verdict::Clean {
+        Verdict::Drift
+    } else {
+        verdict
+    })
 }
 
 /// Writes the changes, or shows them.
-fn carry_out(changes: &[ChangeSet], options: &RenderOptions, terminal: &mut Terminal) -> Result<(), Error> {
+fn carry_out(
+    changes: &[ChangeSet],
+    options: &RenderOptions,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
     for changes in changes {
         if options.mode == RenderMode::Write {
             write::apply(changes)?;
@@ -166,7 +207,12 @@ fn shared_files<T>(
         return Vec::new();
     }
     let clean = |name: &Arc<str>| !survey.faulty.contains(name);
-    let names: Vec<Arc<str>> = workspace.clusters.iter().map(|entry| Arc::clone(&entry.name)).filter(clean).collect();
+    let names: Vec<Arc<str>> = workspace
+        .clusters
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .filter(clean)
+        .collect();
     let mut found = Vec::new();
     let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
     survey.add(found, workspace, options.today);
@@ -183,7 +229,11 @@ fn keeps<T>(workspace: &Workspace, survey: &Survey<T>, options: &RenderOptions) 
         return Keeps::Nobody;
     }
     let owners = survey.faulty.iter().flat_map(|cluster| {
-        workspace.settings.outputs.iter().map(move |output| Arc::from(format!("{}/{cluster}", output.target)))
+        workspace
+            .settings
+            .outputs
+            .iter()
+            .map(move |output| Arc::from(format!("{}/{cluster}", output.target)))
     });
     Keeps::These(owners.collect::<BTreeSet<_>>())
 }
@@ -196,7 +246,13 @@ fn report<T>(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if !survey.judged.is_empty() {
-        terminal.err.findings(&survey.judged, workspace.clusters.len(), options.format)?;
+        terminal
+            .err
+            .findings(&survey.judged, workspace.clusters.len(), options.format)?;
     }
-    Ok(if survey.has_errors() { Verdict::Findings } else { Verdict::Clean })
+    Ok(if survey.has_errors() {
+        Verdict::Findings
+    } else {
+        Verdict::Clean
+    })
 }

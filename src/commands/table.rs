@@ -9,7 +9,9 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(head: &[&str]) -> Self {
-        Self { rows: vec![head.iter().map(|cell| cell.to_uppercase()).collect()] }
+        Self {
+            rows: vec![head.iter().map(|cell| cell.to_uppercase()).collect()],
+        }
     }
 
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -19,10 +21,21 @@ impl Table {
     /// Two spaces between columns, none at the end of a line.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let width = |column: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+        };
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| width(column).unwrap_or(0))
+            .collect();
         for row in &self.rows {
-            let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+            let padded = row
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| format!("{cell:<width$}"));
             writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
         }
         Ok(())

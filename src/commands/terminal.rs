@@ -29,7 +29,12 @@ impl Stream {
     }
 
     /// Writes findings in a format.
-    pub(super) fn findings(&mut self, judged: &[Judged], checked: usize, format: Format) -> io::Result<()> {
+    pub(super) fn findings(
+        &mut self,
+        judged: &[Judged],
+        checked: usize,
+        format: Format,
+    ) -> io::Result<()> {
         let findings = Findings::new(judged, checked, self.colour);
         match report::by_name(format.name()) {
             Some(report) => report.findings(&findings, &mut self.writer),

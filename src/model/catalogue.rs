@@ -35,6 +35,9 @@ pub struct CatalogueEntry {
     /// `uri`, `sha256`, `filename` and every other property that is a scalar, as text, by name. The proposal's and the old
     /// names are kept as written (`checksum`).
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
+    /// The properties that are neither strings nor booleans, and what they are: numbers, whose text stands among the
+    /// properties, and maps, lists and nulls, which do not (S5, T10).
+    pub mistyped: Vec<(Arc<str>, &'static str)>,
     /// Where the entry's key stands.
     pub place: Place,
 }

@@ -34,6 +34,25 @@ pub struct Cluster {
     pub default_storage: Option<Located<Arc<str>>>,
 }
 
+/// A cluster that says nothing and has no nodes.
+impl Default for Cluster {
+    fn default() -> Self {
+        Self {
+            name: "".into(),
+            object_name: "".into(),
+            namespace: "".into(),
+            k8s_version: None,
+            infra_provider: None,
+            bootstrap_provider: None,
+            levels: Vec::new(),
+            pools: Vec::new(),
+            additional_selectors: Vec::new(),
+            autoselect_registries: None,
+            default_storage: None,
+        }
+    }
+}
+
 /// A level of the values at which an image may be chosen (S26).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LevelName {

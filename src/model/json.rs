@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::value::{Number, Value};
+use super::value::{Entry, Map, Node, Number, Value};
 
 /// What becomes of `<`, `>` and `&` in strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,30 @@ pub fn write_string(out: &mut String, text: &str, html: Html) {
     }
     out.push_str(&text[copied..]);
     out.push('"');
+}
+
+/// JSON as a tree that stands in no file.
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(flag) => Self::Bool(flag),
+            serde_json::Value::Number(number) => Self::Number(number.as_i64().map_or_else(
+                || Number::Float(number.as_f64().unwrap_or(0.0)),
+                Number::Int,
+            )),
+            serde_json::Value::String(text) => Self::from(text),
+            serde_json::Value::Array(items) => {
+                Self::from(items.into_iter().map(Node::computed).collect::<Vec<_>>())
+            }
+            serde_json::Value::Object(map) => {
+                let entries = map
+                    .into_iter()
+                    .map(|(key, json)| Entry::computed(key, json));
+                Self::from(entries.collect::<Map>())
+            }
+        }
+    }
 }
 
 fn write_value(out: &mut String, value: &Value, html: Html) {

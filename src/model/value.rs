@@ -170,6 +170,29 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Whether no string below it, key or value, holds a `{{`: what is written is what it comes to.
+    pub fn is_literal(&self) -> bool {
+        match &self.value {
+            Value::String(text) => !text.contains("{{"),
+            Value::List(items) => items.iter().all(Self::is_literal),
+            Value::Map(map) => map
+                .iter()
+                .all(|entry| !entry.key.contains("{{") && entry.node.is_literal()),
+            _ => true,
+        }
+    }
+
+    /// Whether two nodes are one, for certain: the same branch in memory, or the same scalar at the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Map(one), Value::Map(two)) => Arc::ptr_eq(one, two),
+            (Value::List(one), Value::List(two)) => Arc::ptr_eq(one, two),
+            _ => self == other,
+        }
+    }
+}
+
 impl Value {
     /// The empty map.
     pub fn empty_map() -> Self {

@@ -26,6 +26,20 @@ const MACHINE_FIELDS: &[&str] = &[
     "userData",
 ];
 
+/// What a template takes from a pool's values: the machine's fields, and those beside them.
+const SETTINGS: &[&str] = &[
+    "automatedCleaningMode",
+    "customDeploy",
+    "dataTemplate",
+    "failureDomain",
+    "hostSelector",
+    "metaData",
+    "networkData",
+    "nodeReuse",
+    "template",
+    "userData",
+];
+
 impl Provider for Capm3 {
     fn name(&self) -> &'static str {
         "capm3"
@@ -45,6 +59,10 @@ impl Provider for Capm3 {
 
     fn versions(&self) -> &'static [&'static str] {
         &["v1beta1", V1BETA2]
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
     }
 
     fn image_fields(&self, stamp: &Stamp, version: &str) -> Map {

@@ -18,6 +18,8 @@ pub trait Provider: Sync {
     fn group(&self) -> &'static str;
     /// The API versions of its machine template that can be written, the default first.
     fn versions(&self) -> &'static [&'static str];
+    /// The settings of a pool that end up in its machine template, the image apart: only those are evaluated.
+    fn settings(&self) -> &'static [&'static str];
     /// The image object of a machine template.
     fn image_fields(&self, stamp: &Stamp, version: &str) -> Map;
     /// The whole `spec` of a machine template: the image, and of the pool's settings those that this version knows.

@@ -26,14 +26,13 @@ pub struct Shared {
     sources: Sources,
 }
 
-/// Reads and merges the shared layers. Their files join `sources`.
+/// Reads and merges the shared layers.
 pub(super) fn shared(
     root: &Path,
     layers: &[PathBuf],
     engine: Engine,
-    mut sources: Sources,
 ) -> Result<(Shared, Vec<Finding>), Error> {
-    let mut findings = Vec::new();
+    let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
     for (index, layer) in layers.iter().enumerate() {
@@ -45,13 +44,23 @@ pub(super) fn shared(
         }
     }
     let merged = merge::over_chart(&chart, &overrides, engine);
-    findings.extend(merged.conflicts.iter().map(|conflict| clash(conflict, &sources)));
-    let shared = Shared { chart, overrides, values: merged.tree, sources: sources.share() };
+    findings.extend(
+        merged
+            .conflicts
+            .iter()
+            .map(|conflict| clash(conflict, &sources)),
+    );
+    let shared = Shared {
+        chart,
+        overrides,
+        values: merged.tree,
+        sources: sources.share(),
+    };
     Ok((shared, findings))
 }
 
 impl Shared {
-    /// The files of the shared layers and of the image sources.
+    /// The files of the shared layers.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }

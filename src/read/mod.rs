@@ -1,8 +1,9 @@
 //! Stage 1: files → [`Workspace`]. Reads the project file, the shared layers and the list of clusters once; then each
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
+mod cluster;
 mod clusters;
-pub mod extract;
+mod extract;
 mod files;
 mod layers;
 mod project;
@@ -20,8 +21,8 @@ use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
 use crate::schema::Schemas;
-use crate::sources::ImageSource;
 
+pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use typed::schema;
@@ -72,13 +73,13 @@ pub struct Workspace {
     /// Whose reading of values counts.
     pub engine: Engine,
     /// How expressions see values that hold expressions themselves.
-    pub evaluation: project::EvaluationOption,
+    evaluation: project::EvaluationOption,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
     /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
-    /// The image sources, the strongest first.
-    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The files with image facts, the strongest first, below the root.
+    pub facts: Vec<PathBuf>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

@@ -14,7 +14,7 @@ use crate::model::workspace::ChecksumStyle;
 /// A metalmark project: which values make which clusters, and what is written where.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ProjectFile {
+pub(super) struct ProjectFile {
     /// The format of this file; `1` is the only one so far.
     #[serde(default)]
     pub version: Option<u32>,
@@ -53,7 +53,7 @@ pub struct ProjectFile {
 /// One cluster, or one for each file that a pattern matches.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ClusterSource {
+pub(super) struct ClusterSource {
     /// The cluster's name.
     #[serde(default)]
     pub name: Option<String>,
@@ -71,7 +71,7 @@ pub struct ClusterSource {
 /// Where image facts come from and how image fields are written.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ImageOptions {
+pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first.
     #[serde(default)]
     pub facts: Vec<String>,
@@ -89,7 +89,7 @@ pub struct ImageOptions {
 /// How expressions see values that hold expressions themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum EvaluationOption {
+pub(super) enum EvaluationOption {
     /// Evaluated: what the author meant.
     #[default]
     Lazy,
@@ -101,7 +101,7 @@ pub enum EvaluationOption {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "u32")]
 #[schemars(with = "u32")]
-pub enum HelmVersion {
+pub(super) enum HelmVersion {
     /// Helm 3, which Flux's helm-controller embeds.
     #[default]
     Three,
@@ -123,7 +123,7 @@ impl TryFrom<u32> for HelmVersion {
 
 /// One output.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct OutputOptions {
+pub(super) struct OutputOptions {
     /// The target: `manifests`, `configmap`, `helm-values`, `flux`, `argocd`.
     pub target: String,
     /// The folder below the project's; a template that knows `cluster` where files are written per cluster.
@@ -136,7 +136,7 @@ pub struct OutputOptions {
 /// Levels of rules, and waivers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PolicyOptions {
+pub(super) struct PolicyOptions {
     /// Levels for the whole project, by rule.
     #[serde(default)]
     pub rules: BTreeMap<String, Level>,
@@ -151,7 +151,7 @@ pub struct PolicyOptions {
 /// One accepted finding.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WaiverOptions {
+pub(super) struct WaiverOptions {
     /// The rule.
     pub rule: String,
     /// A pattern of `cluster`, `cluster/pool` or image key.

@@ -13,7 +13,6 @@ use crate::model::place::{Source, Sources};
 use crate::model::suggest::did_you_mean;
 use crate::rules;
 use crate::schema::Schemas;
-use crate::sources;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
@@ -54,15 +53,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .chain(&project.file.values)
         .map(PathBuf::from)
         .collect::<Vec<_>>();
-    let facts = if flags.info.is_empty() { &project.file.images.facts } else { &flags.info };
-    let mut files = Sources::default();
-    let mut image_sources = Vec::with_capacity(facts.len());
-    for path in facts {
-        let (source, found) = sources::open(&root.join(path), path, &mut files)?;
-        project.findings.extend(found);
-        image_sources.push(source);
-    }
-    let (shared, found) = layers::shared(&root, &values, engine, files)?;
+    let (shared, found) = layers::shared(&root, &values, engine)?;
     project.findings.extend(found);
     let clusters = entries(&root, &project.file, &flags.clusters, &mut project.findings)?;
     let facts = if flags.info.is_empty() {
@@ -79,7 +70,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         shared,
         clusters,
         out: flags.out.as_ref().map(PathBuf::from),
-        sources: image_sources,
+        facts: facts.iter().map(PathBuf::from).collect(),
         templates: templates
             .map(|folder| texts(&root.join(folder)))
             .transpose()?
@@ -318,7 +309,10 @@ fn texts(folder: &Path) -> Result<BTreeMap<String, Arc<Source>>, Error> {
                 path: entry.path().to_owned(),
                 cause,
             })?;
-            texts.insert(files::display(below), Arc::new(Source::new(files::display(entry.path()), text)));
+            texts.insert(
+                files::display(below),
+                Arc::new(Source::new(files::display(entry.path()), text)),
+            );
         }
     }
     Ok(texts)

@@ -17,6 +17,23 @@ use crate::yaml::{self, NoticeKind};
 /// (kubernetes pkg/apis/core/validation, `ValidateConfigMap`: core.MaxSecretSize)
 const DATA_SIZE: usize = 1 << 20;
 
+const TOO_LARGE: &str = "object-too-large";
+
+/// What is wrong with a rendered file, and where in it.
+struct Fault {
+    rule: &'static str,
+    message: String,
+    place: Place,
+}
+
+fn fault(message: impl Into<String>, place: Place) -> Fault {
+    Fault {
+        rule: "manifest-invalid",
+        message: message.into(),
+        place,
+    }
+}
+
 /// Reports what is wrong with a rendered file.
 pub(super) fn check(
     (path, text): (&str, &str),
@@ -24,13 +41,13 @@ pub(super) fn check(
     schemas: Option<&Schemas>,
     report: &mut dyn FnMut(Finding),
 ) {
-    let mut found = Vec::new();
+    let mut found: Vec<Fault> = Vec::new();
     match yaml::read(text, FileId(0), Engine::Kubectl) {
-        Err(error) => found.push((error.message, error.place)),
+        Err(error) => found.push(fault(error.message, error.place)),
         Ok(read) => {
             for notice in &read.notices {
                 if let NoticeKind::DuplicateKey { .. } = &notice.kind {
-                    found.push(("a key stands here twice".to_owned(), notice.place));
+                    found.push(fault("a key stands here twice", notice.place));
                 }
             }
             if content == Content::Objects {
@@ -42,21 +59,25 @@ pub(super) fn check(
         return;
     }
     let source = Arc::new(Source::new(path, text));
-    for (message, place) in found {
+    for fault in found {
         let spot = Spot {
             source: Arc::clone(&source),
-            start: place.start,
-            end: place.end,
+            start: fault.place.start,
+            end: fault.place.end,
         };
-        let finding = Finding::new(
-            "manifest-invalid",
-            format!("rendered file `{path}`: {message}"),
-        );
-        report(finding.at(Some(spot), "in the rendered file"));
+        let message = format!("rendered file `{path}`: {}", fault.message);
+        let finding = Finding::new(fault.rule, message);
+        let finding = finding.at(Some(spot), "in the rendered file");
+        report(match fault.rule {
+            TOO_LARGE => {
+                finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
+            }
+            _ => finding,
+        });
     }
 }
 
-fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<(String, Place)>) {
+fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>) {
     let mut identities = BTreeSet::new();
     for document in documents
         .iter()
@@ -67,8 +88,8 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<(Strin
         metadata(document, found);
         data_size(document, found);
         let label = format!("{} `{}`", identity[1], identity[3]);
-        for (message, _) in &mut found[before..] {
-            *message = format!("{label}: {message}");
+        for fault in &mut found[before..] {
+            fault.message = format!("{label}: {}", fault.message);
         }
         for problem in schemas
             .map(|schemas| schemas.check(document))
@@ -78,23 +99,29 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<(Strin
                 "" => String::new(),
                 path => format!("`{path}` "),
             };
-            found.push((format!("{label}: {at}{}", problem.message), problem.place));
+            found.push(fault(
+                format!("{label}: {at}{}", problem.message),
+                problem.place,
+            ));
         }
         if !identities.insert(identity) {
-            found.push((format!("{label} stands in the file twice"), document.place));
+            found.push(fault(
+                format!("{label} stands in the file twice"),
+                document.place,
+            ));
         }
     }
 }
 
 /// apiVersion, kind, namespace and name: what makes an object another than the next one.
-fn identity(document: &Node, found: &mut Vec<(String, Place)>) -> [String; 4] {
+fn identity(document: &Node, found: &mut Vec<Fault>) -> [String; 4] {
     let mut text = |path: &[&str], needed: bool| {
         let node = document.at(path);
         let text = node.and_then(|node| node.value.as_str());
         let text = text.map(|text| text.to_string()).unwrap_or_default();
         if text.is_empty() && (needed || node.is_some()) {
             let place = node.unwrap_or(document).place;
-            found.push((format!("`{}` must be a text", path.join(".")), place));
+            found.push(fault(format!("`{}` must be a text", path.join(".")), place));
         }
         text
     };
@@ -106,14 +133,14 @@ fn identity(document: &Node, found: &mut Vec<(String, Place)>) -> [String; 4] {
     ]
 }
 
-fn metadata(document: &Node, found: &mut Vec<(String, Place)>) {
+fn metadata(document: &Node, found: &mut Vec<Fault>) {
     let mut legal = |path: &[&str], is_legal: fn(&str) -> bool, what: &str| {
         let node = document.at(path);
         if let Some((node, text)) = node.and_then(|node| Some((node, node.value.as_str()?)))
             && !text.is_empty()
             && !is_legal(text)
         {
-            found.push((format!("`{text}` is not a legal {what}"), node.place));
+            found.push(fault(format!("`{text}` is not a legal {what}"), node.place));
         }
     };
     legal(
@@ -137,15 +164,18 @@ fn metadata(document: &Node, found: &mut Vec<(String, Place)>) {
         for entry in entries.iter() {
             let value = entry.node.value.as_str();
             if !name::is_label_key(&entry.key) || !value.is_some_and(|value| is_legal(value)) {
-                let written = value.map_or_else(|| entry.node.value.kind(), |value| value);
+                let written = match value {
+                    Some(text) => text,
+                    None => entry.node.value.kind(),
+                };
                 let message = format!("`{}: {written}` is not a legal entry of {field}", entry.key);
-                found.push((message, entry.node.place));
+                found.push(fault(message, entry.node.place));
             }
         }
     }
 }
 
-fn data_size(document: &Node, found: &mut Vec<(String, Place)>) {
+fn data_size(document: &Node, found: &mut Vec<Fault>) {
     let kind = document.at(&["kind"]).and_then(|kind| kind.value.as_str());
     if !kind.is_some_and(|kind| matches!(&**kind, "ConfigMap" | "Secret")) {
         return;
@@ -159,9 +189,12 @@ fn data_size(document: &Node, found: &mut Vec<(String, Place)>) {
         .map(|text| text.len())
         .sum();
     if size > DATA_SIZE {
-        let message = format!(
-            "its data has {size} bytes and an object may have {DATA_SIZE}: serve fewer images, or write one object a cluster (`scope: cluster`)"
-        );
-        found.push((message, document.place));
+        found.push(Fault {
+            rule: TOO_LARGE,
+            ..fault(
+                format!("its data has {size} bytes and may have {DATA_SIZE}"),
+                document.place,
+            )
+        });
     }
 }

@@ -15,8 +15,8 @@ use crate::model::place::{Source, Spot};
 use crate::model::value::{Entry, Map, Value};
 use crate::yaml;
 
-/// Instructions that one rendering may take: some hundred thousand objects' worth, and the end of an endless template.
-const FUEL: u64 = 50_000_000;
+/// Instructions that one rendering may take: an object takes some fifty, and an endless template ends.
+const FUEL: u64 = 2_000_000;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
 /// The compiled templates.
@@ -111,7 +111,7 @@ impl Engine {
             }
         });
         Finding::new(
-            "template-invalid",
+            "template-error",
             format!("template `{name}` cannot be rendered: {what}"),
         )
         .at(spot, "here")
@@ -179,4 +179,86 @@ fn placed(value: &Value, columns: usize) -> String {
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
     text.get(before..).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::{ProptestConfig, proptest};
+
+    use super::Engine;
+    use crate::model::engine::Engine as Reader;
+    use crate::model::finding::Finding;
+    use crate::model::place::{FileId, Source};
+    use crate::model::value::{Entry, Map, Value};
+    use crate::render::context;
+    use crate::yaml;
+
+    /// The engine with one template, and what was found in it.
+    fn engine(name: &str, text: &str) -> (Engine, Vec<Finding>) {
+        let mut engine = Engine::new();
+        let mut found = Vec::new();
+        let source = Arc::new(Source::new("own.yaml.j2", text));
+        engine.add(name.to_owned(), source, &mut |finding| found.push(finding));
+        (engine, found)
+    }
+
+    fn rendered(text: &str, value: impl Into<Value>) -> Result<String, Box<Finding>> {
+        let (engine, found) = engine("t.yaml.j2", text);
+        assert!(found.is_empty(), "{found:?}");
+        let map = Map::from_iter([Entry::computed("v", value)]);
+        engine.render("t.yaml.j2", context::map(&Arc::new(map)))
+    }
+
+    #[test]
+    fn a_value_is_quoted_where_it_must_be_and_joined_before_that() {
+        assert_eq!(rendered("a: {{ v }}\n", "1.30").unwrap(), "a: \"1.30\"\n");
+        assert_eq!(rendered("a: {{ v ~ '-x' }}\n", "b").unwrap(), "a: b-x\n");
+        assert_eq!(rendered("a: {{ v }}\n", true).unwrap(), "a: true\n");
+    }
+
+    #[test]
+    fn a_tree_stands_in_its_column() {
+        let tree = Map::from_iter([Entry::computed("b", "x\ny\n"), Entry::computed("c", 1)]);
+        let text = rendered("a:\n  {{ v | yaml(2) }}\n", tree.clone()).unwrap();
+        assert_eq!(text, "a:\n  b: |\n    x\n    y\n  c: 1\n");
+        let refused = rendered("a: {{ v }}\n", tree).unwrap_err();
+        assert!(
+            refused
+                .message
+                .ends_with("a list or map needs the filter `yaml(COLUMNS)`")
+        );
+    }
+
+    #[test]
+    fn a_fault_of_a_template_is_shown_at_its_line() {
+        let (_, found) = engine("t.yaml.j2", "a: 1\n  {% if %}\n");
+        let spot = &found[0].labels[0].spot;
+        assert_eq!(spot.to_string(), "own.yaml.j2:2:3");
+        let unknown = rendered("a: 1\nb: {{ v.missing }}\n", Map::default()).unwrap_err();
+        assert_eq!(unknown.rule, "template-error");
+        assert_eq!(unknown.labels[0].spot.to_string(), "own.yaml.j2:2:1");
+    }
+
+    #[test]
+    fn an_endless_template_ends() {
+        let text = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
+        let finding = rendered(text, true).unwrap_err();
+        assert!(finding.message.contains("fuel"), "{}", finding.message);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn any_text_reads_back_from_where_it_was_placed(text in "([ \t\n]|[a-c#:'\"\\\\{}|-]|\\PC){0,24}") {
+            let file = rendered("k:\n  a: {{ v }}\n  b: {{ v | yaml(4) }}\n  c: 1\n", text.as_str()).unwrap();
+            let read = yaml::read(&file, FileId(0), Reader::Kubectl).unwrap_or_else(|error| panic!("{error}: {file}"));
+            for key in ["a", "b"] {
+                let found = read.documents[0].at(&["k", key]).unwrap();
+                assert_eq!(found.value.as_str().map(|text| &**text), Some(&*text), "{file}");
+            }
+            assert!(read.documents[0].at(&["k", "c"]).is_some(), "{file}");
+        }
+    }
 }

@@ -273,7 +273,7 @@ fn stays_inside(path: &str) -> bool {
 
 fn leaves_folder(path: &str) -> Finding {
     Finding::new(
-        "template-invalid",
+        "template-error",
         format!(
             "the output path `{}` leaves the project's folder",
             path.escape_debug()
@@ -288,7 +288,7 @@ fn unknown_target(output: &Output) -> Finding {
         .map(|target| target.name())
         .collect();
     Finding::new(
-        "option-invalid",
+        "project-file",
         format!("there is no output target `{}`", output.target),
     )
     .help(format!("write one of {}", known.join(", ")))

@@ -29,6 +29,9 @@ pub(super) fn written(entry: &CatalogueEntry, uri: Option<&Located<Arc<str>>>) -
     if let Some(registry) = entry.registry.as_ref().filter(|_| entry.built) {
         learn(REGISTRY_KEY, registry);
     }
+    for (name, kind) in &entry.mistyped {
+        facts.mark_mistyped(name, kind);
+    }
     facts
 }
 
@@ -57,7 +60,10 @@ pub(super) fn learn_described(
         learn(image, name, fact.clone(), problems);
     }
     for (name, kind) in described.facts.all_mistyped() {
-        image.facts.mark_mistyped(name, kind);
+        let overruled = |known: &Fact| known.origin > Origin::InfoFile;
+        if !image.facts.get(name).is_some_and(overruled) {
+            image.facts.mark_mistyped(name, kind);
+        }
     }
     if image.uri.is_none() {
         image.uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));

@@ -1,7 +1,8 @@
 //! An image would be stamped without its format.
 
+use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::fact;
+use crate::model::image::{Image, fact};
 use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
@@ -46,24 +47,7 @@ Right:
             if format.is_some_and(|format| !format.is_empty()) {
                 continue;
             }
-            let (key, name) = (&image.key, fact::IMAGE_FORMAT);
-            let finding = Finding::new(
-                self.id(),
-                format!("the format of image `{key}` is not known"),
-            )
-            .about(input.subject_with(pool, key))
-            .at(input.spot(pool.choice.place()), "this image is chosen here")
-            .at(
-                input.spot(image.place),
-                format!("the catalogue's entry has no `{name}`"),
-            );
-            report(if image.built {
-                finding.help(
-                    "give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml",
-                )
-            } else {
-                finding.help(format!("`{}.{name}: raw`", entry_path(image)))
-            });
+            report(unknown(self.id(), input, pool, image));
         }
         for (pool, url) in input.explicit() {
             let format = pool.choice.format.as_ref();
@@ -79,6 +63,22 @@ Right:
                     .help(format!("`{path}: raw`")),
             );
         }
+    }
+}
+
+fn unknown(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, image: &Image) -> Finding {
+    let (key, name) = (&image.key, fact::IMAGE_FORMAT);
+    let finding = Finding::new(id, format!("the format of image `{key}` is not known"))
+        .about(input.subject_with(pool, key))
+        .at(input.spot(pool.choice.place()), "this image is chosen here")
+        .at(
+            input.spot(image.place),
+            format!("the catalogue's entry has no `{name}`"),
+        );
+    if image.built {
+        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+    } else {
+        finding.help(format!("`{}.{name}: raw`", entry_path(image)))
     }
 }
 

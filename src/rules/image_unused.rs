@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Level, Subject};
+use crate::model::image::{Fact, Image, Origin};
+use crate::model::place::Place;
 use crate::rules::{Rule, WorkspaceInput, entry_path};
 
 /// Looks at what all clusters came to.
@@ -41,43 +43,62 @@ Right:
         if input.settings.images.serve_all || input.uses.is_empty() {
             return;
         }
-        let booted: HashSet<&str> = input
-            .uses
-            .iter()
-            .flat_map(|cluster| cluster.pools.iter().map(|(_, key)| &**key))
-            .collect();
-        let served: HashSet<&str> = input
-            .uses
-            .iter()
-            .flat_map(|cluster| cluster.served.iter().map(|key| &**key))
+        let uses = input.uses.iter();
+        let pools = uses.clone().flat_map(|cluster| &cluster.pools);
+        let booted: HashSet<&str> = pools.map(|(_, key)| &**key).collect();
+        let served: HashSet<&str> = uses
+            .flat_map(|cluster| &cluster.served)
+            .map(|key| &**key)
             .collect();
         for (key, image) in input.images {
-            let enabled = image.enabled.as_ref();
-            let place = match enabled {
-                Some(flag) if flag.value && !booted.contains(&**key) => flag.place,
-                None if !image.built && !served.contains(&**key) => image.place,
-                _ => continue,
-            };
-            let what = if enabled.is_some() {
-                "enabled"
-            } else {
-                "declared"
-            };
-            let subject = Subject {
-                image: Some(key.to_string()),
-                ..Subject::default()
-            };
-            report(
-                Finding::new(self.id(), format!("no cluster uses image `{key}`"))
-                    .about(subject)
-                    .at(input.sources.resolve(place), format!("{what} here"))
-                    .help(match enabled {
-                        Some(_) => format!("`{}.enabled: false`", entry_path(image)),
-                        None => format!("remove `{}`", entry_path(image)),
-                    }),
-            );
+            match &image.enabled {
+                Some(flag) if flag.value && !booted.contains(&**key) => {
+                    let edit = format!("`{}.enabled: false`", entry_path(image));
+                    report(unused(
+                        self.id(),
+                        input,
+                        image,
+                        (flag.place, "enabled here"),
+                        edit,
+                    ));
+                }
+                None if is_declared(image) && !served.contains(&**key) => {
+                    let edit = format!("remove `{}`", entry_path(image));
+                    report(unused(
+                        self.id(),
+                        input,
+                        image,
+                        (image.place, "declared here"),
+                        edit,
+                    ));
+                }
+                _ => {}
+            }
         }
     }
+}
+
+/// Whether the user's own `os_images` has it; a list that merely says what exists is the builder's or an info file's.
+fn is_declared(image: &Image) -> bool {
+    let by_user = |(_, fact): (_, &Fact)| fact.origin == Origin::Values;
+    !image.built && image.facts.iter().any(by_user)
+}
+
+fn unused(
+    id: &'static str,
+    input: &WorkspaceInput<'_>,
+    image: &Image,
+    (place, label): (Place, &str),
+    edit: String,
+) -> Finding {
+    let subject = Subject {
+        image: Some(image.key.to_string()),
+        ..Subject::default()
+    };
+    Finding::new(id, format!("no cluster uses image `{}`", image.key))
+        .about(subject)
+        .at(input.sources.resolve(place), label)
+        .help(edit)
 }
 
 #[cfg(test)]
@@ -117,8 +138,11 @@ mod tests {
         given.image("enabled", &[]).enabled = flag(true);
         given.image("disabled", &[]).enabled = flag(false);
         given.image("booted", &[]).enabled = flag(true);
-        given.image("declared", &[]).built = false;
-        given.image("extra", &[]).built = false;
+        given
+            .image("declared", &[("values!uri", "oci://r/a:1")])
+            .built = false;
+        given.image("extra", &[("values!uri", "oci://r/b:1")]).built = false;
+        given.image("exported", &[("uri", "oci://r/c:1")]).built = false;
         Arc::unwrap_or_clone(given.finished().images)
     }
 

@@ -13,6 +13,7 @@ mod format_missing;
 mod format_unsupported;
 mod image_name_collision;
 mod image_name_invalid;
+mod image_not_chosen;
 mod image_not_enabled;
 mod image_unused;
 mod k8s_flavor_mismatch;
@@ -65,6 +66,7 @@ pub const RULES: &[&dyn Rule] = &[
     &format_unsupported::FormatUnsupported,
     &image_name_collision::ImageNameCollision,
     &image_name_invalid::ImageNameInvalid,
+    &image_not_chosen::ImageNotChosen,
     &image_not_enabled::ImageNotEnabled,
     &image_unused::ImageUnused,
     &k8s_flavor_mismatch::K8sFlavorMismatch,

@@ -22,11 +22,11 @@ all: no `..`, no absolute path, none of the names that Windows reserves.
 Wrong:
 
     clusters:
-      - {name: ../prod, values: [edge-1.yaml]}
+      - {name: aux, values: [edge-1.yaml]}      # a device's name on Windows
 
 Right:
 
     clusters:
-      - {name: prod, values: [edge-1.yaml]}"
+      - {name: aux-1, values: [edge-1.yaml]}"
     }
 }

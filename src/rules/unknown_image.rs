@@ -1,5 +1,6 @@
 //! A node pool names an image that the catalogue does not have.
 
+use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::matching::Outcome;
 use crate::model::place::Place;
@@ -52,31 +53,32 @@ Right:
                 1 => "the catalogue has one other image".to_string(),
                 count => format!("none of the {count} images of the catalogue"),
             };
-            let mut finding =
-                Finding::new(self.id(), format!("image `{key}` is not in the catalogue"))
-                    .about(input.subject_with(pool, key))
-                    .at(input.spot(place), label);
-            if let Some(known) = did_you_mean(key, images.keys().map(|key| &**key)) {
-                let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-                finding = finding.help(format!("did you mean `{path}: {known}`"));
-            }
-            let off = input
-                .view
-                .registries
-                .iter()
-                .find(|(_, registry)| !registry.enabled);
-            if let Some((name, registry)) = off {
-                finding = finding
-                    .at(
-                        input.spot(registry.place),
-                        "images of this registry are left out",
-                    )
-                    .help(format!(
-                        "or `os_images_oci_registries.{name}.enabled: true`"
-                    ));
-            }
-            report(finding);
+            let finding = Finding::new(self.id(), format!("image `{key}` is not in the catalogue"))
+                .about(input.subject_with(pool, key))
+                .at(input.spot(place), label);
+            report(mend(input, pool, key, finding));
         }
+    }
+}
+
+/// Adds the key that was meant, and a registry whose images are left out.
+fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) -> Finding {
+    let known = input.view.images.keys().map(|key| &**key);
+    if let Some(known) = did_you_mean(key, known) {
+        let path = input.path(pool, "image_key", |choice| choice.key.is_some());
+        finding = finding.help(format!("did you mean `{path}: {known}`"));
+    }
+    let mut registries = input.view.registries.iter();
+    match registries.find(|(_, registry)| !registry.enabled) {
+        Some((name, off)) => finding
+            .at(
+                input.spot(off.place),
+                "images of this registry are left out",
+            )
+            .help(format!(
+                "or `os_images_oci_registries.{name}.enabled: true`"
+            )),
+        None => finding,
     }
 }
 

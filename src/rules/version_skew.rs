@@ -63,10 +63,8 @@ fn report_skew(
     report: &mut dyn FnMut(Finding),
 ) {
     let whole = input.view.cluster.k8s_version.as_ref();
-    let worker = pool.k8s_version.as_ref().or(whole);
-    let leader = control_plane
-        .and_then(|pool| pool.k8s_version.as_ref())
-        .or(whole);
+    let leader = control_plane.and_then(|pool| pool.k8s_version.as_ref());
+    let (worker, leader) = (pool.k8s_version.as_ref().or(whole), leader.or(whole));
     let Some((worker, leader)) = worker.zip(leader) else {
         return;
     };
@@ -79,28 +77,17 @@ fn report_skew(
     let Some(fault) = fault(own.minors_ahead_of(&other), kubeadm) else {
         return;
     };
-    let pool_name = &pool.name;
+    let (pool_name, newer) = (&pool.name, if own > other { worker } else { leader });
     let message = format!(
         "node pool `{pool_name}` runs Kubernetes `{}`, {fault} `{}`",
         worker.value, leader.value
     );
-    let known = worker.place.is_known();
     report(
         Finding::new(id, message)
             .about(input.subject(Some(pool)))
-            .at(
-                input.spot(if known { worker.place } else { pool.place }),
-                "this pool's version",
-            )
+            .at(input.spot(worker.place), "this pool's version")
             .at(input.spot(leader.place), "the control plane's version")
-            .help(format!(
-                "run `{}` in both",
-                if own > other {
-                    &worker.value
-                } else {
-                    &leader.value
-                }
-            )),
+            .help(format!("run `{}` in both", newer.value)),
     );
 }
 

@@ -270,7 +270,7 @@ fn required<'a>(output: &'a Output, name: &str, report: Report<'_>) -> &'a str {
     if text.is_empty() {
         report(
             Finding::new(
-                "option-invalid",
+                "project-file",
                 format!("target `{}` needs the option `{name}`", output.target),
             )
             .help(format!(

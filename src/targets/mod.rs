@@ -128,7 +128,7 @@ impl TargetInput<'_> {
         if provider.is_none() {
             let known: Vec<&str> = providers::PROVIDERS.iter().map(|p| p.name()).collect();
             let mut finding = Finding::new(
-                "provider-unsupported",
+                "manifest-invalid",
                 format!("no machine template is known for the infrastructure provider `{name}`"),
             )
             .at(
@@ -191,7 +191,7 @@ fn word_option<T: Copy>(
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         report(
             Finding::new(
-                "option-invalid",
+                "project-file",
                 format!(
                     "`{name}: {text}` is not an option of target `{}`",
                     output.target
@@ -205,7 +205,7 @@ fn word_option<T: Copy>(
 
 fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Value) -> Finding {
     Finding::new(
-        "option-invalid",
+        "project-file",
         format!(
             "option `{name}` of target `{}` is {wanted}, not `{value}`",
             output.target

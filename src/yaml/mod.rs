@@ -4,10 +4,11 @@
 //! it takes for booleans and which digits for octal decides what a cluster becomes, so its rules are followed here, quirks
 //! included; what would surprise the author of a file is told in [`Notice`]s.
 
+mod as_helm;
 mod compose;
 mod decode;
 mod documents;
-pub mod emit;
+mod emit;
 mod inside;
 mod json_text;
 mod mapping;
@@ -15,7 +16,6 @@ mod misread;
 mod notice;
 mod resolve;
 mod scan;
-mod to_yaml;
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ use crate::model::merge;
 use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
 
+pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
-pub use emit::{emit, emit_at, quoted, to_yaml};
+pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::inside;
 pub use notice::{Misreading, Notice, NoticeKind};
-pub use to_yaml::{Lists, to_yaml as go_yaml};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

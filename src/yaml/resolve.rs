@@ -253,7 +253,7 @@ fn float_key(number: f64) -> String {
 }
 
 /// The four layouts of a date that go-yaml knows.
-fn is_timestamp(text: &str) -> bool {
+pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((date, time)) = split_date(text) else {
         return false;
     };

@@ -26,7 +26,10 @@ impl Metalmark {
     pub(crate) fn within(folder: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
         command.current_dir(folder).env_clear().stdin(Stdio::null());
-        Self { command, folder: folder.to_owned() }
+        Self {
+            command,
+            folder: folder.to_owned(),
+        }
     }
 
     pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
@@ -41,12 +44,20 @@ impl Metalmark {
 
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
     pub(crate) fn run(mut self) -> Outcome {
-        let Output { status, stdout, stderr } = self.command.output().expect("the binary starts");
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.command.output().expect("the binary starts");
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).expect("output is UTF-8");
             text.replace(&self.folder.to_string_lossy().into_owned(), "[FOLDER]")
         };
-        Outcome { status: status.code().expect("not killed"), stdout: text(stdout), stderr: text(stderr) }
+        Outcome {
+            status: status.code().expect("not killed"),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
     }
 }
 
@@ -55,7 +66,9 @@ pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     for entry in walkdir::WalkDir::new(folder).min_depth(1) {
         let entry = entry.expect("readable");
-        let to = scratch.path().join(entry.path().strip_prefix(folder).expect("below"));
+        let to = scratch
+            .path()
+            .join(entry.path().strip_prefix(folder).expect("below"));
         if entry.file_type().is_dir() {
             std::fs::create_dir_all(to).expect("created");
         } else {
@@ -71,10 +84,17 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
     let named = std::env::var_os(&variable).map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = named.or_else(|| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file()));
+    let found = named.or_else(|| {
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file())
+    });
     if found.is_none() {
         let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
-        assert!(!required.split(',').any(|word| word == name), "`{name}` is required (METALMARK_REQUIRE) and was not found");
+        assert!(
+            !required.split(',').any(|word| word == name),
+            "`{name}` is required (METALMARK_REQUIRE) and was not found"
+        );
         println!("skipped: `{name}` was not found");
     }
     found
@@ -92,6 +112,8 @@ pub(crate) fn golden(file: &Path, actual: &str) {
         expected == actual,
         "{} differs (BLESS=1 rewrites it):\n{}",
         file.display(),
-        similar::TextDiff::from_lines(&expected, actual).unified_diff().header("expected", "actual")
+        similar::TextDiff::from_lines(&expected, actual)
+            .unified_diff()
+            .header("expected", "actual")
     );
 }

@@ -88,13 +88,22 @@ pub(super) struct FactAccount {
 }
 
 /// The account of one pool.
-pub(super) fn of_pool(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Matching, cache: &PatternCache) -> PoolAccount {
+pub(super) fn of_pool(
+    view: &ClusterView,
+    pool: &Pool,
+    selection: &Selection,
+    matching: Matching,
+    cache: &PatternCache,
+) -> PoolAccount {
     let told = |value: &str, place: Place| tell(value, place, &view.sources);
     let image = match &selection.outcome {
         Outcome::Image(key) => view.images.get(key),
         _ => None,
     };
-    let version = pool.k8s_version.as_ref().or(view.cluster.k8s_version.as_ref());
+    let version = pool
+        .k8s_version
+        .as_ref()
+        .or(view.cluster.k8s_version.as_ref());
     PoolAccount {
         cluster: view.cluster.name.to_string(),
         pool: pool.name.to_string(),
@@ -105,7 +114,9 @@ pub(super) fn of_pool(view: &ClusterView, pool: &Pool, selection: &Selection, ma
         outcome: outcome(&selection.outcome),
         image: image.map(|image| image.key.to_string()),
         other_mode: selection.other_mode.as_ref().map(outcome),
-        facts: image.map(|image| facts(image, &view.sources)).unwrap_or_default(),
+        facts: image
+            .map(|image| facts(image, &view.sources))
+            .unwrap_or_default(),
     }
 }
 
@@ -113,28 +124,50 @@ pub(super) fn of_pool(view: &ClusterView, pool: &Pool, selection: &Selection, ma
 pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
     let account = |(name, fact): (&std::sync::Arc<str>, &crate::model::image::Fact)| {
         let at = sources.resolve(fact.place).map(|spot| spot.to_string());
-        (name.to_string(), FactAccount { value: fact.value.to_string(), origin: fact.origin.to_string(), at })
+        (
+            name.to_string(),
+            FactAccount {
+                value: fact.value.to_string(),
+                origin: fact.origin.to_string(),
+                at,
+            },
+        )
     };
     image.facts.iter().map(account).collect()
 }
 
 fn tell(value: &str, place: Place, sources: &Sources) -> Told {
-    Told { value: value.to_owned(), at: sources.resolve(place).map(|spot| spot.to_string()) }
+    Told {
+        value: value.to_owned(),
+        at: sources.resolve(place).map(|spot| spot.to_string()),
+    }
 }
 
 fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
-    let infra = view.cluster.infra_provider.as_ref().map_or("capm3", |infra| &infra.value);
+    let infra = view
+        .cluster
+        .infra_provider
+        .as_ref()
+        .map_or("capm3", |infra| &infra.value);
     let of_pool = |level: &&ChoiceLevel| match &level.name {
         LevelName::Cluster => true,
         LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
         LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
-        LevelName::MachineDeployment(name) => matches!(&pool.name, PoolName::MachineDeployment(own) if own == name),
+        LevelName::MachineDeployment(name) => {
+            matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
+        }
     };
     let account = |level: &ChoiceLevel| LevelAccount {
         path: level.name.path(infra).join("."),
         sets: settings(&level.choice, &view.sources),
     };
-    view.cluster.levels.iter().filter(of_pool).map(account).filter(|level| !level.sets.is_empty()).collect()
+    view.cluster
+        .levels
+        .iter()
+        .filter(of_pool)
+        .map(account)
+        .filter(|level| !level.sets.is_empty())
+        .collect()
 }
 
 fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, Told> {
@@ -147,16 +180,36 @@ fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, Told> {
     ];
     let mut sets: BTreeMap<String, Told> = plain
         .into_iter()
-        .filter_map(|(name, value)| value.as_ref().map(|value| (name.to_owned(), tell(&value.value, value.place, sources))))
+        .filter_map(|(name, value)| {
+            value
+                .as_ref()
+                .map(|value| (name.to_owned(), tell(&value.value, value.place, sources)))
+        })
         .collect();
-    for term in choice.selector.iter().flat_map(|selector| &selector.value.terms) {
-        sets.insert(format!("os_image_selector.{}", term.fact), tell(&wanted(&term.wanted), term.place, sources));
+    for term in choice
+        .selector
+        .iter()
+        .flat_map(|selector| &selector.value.terms)
+    {
+        sets.insert(
+            format!("os_image_selector.{}", term.fact),
+            tell(&wanted(&term.wanted), term.place, sources),
+        );
     }
     sets
 }
 
 fn terms(selector: &Selector, sources: &Sources) -> BTreeMap<String, Told> {
-    selector.terms.iter().map(|term| (term.fact.to_string(), tell(&wanted(&term.wanted), term.place, sources))).collect()
+    selector
+        .terms
+        .iter()
+        .map(|term| {
+            (
+                term.fact.to_string(),
+                tell(&wanted(&term.wanted), term.place, sources),
+            )
+        })
+        .collect()
 }
 
 fn wanted(wanted: &Wanted) -> String {
@@ -167,7 +220,12 @@ fn wanted(wanted: &Wanted) -> String {
     }
 }
 
-fn considered(view: &ClusterView, selection: &Selection, matching: Matching, cache: &PatternCache) -> Vec<CandidateAccount> {
+fn considered(
+    view: &ClusterView,
+    selection: &Selection,
+    matching: Matching,
+    cache: &PatternCache,
+) -> Vec<CandidateAccount> {
     if selection.finalised.terms.is_empty() {
         return Vec::new();
     }
@@ -177,14 +235,26 @@ fn considered(view: &ClusterView, selection: &Selection, matching: Matching, cac
         differs: candidate
             .differs
             .into_iter()
-            .map(|differs| DifferenceAccount { fact: differs.fact, wanted: differs.wanted, has: differs.has })
+            .map(|differs| DifferenceAccount {
+                fact: differs.fact,
+                wanted: differs.wanted,
+                has: differs.has,
+            })
             .collect(),
     };
-    candidates(&selection.finalised, &view.images, matching, cache).into_iter().map(account).collect()
+    candidates(&selection.finalised, &view.images, matching, cache)
+        .into_iter()
+        .map(account)
+        .collect()
 }
 
 fn outcome(outcome: &Outcome) -> String {
-    let list = |keys: &[crate::model::image::ImageKey]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let list = |keys: &[crate::model::image::ImageKey]| {
+        keys.iter()
+            .map(|key| format!("`{key}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match outcome {
         Outcome::Image(key) => format!("image `{key}`"),
         Outcome::Explicit => "the image that `machine_image_url` gives".to_owned(),
@@ -192,7 +262,10 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalogue"),
         Outcome::NoMatch => "no image: none matches".to_owned(),
         Outcome::Several(keys) => format!("no image: {} match: {}", keys.len(), list(keys)),
-        Outcome::Disagree { key, selected } => format!("no image: `image_key` names `{key}`, the selector matches {}", list(selected)),
+        Outcome::Disagree { key, selected } => format!(
+            "no image: `image_key` names `{key}`, the selector matches {}",
+            list(selected)
+        ),
         Outcome::Invalid(reason) => format!("no image: {reason}"),
     }
 }

@@ -57,26 +57,40 @@ struct ImageAccount {
 ///
 /// # Errors
 /// The world failed, there is no project, or nothing has that name.
-pub fn explain(request: &Request, options: &ExplainOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+pub fn explain(
+    request: &Request,
+    options: &ExplainOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     let subject = options.subject.as_str();
     if let Some(rule) = rules::rule(subject) {
         answer(&told(rule), options.format, terminal, text::rule)?;
         return Ok(Verdict::Clean);
     }
-    let workspace = read::workspace(request)?;
-    let tools = fleet::tools(&workspace, options.today)?;
-    let (cluster, pool) = subject.split_once('/').map_or((subject, None), |(cluster, pool)| (cluster, Some(pool)));
-    if let Some(entry) = workspace.clusters.iter().find(|entry| &*entry.name == cluster) {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, options.today)?;
+    let (cluster, pool) = subject
+        .split_once('/')
+        .map_or((subject, None), |(cluster, pool)| (cluster, Some(pool)));
+    if let Some(entry) = workspace
+        .clusters
+        .iter()
+        .find(|entry| &*entry.name == cluster)
+    {
         let view = fleet::view(&workspace, &tools, entry)?;
         let pools = pools(&view, pool, &workspace, &tools)?;
-        answer(&pools, options.format, terminal, |pools, out| text::pools(pools, out))?;
+        answer(&pools, options.format, terminal, |pools, out| {
+            text::pools(pools, out)
+        })?;
         return Ok(Verdict::Clean);
     }
     let images = images(subject, &workspace, &tools)?;
     if images.is_empty() {
         return Err(nothing(subject, &workspace));
     }
-    answer(&images, options.format, terminal, |images, out| text::images(images, out))?;
+    answer(&images, options.format, terminal, |images, out| {
+        text::images(images, out)
+    })?;
     Ok(Verdict::Clean)
 }
 
@@ -98,19 +112,40 @@ fn answer<T: Serialize>(
 }
 
 fn told(rule: &'static dyn Rule) -> RuleAccount {
-    RuleAccount { rule: rule.id(), level: rule.level(), summary: rule.summary(), explanation: rule.explanation() }
+    RuleAccount {
+        rule: rule.id(),
+        level: rule.level(),
+        summary: rule.summary(),
+        explanation: rule.explanation(),
+    }
 }
 
-fn pools(view: &ClusterView, pool: Option<&str>, workspace: &Workspace, tools: &Tools) -> Result<Vec<PoolAccount>, Error> {
+fn pools(
+    view: &ClusterView,
+    pool: Option<&str>,
+    workspace: &Workspace,
+    tools: &Tools,
+) -> Result<Vec<PoolAccount>, Error> {
     let all = view.cluster.pools.iter().zip(&view.selections);
-    let wanted = all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
+    let wanted =
+        all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
     let matching = workspace.settings.matching;
-    let accounts: Vec<PoolAccount> =
-        wanted.map(|(pool, selection)| account::of_pool(view, pool, selection, matching, &tools.patterns)).collect();
+    let accounts: Vec<PoolAccount> = wanted
+        .map(|(pool, selection)| account::of_pool(view, pool, selection, matching, &tools.patterns))
+        .collect();
     match pool {
         Some(pool) if accounts.is_empty() => {
-            let names: Vec<String> = view.cluster.pools.iter().map(|pool| format!("`{}`", pool.name)).collect();
-            let message = format!("cluster `{}` has no pool `{pool}`\nhelp: it has {}", view.cluster.name, names.join(", "));
+            let names: Vec<String> = view
+                .cluster
+                .pools
+                .iter()
+                .map(|pool| format!("`{}`", pool.name))
+                .collect();
+            let message = format!(
+                "cluster `{}` has no pool `{pool}`\nhelp: it has {}",
+                view.cluster.name,
+                names.join(", ")
+            );
             Err(Error::Usage { message })
         }
         _ => Ok(accounts),
@@ -119,10 +154,15 @@ fn pools(view: &ClusterView, pool: Option<&str>, workspace: &Workspace, tools: &
 
 /// The image of a key in every cluster's catalogue, those that are the same told once.
 fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAccount>, Error> {
-    let survey = fleet::survey(workspace, tools, |view, _| Ok((image(key, view), Vec::new())))?;
+    let survey = fleet::survey(workspace, tools, |view, _| {
+        Ok((image(key, view), Vec::new()))
+    })?;
     let mut told: Vec<ImageAccount> = Vec::new();
     for account in survey.results.into_iter().flatten() {
-        match told.iter_mut().find(|known| known.uri == account.uri && same_facts(&known.facts, &account.facts)) {
+        match told
+            .iter_mut()
+            .find(|known| known.uri == account.uri && same_facts(&known.facts, &account.facts))
+        {
             Some(known) => {
                 known.used_by.extend(account.used_by);
                 known.served_for.extend(account.served_for);
@@ -133,15 +173,24 @@ fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAc
     Ok(told)
 }
 
-fn same_facts(known: &BTreeMap<String, FactAccount>, other: &BTreeMap<String, FactAccount>) -> bool {
+fn same_facts(
+    known: &BTreeMap<String, FactAccount>,
+    other: &BTreeMap<String, FactAccount>,
+) -> bool {
     let values = |facts: &BTreeMap<String, FactAccount>| -> Vec<(String, String)> {
-        facts.iter().map(|(name, fact)| (name.clone(), fact.value.clone())).collect()
+        facts
+            .iter()
+            .map(|(name, fact)| (name.clone(), fact.value.clone()))
+            .collect()
     };
     values(known) == values(other)
 }
 
 fn image(key: &str, view: &ClusterView) -> Option<ImageAccount> {
-    let image = view.images.get(key).or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
+    let image = view
+        .images
+        .get(key)
+        .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
     let booted = view.cluster.pools.iter().zip(&view.selections);
     let used_by = booted
         .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(chosen) if *chosen == image.key))
@@ -152,16 +201,28 @@ fn image(key: &str, view: &ClusterView) -> Option<ImageAccount> {
         uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
         facts: account::facts(image, &view.sources),
         used_by: used_by.collect(),
-        served_for: served.then(|| view.cluster.name.to_string()).into_iter().collect(),
+        served_for: served
+            .then(|| view.cluster.name.to_string())
+            .into_iter()
+            .collect(),
     })
 }
 
 fn nothing(subject: &str, workspace: &Workspace) -> Error {
-    let names: Vec<Arc<str>> = workspace.clusters.iter().map(|entry| Arc::clone(&entry.name)).collect();
-    let known = RULES.iter().map(|rule| rule.id()).chain(names.iter().map(|name| &**name));
+    let names: Vec<Arc<str>> = workspace
+        .clusters
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .collect();
+    let known = RULES
+        .iter()
+        .map(|rule| rule.id())
+        .chain(names.iter().map(|name| &**name));
     let help = match did_you_mean(subject, known) {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`metalmark images` lists the image keys, README.md the rules".to_owned(),
     };
-    Error::Usage { message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}") }
+    Error::Usage {
+        message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}"),
+    }
 }

@@ -13,7 +13,11 @@ pub(super) fn rule(rule: &RuleAccount, out: &mut dyn Write) -> io::Result<()> {
         Level::Warning => "warning",
         Level::Error => "error",
     };
-    writeln!(out, "{} ({level} unless the policy says otherwise)\n", rule.rule)?;
+    writeln!(
+        out,
+        "{} ({level} unless the policy says otherwise)\n",
+        rule.rule
+    )?;
     writeln!(out, "{}", rule.explanation.trim())
 }
 
@@ -42,7 +46,11 @@ fn pool(pool: &PoolAccount, out: &mut dyn Write) -> io::Result<()> {
     if !pool.selector.is_empty() {
         writeln!(out, "  the selector, with what the cluster adds")?;
         for (fact, value) in &pool.selector {
-            let value = if value.at.is_none() { format!("{}  (from the cluster)", value.value) } else { told(value) };
+            let value = if value.at.is_none() {
+                format!("{}  (from the cluster)", value.value)
+            } else {
+                told(value)
+            };
             writeln!(out, "    {fact}: {value}")?;
         }
     }
@@ -64,9 +72,17 @@ fn candidate(candidate: &CandidateAccount, out: &mut dyn Write) -> io::Result<()
     }
     let differs = candidate.differs.iter().map(|differs| match &differs.has {
         Some(has) => format!("{} is {has}, not {}", differs.fact, differs.wanted),
-        None => format!("{} is not known, wanted is {}", differs.fact, differs.wanted),
+        None => format!(
+            "{} is not known, wanted is {}",
+            differs.fact, differs.wanted
+        ),
     });
-    writeln!(out, "    - {}: {}", candidate.key, differs.collect::<Vec<_>>().join("; "))
+    writeln!(
+        out,
+        "    - {}: {}",
+        candidate.key,
+        differs.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// One image, or several that share a key.
@@ -93,8 +109,16 @@ fn facts(
         writeln!(out, "{indent}facts")?;
     }
     for (name, fact) in facts {
-        let at = fact.at.as_ref().map(|at| format!(", {at}")).unwrap_or_default();
-        writeln!(out, "{indent}  {name}: {}  ({}{at})", fact.value, fact.origin)?;
+        let at = fact
+            .at
+            .as_ref()
+            .map(|at| format!(", {at}"))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "{indent}  {name}: {}  ({}{at})",
+            fact.value, fact.origin
+        )?;
     }
     Ok(())
 }
@@ -107,5 +131,9 @@ fn told(told: &Told) -> String {
 }
 
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "nobody".to_owned()
+    } else {
+        names.join(", ")
+    }
 }

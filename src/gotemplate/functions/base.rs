@@ -159,7 +159,9 @@ mod tests {
     #[test]
     fn bytes_survive_the_way_there_and_back() {
         for length in 0..20 {
-            let bytes: Vec<u8> = (0..length).map(|index| index * 37 % 251).collect();
+            let bytes: Vec<u8> = (0..length)
+                .map(|index: u8| index.wrapping_mul(37))
+                .collect();
             assert_eq!(
                 BASE64.decode(BASE64.encode(&bytes).as_bytes()),
                 Ok(bytes.clone())

@@ -5,7 +5,7 @@ use super::super::{Error, Value, convert::from_model, convert::to_exact_model};
 use super::json::{error_list, error_map, unmarshal_error};
 use crate::model::engine::Engine;
 use crate::model::place::Place;
-use crate::yaml::{self, Lists};
+use crate::yaml::{self, Lists, SyntaxError};
 
 const ANY: &[Type] = &[Type::Any];
 const TEXT: &[Type] = &[Type::String];
@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let text = yaml::go_yaml(&to_exact_model(&call.value(0))?, lists);
+    let text = yaml::as_helm(&to_exact_model(&call.value(0))?, lists);
     call.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
@@ -35,11 +35,22 @@ fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
             let first = documents.documents.first();
             Ok(first.map_or(Value::Nil, |node| from_model(&node.value)))
         }
-        Err(error) => Err(format!(
-            "error converting YAML to JSON: yaml: {}",
-            error.message
-        )),
+        Err(error) => Err(in_words_of_go(&error, &text)),
     })
+}
+
+/// The error as go-yaml words it, where its words are known: templates see them as a value.
+fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
+    let before = text.get(..error.place.start as usize).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let message = match error.message.strip_prefix("expected ") {
+        Some(expected) => {
+            let expected = expected.split(", found").next().unwrap_or(expected);
+            format!("did not find expected {}", expected.replace('`', "'"))
+        }
+        None => error.message.clone(),
+    };
+    format!("error converting YAML to JSON: yaml: line {line}: {message}")
 }
 
 /// Only a map, or nothing; what goes wrong is the value of a key `Error`.

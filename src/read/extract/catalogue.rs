@@ -11,18 +11,28 @@ use crate::model::value::{Node, Value};
 use crate::model::workspace::Registry;
 
 /// The lists of images that are given with their references: today's name and the one until 2024-03.
-const GIVEN: &[&str] = &["os_images", "osImages"];
+const GIVEN: [&str; 2] = ["os_images", "osImages"];
 /// The lists of the builder's images: Sylva's name and the proposal's.
-const BUILT: &[&str] = &[
+const BUILT: [&str; 2] = [
     "sylva_diskimagebuilder_images",
     "diskimage_builder_os_images",
 ];
+/// The registries by name.
+const REGISTRIES: &str = "os_images_oci_registries";
+/// The registry of everything that Sylva publishes (S13).
+const BASE: &str = "sylva_base_oci_registry";
 /// The builder's version, likewise.
-const VERSION: &[&str] = &[
+const VERSION: [&str; 2] = [
     "sylva_diskimagebuilder_version",
     "diskimage_builder_version",
 ];
 
+/// Every key that the catalogue is made of.
+pub(super) const KEYS: [&str; 8] = [
+    GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE,
+];
+
+/// The catalogue, evaluated: the version and the base registry only where an image needs them.
 pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalogue {
     let root = evaluator.root();
     let mut entries = Vec::new();
@@ -43,9 +53,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
             .iter()
             .filter(|_| needs_builder)
             .find_map(|name| report.string(&root, name)),
-        base_registry: needs_base
-            .then(|| report.string(&root, "sylva_base_oci_registry"))
-            .flatten(),
+        base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
         registries: registries(&root, report),
         entries,
     }
@@ -81,6 +89,7 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
         registry: None,
         enabled: None,
         properties: Vec::new(),
+        mistyped: Vec::new(),
         place: found.key_place,
     };
     let said = match found.branch.shallow() {
@@ -105,16 +114,28 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
             "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
             "enabled" => entry.enabled = flag(&path, &node, report),
             "default_enabled" => default_enabled = flag(&path, &node, report),
-            _ => {
-                let text = scalar_text(&node.value).map(|text| Located::new(text, node.place));
-                entry
-                    .properties
-                    .extend(text.map(|text| (property.key, text)));
+            name => {
+                if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
+                    let kind = node.value.kind();
+                    entry.mistyped.push((Arc::clone(&property.key), kind));
+                }
+                properties(name, &node, &mut entry.properties);
             }
         }
     }
     entry.enabled = entry.enabled.or(default_enabled);
     Some(entry)
+}
+
+/// The scalars of an image by name; those of a map in it (`persistence.size`) by their path.
+fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Located<Arc<str>>)>) {
+    if let Value::Map(map) = &node.value {
+        for inner in map.iter() {
+            properties(&format!("{name}.{}", inner.key), &inner.node, into);
+        }
+    } else if let Some(text) = scalar_text(&node.value) {
+        into.push((name.into(), Located::new(text, node.place)));
+    }
 }
 
 /// A boolean, or the text of one that an expression printed.
@@ -133,7 +154,7 @@ fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool
 }
 
 fn registries(root: &Branch, report: &mut Report<'_>) -> BTreeMap<Arc<str>, Registry> {
-    let Some(branch) = report.answer(root.child("os_images_oci_registries")) else {
+    let Some(branch) = report.answer(root.child(REGISTRIES)) else {
         return BTreeMap::new();
     };
     let entries = report.answer(branch.entries()).unwrap_or_default();

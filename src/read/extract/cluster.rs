@@ -10,7 +10,7 @@ use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
 use crate::model::value::Value;
 
-/// The providers whose settings stand directly under `cluster`, and which are meant where only one of them does.
+/// The providers whose settings stand directly under `cluster`: the one that does is meant, else the first.
 const PROVIDERS: &[&str] = &["capm3", "capo"];
 
 pub(super) fn cluster(
@@ -53,7 +53,8 @@ pub(super) fn cluster(
     }
     cluster.infra_provider = cluster
         .infra_provider
-        .or_else(|| only_provider(&branch, report));
+        .or_else(|| only_provider(&branch, report))
+        .or_else(|| Some(Located::new(PROVIDERS[0].into(), Place::NONE)));
     pools::pools(&branch, &mut cluster, report);
     let chooses = cluster.pools.iter().any(|pool| pool.choice.is_made());
     if chooses && cluster.k8s_version.is_none() && !version_is_wrong {

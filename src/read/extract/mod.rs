@@ -17,23 +17,28 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
 use report::Report;
 
+/// The keys of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
+pub(super) const CATALOGUE_KEYS: [&str; 8] = catalogue::KEYS;
+
 /// The image catalogue, in both vocabularies, and what is wrong with it.
-pub fn catalogue(
+pub(super) fn catalogue(
     evaluator: &Evaluator,
     sources: &Sources,
     subject: Subject,
 ) -> (Catalogue, Vec<Finding>) {
     let mut report = Report::new(sources, subject);
     let catalogue = catalogue::catalogue(evaluator, &mut report);
+    report.order(evaluator);
     (catalogue, report.findings)
 }
 
-/// The cluster and its node pools, and what is wrong with them. `namespace` is that of the cluster's objects.
-pub fn cluster(
+/// The cluster and its node pools without its catalogue, and what is wrong with them. `name` and `namespace` are the
+/// project's words for it.
+pub(super) fn cluster(
     evaluator: &Evaluator,
+    sources: &Sources,
     name: &Arc<str>,
     namespace: &Arc<str>,
-    sources: &Sources,
 ) -> (Cluster, Vec<Finding>) {
     let subject = Subject {
         cluster: Some(name.to_string()),
@@ -41,15 +46,6 @@ pub fn cluster(
     };
     let mut report = Report::new(sources, subject);
     let cluster = cluster::cluster(evaluator, name, namespace, &mut report);
+    report.order(evaluator);
     (cluster, report.findings)
-}
-
-/// The expressions, of those evaluated so far, that Helm would come to something else with (T13): findings of
-/// `expression-order`.
-pub fn order(evaluator: &Evaluator, sources: &Sources, subject: Subject) -> Vec<Finding> {
-    let mut report = Report::new(sources, subject);
-    for difference in evaluator.order_differences() {
-        report.order(&difference);
-    }
-    report.findings
 }

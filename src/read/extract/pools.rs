@@ -9,7 +9,10 @@ use crate::model::merge::merge;
 use crate::model::place::{Located, Place};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Entry, Map, Node, Number, Value};
+use crate::providers;
 
+/// The image's key: Sylva's name, and the proposal's.
+const KEYS: [&str; 2] = ["image_key", "os_image_key"];
 /// The settings that choose an image.
 const CHOICE: &[&str] = &[
     "image_key",
@@ -20,24 +23,6 @@ const CHOICE: &[&str] = &[
     "os_image_key",
     "os_image_selector",
 ];
-/// The other settings that machine templates take. An expression in a setting that no template takes is not evaluated, and
-/// its setting left out: networks and addresses are the chart's own affair.
-const STAMPED: &[&str] = &[
-    "automatedCleaningMode",
-    "customDeploy",
-    "dataTemplate",
-    "failureDomain",
-    "hostSelector",
-    "metaData",
-    "networkData",
-    "nodeReuse",
-    "template",
-    "userData",
-];
-
-/// Credentials, which no template takes either.
-const SECRET: &str = "clouds_yaml";
-
 /// Fills in the levels and the pools.
 pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<'_>) {
     let infra = cluster
@@ -52,7 +37,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     report.pool(Some(PoolName::ControlPlane.to_string()));
     let own = part(branch, "control_plane", report);
     let level = levels.read(LevelName::ControlPlane, own.as_ref(), report);
-    let settings = merge(&root, &level);
+    let settings = over(&root, &level);
     cluster.pools.push(Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
@@ -68,7 +53,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         default.as_ref(),
         report,
     );
-    let inherited = merge(&root, &level);
+    let inherited = over(&root, &level);
     for found in deployments(branch, report) {
         report.pool(Some(found.key.to_string()));
         let pool = deployment(&found, default.as_ref(), &inherited, &mut levels, report);
@@ -98,7 +83,7 @@ fn deployment(
     }
     let name = LevelName::MachineDeployment(Arc::clone(&found.key));
     let level = levels.read(name, Some(&found.branch), report);
-    let settings = merge(inherited, &level);
+    let settings = over(inherited, &level);
     let own_or_default = |key: &str, report: &mut Report<'_>| {
         let own = report.answer(found.branch.child(key));
         match (own, default) {
@@ -163,30 +148,20 @@ impl Levels {
     }
 }
 
+/// The settings that choose an image, and those that the provider's machine templates take. Others are the chart's own
+/// affair (networks, credentials) and are not even evaluated.
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;
     let entries = report.answer(branch.entries())?;
-    let is_as_it_should = |entry: &BranchEntry| {
-        !["os_image_key", SECRET].contains(&&*entry.key) && entry.branch.is_plain()
-    };
-    if entries.iter().all(is_as_it_should) {
-        return report.answer(branch.node());
-    }
-    let has_key = entries.iter().any(|entry| &*entry.key == "image_key");
+    let stamped = providers::find(infra).map_or(&[][..], |provider| provider.settings());
     let mut kept = Vec::new();
     for entry in entries {
-        let is_needed = CHOICE.contains(&&*entry.key) || STAMPED.contains(&&*entry.key);
-        if !is_needed && (*entry.key == *SECRET || !entry.branch.is_plain()) {
+        if !CHOICE.contains(&&*entry.key) && !stamped.contains(&&*entry.key) {
             continue;
         }
-        // One name for the choice, so that either name overrides the level below.
-        let key = match &*entry.key {
-            "os_image_key" if !has_key => Arc::from("image_key"),
-            _ => entry.key,
-        };
         if let Some(node) = report.answer(entry.branch.node()) {
             kept.push(Entry {
-                key,
+                key: entry.key,
                 key_place: entry.key_place,
                 node,
             });
@@ -196,6 +171,34 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
         value: kept.into_iter().collect::<Map>().into(),
         place: branch.place(),
     })
+}
+
+/// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below (T6). The
+/// two names of the image's key are one.
+fn over(lower: &Node, upper: &Node) -> Node {
+    let sets = |name: &str| {
+        upper
+            .value
+            .as_map()
+            .is_some_and(|map| map.get(name).is_some())
+    };
+    let replaced = match (sets(KEYS[0]), sets(KEYS[1])) {
+        (true, false) => Some(KEYS[1]),
+        (false, true) => Some(KEYS[0]),
+        _ => None,
+    };
+    match (replaced, &lower.value) {
+        (Some(name), Value::Map(map)) if map.get(name).is_some() => {
+            let mut map = Map::clone(map);
+            map.remove(name);
+            let lower = Node {
+                value: map.into(),
+                place: lower.place,
+            };
+            merge(&lower, upper)
+        }
+        _ => merge(lower, upper),
+    }
 }
 
 /// What settings say of the image.
@@ -212,7 +215,7 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
     };
     let filled = |text: Option<Located<Arc<str>>>| text.filter(|text| !text.value.is_empty());
     let choice = Choice {
-        key: text("image_key"),
+        key: text(KEYS[0]).or_else(|| text(KEYS[1])),
         url: filled(text("machine_image_url")),
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),

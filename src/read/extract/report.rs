@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::evaluate::{Branch, Failure, OrderDifference};
+use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
+use crate::gotemplate::ErrorClass;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, format_number, to_json};
 use crate::model::place::{Located, Place, Sources, Spot};
@@ -48,7 +49,11 @@ impl<'s> Report<'s> {
         if !self.is_new(failure.place, &failure.message) {
             return;
         }
-        let mut finding = Finding::new("expression-error", failure.message.clone());
+        let rule = match failure.class {
+            ErrorClass::NilPointer => "value-missing",
+            _ => "expression-error",
+        };
+        let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
         if let Some(fault) = steps.next() {
             let at = self.inside(fault.place, &fault.text, fault.span.clone());
@@ -104,8 +109,14 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// An expression that Helm would come to something else with (T13).
-    pub(super) fn order(&mut self, difference: &OrderDifference) {
+    /// Warns of the expressions that Helm would come to something else with (T13).
+    pub(super) fn order(&mut self, evaluator: &Evaluator) {
+        for difference in evaluator.order_differences() {
+            self.differs(&difference);
+        }
+    }
+
+    fn differs(&mut self, difference: &OrderDifference) {
         let here = to_json(&difference.lazy.value, Html::Plain);
         let there = match &difference.exact {
             Ok(node) => format!("comes to `{}`", to_json(&node.value, Html::Plain)),
@@ -123,7 +134,7 @@ impl<'s> Report<'s> {
         };
         let finding = Finding::new("expression-order", message)
             .at(spot, "it reads a value that Helm has not evaluated yet")
-            .help("evaluate what it reads first: `tuple . .Values.… | include \"interpret-as-string\"`");
+            .help("evaluate what it reads first, by `tuple . .Values.… | include \"interpret-as-string\"`, or set `evaluation: exact` to get what Helm gets");
         self.add(finding);
     }
 
@@ -140,14 +151,14 @@ impl<'s> Report<'s> {
             .filter(|node| !node.value.is_null())
     }
 
-    /// A node as a string; any other kind is told.
+    /// A node as a string. A number or boolean is told and taken as it reads: an engine has changed what its author wrote.
     pub(super) fn text_of(&mut self, path: &str, node: &Node) -> Option<Located<Arc<str>>> {
         match &node.value {
             Value::Null => None,
             Value::String(text) => Some(Located::new(Arc::clone(text), node.place)),
-            _ => {
+            value => {
                 self.wrong_type(path, node, "a string");
-                None
+                scalar_text(value).map(|text| Located::new(text, node.place))
             }
         }
     }

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::model::value::{Entry, Map, Node, Number, Value};
+use crate::model::json::format_number;
+use crate::model::value::{Map, Node, Number, Value};
 
 pub use scalar::quoted;
 use scalar::{Form, form, key};
@@ -44,33 +45,9 @@ pub fn emit_at(value: &Value, indent: usize) -> String {
 ///
 /// # Errors
 /// Data that JSON cannot hold, such as a map whose keys are no strings.
-pub fn to_yaml<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
+pub fn emit_data<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
     let value = serde_json::to_value(data)?;
     Ok(emit(&Value::from(value)))
-}
-
-/// JSON as a tree that stands in no file.
-impl From<serde_json::Value> for Value {
-    fn from(json: serde_json::Value) -> Self {
-        match json {
-            serde_json::Value::Null => Self::Null,
-            serde_json::Value::Bool(flag) => Self::Bool(flag),
-            serde_json::Value::Number(number) => Self::Number(number.as_i64().map_or_else(
-                || Number::Float(number.as_f64().unwrap_or(0.0)),
-                Number::Int,
-            )),
-            serde_json::Value::String(text) => Self::from(text),
-            serde_json::Value::Array(items) => {
-                Self::from(items.into_iter().map(Node::computed).collect::<Vec<_>>())
-            }
-            serde_json::Value::Object(map) => {
-                let entries = map
-                    .into_iter()
-                    .map(|(key, json)| Entry::computed(key, json));
-                Self::from(entries.collect::<Map>())
-            }
-        }
-    }
 }
 
 /// A map whose first line is already indented.
@@ -154,7 +131,7 @@ fn write_flat(out: &mut String, value: &Value) {
 
 /// YAML 1.1 wants a point in a number with an exponent, and a sign in the exponent.
 fn write_number(out: &mut String, number: Number) {
-    let text = crate::model::json::format_number(number);
+    let text = format_number(number);
     match text.split_once('e') {
         Some((digits, exponent)) if !digits.contains('.') => {
             // A string takes any text, so writing cannot go wrong.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::text::{Text, line_break, put_break};
-use super::{Kind, Result, Scanner, Style, Token};
+use super::{Result, Scanner, Style};
 
 /// What becomes of the line breaks at a block scalar's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ enum Chomping {
     Keep,
 }
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
     /// A block scalar. Its place runs from the indicator to the end of the last line of content.
     pub(super) fn block_scalar(&mut self, literal: bool) -> Result<()> {
         self.drop_key()?;
@@ -21,11 +21,29 @@ impl Scanner<'_> {
         let start = self.at;
         self.at += 1;
         let (chomping, increment) = self.block_header(start)?;
-        let mut end = self.at;
+        let header_end = self.at;
         self.finish_line("a block scalar")?;
-
-        let mut indent = increment.map_or(0, |increment| self.indent.max(0) + increment);
+        let indent = increment.map_or(0, |increment| self.indent.max(0) + increment);
         let mut text = Text::new(self.text, self.record);
+        let end = self.block_lines(&mut text, literal, chomping, indent)?;
+        let style = if literal {
+            Style::Literal
+        } else {
+            Style::Folded
+        };
+        self.push_scalar(text, style, start..end.unwrap_or(header_end));
+        Ok(())
+    }
+
+    /// The lines of content, with what their breaks stand for; returns where the last one ends.
+    fn block_lines(
+        &mut self,
+        text: &mut Text<'_>,
+        literal: bool,
+        chomping: Chomping,
+        mut indent: isize,
+    ) -> Result<Option<usize>> {
+        let mut end = None;
         let mut breaks = Vec::new();
         let mut last_break: Option<Range<usize>> = None;
         let mut after_blank = false;
@@ -33,51 +51,39 @@ impl Scanner<'_> {
         while self.column() == indent && !self.bytes.is_end(self.at) {
             let blank = self.bytes.is_blank(self.at);
             if let Some(line_end) = last_break.take() {
-                let folds =
-                    !literal && !after_blank && !blank && line_break(self.text, &line_end) == "\n";
-                if !folds {
-                    put_break(&mut text, line_end);
+                let in_line = literal || after_blank || blank;
+                if in_line || line_break(self.text, &line_end) != "\n" {
+                    put_break(text, line_end);
                 } else if breaks.is_empty() {
                     text.put(" ", line_end);
                 }
             }
-            for gap in breaks.drain(..) {
-                put_break(&mut text, gap);
-            }
+            put_breaks(text, &mut breaks);
             after_blank = blank;
             let line = self.at;
             self.skip_to_line_end();
             text.copy(line..self.at);
-            end = self.at;
-            if !self.bytes.is_end(self.at) {
-                last_break = Some(self.cross_line());
-            } else if self.ends_line {
-                last_break = Some(self.at..self.at);
-                break;
-            }
+            end = Some(self.at);
+            last_break = self.end_of_line();
             self.block_gap(&mut indent, &mut breaks)?;
         }
         if let (Some(line_end), true) = (last_break, chomping != Chomping::Strip) {
-            put_break(&mut text, line_end);
+            put_break(text, line_end);
         }
         if chomping == Chomping::Keep {
-            for gap in breaks {
-                put_break(&mut text, gap);
-            }
+            put_breaks(text, &mut breaks);
         }
-        let (text, segments) = text.finish();
-        self.segments = segments;
-        let style = if literal {
-            Style::Literal
-        } else {
-            Style::Folded
-        };
-        self.queue.push_back(Token {
-            kind: Kind::Scalar { text, style },
-            start,
-            end,
-        });
-        Ok(())
+        Ok(end)
+    }
+
+    /// Steps over the line break that ends a line of content, be it there or only counted.
+    fn end_of_line(&mut self) -> Option<Range<usize>> {
+        if !self.bytes.is_end(self.at) {
+            return Some(self.cross_line());
+        }
+        // What follows is the start of a line that is not there.
+        self.line_start = self.at;
+        self.ends_line.then_some(self.at..self.at)
     }
 
     /// The chomping and indentation indicators, in either order.
@@ -144,5 +150,11 @@ impl Scanner<'_> {
             *indent = deepest.max(self.indent + 1).max(1);
         }
         Ok(())
+    }
+}
+
+fn put_breaks(text: &mut Text<'_>, breaks: &mut Vec<Range<usize>>) {
+    for gap in breaks.drain(..) {
+        put_break(text, gap);
     }
 }

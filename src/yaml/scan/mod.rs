@@ -19,6 +19,7 @@ use crate::model::place::FileId;
 
 use super::SyntaxError;
 use chars::Bytes;
+use text::Text;
 
 pub(crate) use text::Segment;
 pub(crate) use token::{Kind, Style, Token};
@@ -271,6 +272,17 @@ impl<'t> Scanner<'t> {
             kind,
             start,
             end: self.at,
+        });
+    }
+
+    /// Appends a scalar.
+    fn push_scalar(&mut self, text: Text<'t>, style: Style, range: Range<usize>) {
+        let (text, segments) = text.finish();
+        self.segments = segments;
+        self.queue.push_back(Token {
+            kind: Kind::Scalar { text, style },
+            start: range.start,
+            end: range.end,
         });
     }
 

@@ -1,9 +1,9 @@
 //! Scalars without quotes.
 
 use super::text::{Fold, Text};
-use super::{Kind, Result, Scanner, Style};
+use super::{Result, Scanner, Style};
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
     /// A plain scalar, over as many lines as are indented deeply enough.
     pub(super) fn plain_scalar(&mut self) -> Result<()> {
         self.save_key()?;
@@ -38,14 +38,7 @@ impl Scanner<'_> {
         if fold.crossed() {
             self.key_allowed = true;
         }
-        let (text, segments) = text.finish();
-        self.segments = segments;
-        let style = Style::Plain;
-        self.queue.push_back(super::Token {
-            kind: Kind::Scalar { text, style },
-            start,
-            end,
-        });
+        self.push_scalar(text, Style::Plain, start..end);
         Ok(())
     }
 

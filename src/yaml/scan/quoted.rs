@@ -1,9 +1,9 @@
 //! Scalars in single or double quotes.
 
 use super::text::{Fold, Text};
-use super::{Kind, Result, Scanner, Style};
+use super::{Result, Scanner, Style};
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
     /// A quoted scalar; line breaks within it are folded.
     pub(super) fn quoted_scalar(&mut self, single: bool) -> Result<()> {
         self.save_key()?;
@@ -38,14 +38,12 @@ impl Scanner<'_> {
             }
         }
         self.at += 1;
-        let (text, segments) = text.finish();
-        self.segments = segments;
         let style = if single {
             Style::SingleQuoted
         } else {
             Style::DoubleQuoted
         };
-        self.push(Kind::Scalar { text, style }, start);
+        self.push_scalar(text, style, start..self.at);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! YAML as Helm's `toYaml` and `helm get values` write it (sigs.k8s.io/yaml over go-yaml v2).
+//! YAML as Helm's `toYaml` writes it (sigs.k8s.io/yaml over go-yaml v2): what templates must see, byte for byte.
 //!
 //! Lists stand at the indent of their key, keys are in natural order, no line is broken, and whatever a YAML 1.1 reader could
 //! take for something else than a string is quoted.
@@ -10,7 +10,7 @@ use crate::model::json::format_float_go;
 use crate::model::value::{Map, Node, Number, Value};
 
 /// The value as a YAML document, which ends in a newline.
-pub fn to_yaml(value: &Value, lists: Lists) -> String {
+pub fn as_helm(value: &Value, lists: Lists) -> String {
     let mut writer = Writer {
         out: String::new(),
         lists,
@@ -240,7 +240,8 @@ fn style(text: &str, context: Context) -> Style {
             Style::Double
         };
     }
-    if resolve::plain(text) != Resolved::Text || is_sexagesimal(text) {
+    let taken = resolve::plain(text) != Resolved::Text || resolve::is_timestamp(text);
+    if taken || is_sexagesimal(text) {
         return Style::Double;
     }
     if shape.unprintable {

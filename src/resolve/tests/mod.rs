@@ -1,19 +1,19 @@
 //! The rules S9–S16 with their examples, and the proposal's own catalogue.
 
+mod facts;
+mod served;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::{prop_assert_eq, proptest};
 
-use super::{Problem, Resolved, images, served};
+use super::{Problem, Resolved, images};
 use crate::error::Error;
 use crate::model::catalogue::{Catalogue, CatalogueEntry, Described};
-use crate::model::cluster::Cluster;
 use crate::model::image::{ImageKey, Origin};
-use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Sources};
-use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::workspace::Registry;
 use crate::model::written;
 use crate::sources::{ImageSource, Wanted};
@@ -38,6 +38,7 @@ fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
         registry: registry.map(located),
         enabled: None,
         properties: Vec::new(),
+        mistyped: Vec::new(),
         place: place(1),
     }
 }
@@ -273,201 +274,9 @@ fn an_own_image_without_a_reference_is_a_problem() {
 }
 
 #[test]
-fn the_file_name_is_declared_or_the_formats_never_derived() {
-    let key = "ubuntu-noble-hardened-rke2-1-31-8";
-    let file_name = |facts: &[(&str, &str)]| {
-        let catalogue = catalogue(vec![built(key, Some("sylva"))]);
-        let resolved = images(&catalogue, &Known::of(key, facts)).expect("no source fails");
-        resolved.images[key].file_name()
-    };
-    let declared = "ubuntu-noble-hardened-rke2-1-31-8-0.4.12.raw";
-    assert_eq!(
-        file_name(&[("filename", declared)]).as_deref(),
-        Some(declared)
-    );
-    assert_eq!(
-        file_name(&[("image-format", "raw")]).as_deref(),
-        Some("image.raw")
-    );
-    assert_eq!(file_name(&[]), None);
-}
-
-#[test]
-fn stronger_sources_win_and_disagreements_are_told() {
-    let key = "ubuntu-noble-plain-rke2-1-31-8";
-    let catalogue = catalogue(vec![built(key, Some("sylva"))]);
-    let known = Known::of(
-        key,
-        &[
-            ("os-release", "24.04"),
-            ("k8s-version", "1.31.8+rke2r1"),
-            ("hardened", "true"),
-        ],
-    );
-    let resolved = images(&catalogue, &known).expect("no source fails");
-    let image = &resolved.images[key];
-    let version = image.facts.get("k8s-version").expect("it is known");
-    assert_eq!(version.origin, Origin::InfoFile);
-    assert_eq!(image.facts.text("hardened"), Some("true"));
-    assert!(matches!(
-        &resolved.problems[..],
-        [Problem::Conflict { fact, stronger, weaker, .. }]
-            if &**fact == "hardened" && stronger.origin == Origin::InfoFile && weaker.origin == Origin::Name
-    ));
-    let finding = resolved.problems[0].finding(&Sources::default());
-    assert_eq!(
-        finding.message,
-        "`hardened` of `ubuntu-noble-plain-rke2-1-31-8` is `true` by the image info file, `false` by the image's name"
-    );
-}
-
-#[test]
-fn a_version_that_the_name_refutes_is_a_conflict() {
-    let key = "ubuntu-noble-plain-rke2-1-31";
-    for (version, conflicts) in [
-        ("1.31.8+rke2r1", 0),
-        ("1.31.8-rke2r1", 0),
-        ("1.30.8+rke2r1", 1),
-        ("latest", 1),
-    ] {
-        let catalogue = catalogue(vec![built(key, Some("sylva"))]);
-        let known = Known::of(key, &[("k8s-version", version)]);
-        let resolved = images(&catalogue, &known).expect("no source fails");
-        assert_eq!(resolved.problems.len(), conflicts, "{version}");
-    }
-}
-
-#[test]
-fn values_are_stronger_than_an_info_file() {
-    let catalogue = catalogue(vec![own(
-        "mine",
-        &[("uri", "https://server/mine.raw"), ("sha256", "AB")],
-    )]);
-    let known = |digest| Known::of("mine", &[("sha256", digest)]);
-    let resolved = images(&catalogue, &known("cd")).expect("no source fails");
-    assert_eq!(resolved.images["mine"].facts.text("sha256"), Some("AB"));
-    assert_eq!(resolved.problems.len(), 1);
-    let resolved = images(&catalogue, &known("ab")).expect("no source fails");
-    assert!(resolved.problems.is_empty());
-}
-
-#[test]
-fn facts_of_another_build_are_not_learnt() {
-    let key = "ubuntu-noble-plain-rke2-1-31-8";
-    let catalogue = catalogue(vec![built(key, Some("sylva"))]);
-    let described = |uri: &str| {
-        let known = Known::of(key, &[("uri", uri), ("sha256", "00")]);
-        images(&catalogue, &known).expect("no source fails")
-    };
-    let older = described(&format!("{URL}/{key}:0.4.11"));
-    assert_eq!(older.images[key].facts.text("sha256"), None);
-    assert!(matches!(&older.problems[..], [Problem::OtherBuild { .. }]));
-    let finding = older.problems[0].finding(&Sources::default());
-    assert_eq!(finding.rule, "fact-conflict");
-    let mirror = described(&format!("oci://mirror.org/x/{key}:0.4.12"));
-    assert_eq!(mirror.images[key].facts.text("sha256"), Some("00"));
-    assert!(mirror.problems.is_empty());
-    assert_eq!(uri(&mirror, key), Some(&*format!("{URL}/{key}:0.4.12")));
-}
-
-#[test]
-fn without_a_builders_list_an_info_file_is_the_catalogue() {
-    let uri_text = "oci://r.org/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12";
-    let known = Known::of("theirs", &[("uri", uri_text)]);
-    let alone = images(&Catalogue::default(), &known).expect("no source fails");
-    assert_eq!(uri(&alone, "theirs"), Some(uri_text));
-    let image = &alone.images["theirs"];
-    assert_eq!(&*image.artifact, "ubuntu-jammy-plain-rke2-1.26.9");
-    assert!(!image.built);
-    let beside = images(&catalogue(vec![built("abc", Some("sylva"))]), &known);
-    assert!(
-        !beside
-            .expect("no source fails")
-            .images
-            .contains_key("theirs")
-    );
-}
-
-#[test]
 fn nothing_at_all_is_no_problem() {
     let resolved = resolved(&Catalogue::default());
     assert!(resolved.images.is_empty() && resolved.problems.is_empty());
-}
-
-fn cluster(additional: &[(&str, &str)]) -> Cluster {
-    let term = |(name, pattern): &(&str, &str)| Term {
-        fact: (*name).into(),
-        wanted: Value::Pattern((*pattern).into()),
-        place: Place::NONE,
-        key_place: Place::NONE,
-    };
-    let selector = |pair| Selector {
-        terms: vec![term(pair)],
-    };
-    Cluster {
-        name: "c".into(),
-        object_name: "c".into(),
-        namespace: "c".into(),
-        k8s_version: None,
-        infra_provider: None,
-        bootstrap_provider: None,
-        levels: Vec::new(),
-        pools: Vec::new(),
-        additional_selectors: additional
-            .iter()
-            .map(|pair| ("x".into(), selector(pair)))
-            .collect(),
-        autoselect_registries: None,
-        default_storage: None,
-    }
-}
-
-fn served_keys(
-    entries: Vec<CatalogueEntry>,
-    chosen: &str,
-    additional: &[(&str, &str)],
-) -> Vec<String> {
-    let resolved = resolved(&catalogue(entries));
-    let selection = Selection {
-        finalised: Selector::default(),
-        candidates: Vec::new(),
-        outcome: Outcome::Image(chosen.into()),
-        other_mode: None,
-    };
-    let cache = PatternCache::default();
-    let cluster = cluster(additional);
-    let mode = Matching::Normalised;
-    let keys = served(&cluster, &[selection], &resolved.images, mode, &cache);
-    keys.iter().map(ToString::to_string).collect()
-}
-
-#[test]
-fn pools_and_additional_selectors_decide_what_is_served() {
-    let entries = || {
-        vec![
-            own("abc", &[("os", "ubuntu")]),
-            own("def", &[("os", "suse")]),
-        ]
-    };
-    assert_eq!(served_keys(entries(), "def", &[]), ["def"]);
-    let additional = [("os", "ubuntu")];
-    assert_eq!(served_keys(entries(), "def", &additional), ["abc", "def"]);
-    let refused = [("os-version", "15.6")];
-    assert_eq!(served_keys(entries(), "def", &refused), ["def"]);
-}
-
-#[test]
-fn enabled_decides_where_any_entry_has_it() {
-    let enabled = |name, flag| CatalogueEntry {
-        enabled: Some(Located::new(flag, place(5))),
-        ..built(name, Some("sylva"))
-    };
-    let entries = vec![
-        enabled("abc", true),
-        enabled("def", false),
-        built("ghi", Some("sylva")),
-    ];
-    assert_eq!(served_keys(entries, "ghi", &[]), ["abc"]);
 }
 
 proptest! {

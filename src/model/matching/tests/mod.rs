@@ -1,0 +1,260 @@
+//! The rules S20–S25 and the traps of Sylva's matching, each with its example; here how many images match.
+
+mod keys;
+mod modes;
+mod patterns;
+
+use std::sync::Arc;
+
+use super::{
+    ClusterFacts, Difference, Matching, Outcome, PatternCache, Selection, candidates, select,
+};
+use crate::model::cluster::Choice;
+use crate::model::image::{Fact, Facts, Image, Images, Origin};
+use crate::model::place::{FileId, Located, Place};
+use crate::model::selector::{Selector, Term, Wanted};
+
+const HERE: Place = Place {
+    file: FileId(0),
+    start: 0,
+    end: 1,
+};
+
+/// `true!` is a boolean, `a number?` another type, everything else a pattern.
+pub(super) fn selector(terms: &[(&str, &str)]) -> Selector {
+    let wanted = |text: &str| match text {
+        "true!" => Wanted::Bool(true),
+        "false!" => Wanted::Bool(false),
+        "a number?" => Wanted::Invalid("a number"),
+        "null?" => Wanted::Invalid("null"),
+        text => Wanted::Pattern(text.into()),
+    };
+    let mut terms: Vec<Term> = terms
+        .iter()
+        .map(|(fact, text)| Term {
+            fact: (*fact).into(),
+            wanted: wanted(text),
+            place: HERE,
+            key_place: HERE,
+        })
+        .collect();
+    terms.sort_by(|a, b| a.fact.cmp(&b.fact));
+    Selector { terms }
+}
+
+pub(super) fn cluster<'a>(k8s_version: &'a str, bootstrap_provider: &'a str) -> ClusterFacts<'a> {
+    ClusterFacts {
+        k8s_version: Some(k8s_version),
+        bootstrap_provider: Some(bootstrap_provider),
+        autoselect_registries: None,
+    }
+}
+
+fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
+    let mut known = Facts::default();
+    for (name, value) in facts {
+        let fact = Fact {
+            value: (*value).into(),
+            origin,
+            place: Place::NONE,
+        };
+        known.learn(name, fact);
+    }
+    Image {
+        key: key.into(),
+        artifact: key.into(),
+        place: Place::NONE,
+        uri: None,
+        facts: known,
+        enabled: None,
+        built: true,
+        registry: None,
+    }
+}
+
+fn images(list: impl IntoIterator<Item = Image>) -> Images {
+    list.into_iter()
+        .map(|image| (Arc::clone(&image.key), image))
+        .collect()
+}
+
+fn rke2(key: &str, hardened: &str, version: &str) -> Image {
+    let facts = [
+        ("os", "ubuntu"),
+        ("os-release", "noble"),
+        ("hardened", hardened),
+        ("k8s-flavor", "rke2"),
+        ("k8s-version", version),
+    ];
+    image(key, Origin::Annotation, &facts)
+}
+
+fn named_only(key: &str, hardened: &str, version: &str) -> Image {
+    let facts = [
+        ("os", "ubuntu"),
+        ("hardened", hardened),
+        ("k8s-flavor", "rke2"),
+        ("k8s-version", version),
+    ];
+    image(key, Origin::Name, &facts)
+}
+
+fn by_selector(terms: &[(&str, &str)]) -> Choice {
+    Choice {
+        selector: Some(Located::new(selector(terms), HERE)),
+        ..Choice::default()
+    }
+}
+
+fn by_key(key: &str) -> Choice {
+    Choice {
+        key: Some(Located::new(key.into(), HERE)),
+        ..Choice::default()
+    }
+}
+
+fn chosen(choice: &Choice, facts: &ClusterFacts<'_>, images: &Images, mode: Matching) -> Selection {
+    select(choice, facts, images, mode, &PatternCache::default())
+}
+
+/// The outcome in both modes, after checking that each mode names the other's where they differ.
+fn outcomes(choice: &Choice, facts: &ClusterFacts<'_>, images: &Images) -> (Outcome, Outcome) {
+    let exact = chosen(choice, facts, images, Matching::Exact);
+    let normalised = chosen(choice, facts, images, Matching::Normalised);
+    let differs = exact.outcome != normalised.outcome;
+    assert_eq!(
+        exact.other_mode,
+        differs.then(|| normalised.outcome.clone())
+    );
+    assert_eq!(
+        normalised.other_mode,
+        differs.then(|| exact.outcome.clone())
+    );
+    (exact.outcome, normalised.outcome)
+}
+
+fn both(outcome: Outcome) -> (Outcome, Outcome) {
+    (outcome.clone(), outcome)
+}
+
+fn found(key: &str) -> Outcome {
+    Outcome::Image(key.into())
+}
+
+#[test]
+fn a_selector_that_matches_one_image_chooses_it() {
+    let images = images([
+        rke2("plain-1-35", "false", "1.35.6+rke2r1"),
+        rke2("hardened-1-35", "true", "1.35.6+rke2r1"),
+        rke2("hardened-1-34", "true", "1.34.2+rke2r1"),
+    ]);
+    let choice = by_selector(&[("os", "ubuntu"), ("hardened", "true!")]);
+    let selection = chosen(
+        &choice,
+        &cluster("v1.35.6+rke2r1", "cabpr"),
+        &images,
+        Matching::Exact,
+    );
+    assert_eq!(selection.outcome, found("hardened-1-35"));
+    assert_eq!(selection.other_mode, None);
+    assert!(selection.candidates.is_empty());
+    let names: Vec<&str> = selection
+        .finalised
+        .terms
+        .iter()
+        .map(|term| &*term.fact)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "hardened",
+            "k8s-flavor",
+            "k8s-version",
+            "oci-image-registry-key",
+            "os"
+        ]
+    );
+}
+
+#[test]
+fn two_matches_are_an_error_that_names_both() {
+    let kubeadm = |key, hardened| {
+        let facts = [
+            ("os", "ubuntu"),
+            ("hardened", hardened),
+            ("k8s-flavor", "kubeadm"),
+            ("k8s-version", "1.30.8"),
+        ];
+        image(key, Origin::Annotation, &facts)
+    };
+    let images = images([
+        kubeadm("plain-1-30-8", "false"),
+        kubeadm("hardened-1-30-8", "true"),
+    ]);
+    let outcome = outcomes(
+        &by_selector(&[("os", "ubuntu")]),
+        &cluster("v1.30.8", "cabpk"),
+        &images,
+    );
+    let keys = vec!["hardened-1-30-8".into(), "plain-1-30-8".into()];
+    assert_eq!(outcome, both(Outcome::Several(keys)));
+}
+
+#[test]
+fn no_match_lists_every_candidate_with_all_its_differences() {
+    let images = images([
+        rke2("a-noble", "false", "1.31.8+rke2r1"),
+        rke2("b-noble", "true", "1.30.8+rke2r1"),
+    ]);
+    let choice = by_selector(&[
+        ("os", "ubuntu"),
+        ("os-release", "24.04"),
+        ("hardened", "true!"),
+        ("commit-tag", "0.4.*"),
+    ]);
+    let facts = cluster("v1.31.8+rke2r1", "cabpr");
+    let selection = chosen(&choice, &facts, &images, Matching::Normalised);
+    assert_eq!(selection.outcome, Outcome::NoMatch);
+    let differs = |index: usize| -> Vec<&str> {
+        let candidate = &selection.candidates[index];
+        candidate
+            .differs
+            .iter()
+            .map(|difference| &*difference.fact)
+            .collect()
+    };
+    assert_eq!(differs(0), ["commit-tag", "hardened", "os-release"]);
+    assert_eq!(differs(1), ["commit-tag", "k8s-version", "os-release"]);
+    let release = Difference {
+        fact: "os-release".into(),
+        wanted: "24.04".into(),
+        has: Some("noble".into()),
+    };
+    assert!(selection.candidates[0].differs.contains(&release));
+    assert_eq!(selection.candidates[0].differs[0].has, None);
+}
+
+#[test]
+fn no_images_at_all_match_nothing() {
+    let outcome = outcomes(
+        &by_selector(&[("os", "ubuntu")]),
+        &cluster("v1.30.8", "cabpk"),
+        &Images::new(),
+    );
+    assert_eq!(outcome, both(Outcome::NoMatch));
+}
+
+#[test]
+fn candidates_on_demand_show_the_chosen_image_without_differences() {
+    let images = images([
+        rke2("plain", "false", "1.31.8"),
+        rke2("hardened", "true", "1.31.8"),
+    ]);
+    let written = selector(&[("hardened", "true!")]);
+    let all = candidates(&written, &images, Matching::Exact, &PatternCache::default());
+    let differing: Vec<(&str, usize)> = all
+        .iter()
+        .map(|candidate| (&*candidate.key, candidate.differs.len()))
+        .collect();
+    assert_eq!(differing, [("hardened", 0), ("plain", 1)]);
+}

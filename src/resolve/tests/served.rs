@@ -1,0 +1,126 @@
+//! Which images are served (S27, T16).
+
+use std::sync::Arc;
+
+use super::{built, catalogue, own, place, resolved};
+
+use crate::model::catalogue::CatalogueEntry;
+use crate::model::cluster::Cluster;
+use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
+use crate::model::place::{Located, Place, Sources};
+use crate::model::policy::Policy;
+use crate::model::selector::{Selector, Term, Wanted as Value};
+use crate::model::workspace::{ChecksumStyle, ClusterRead, ImageSettings, Settings};
+use crate::resolve::{Catalogues, cluster as view, served};
+use crate::sources::ImageFacts;
+
+fn cluster(additional: &[(&str, &str)]) -> Cluster {
+    let term = |(name, pattern): &(&str, &str)| Term {
+        fact: (*name).into(),
+        wanted: Value::Pattern((*pattern).into()),
+        place: Place::NONE,
+        key_place: Place::NONE,
+    };
+    let selector = |pair| Selector {
+        terms: vec![term(pair)],
+    };
+    Cluster {
+        name: "c".into(),
+        object_name: "c".into(),
+        namespace: "c".into(),
+        k8s_version: None,
+        infra_provider: None,
+        bootstrap_provider: None,
+        levels: Vec::new(),
+        pools: Vec::new(),
+        additional_selectors: additional
+            .iter()
+            .map(|pair| ("x".into(), selector(pair)))
+            .collect(),
+        autoselect_registries: None,
+        default_storage: None,
+    }
+}
+
+fn served_keys(
+    entries: Vec<CatalogueEntry>,
+    chosen: &str,
+    additional: &[(&str, &str)],
+) -> Vec<String> {
+    let resolved = resolved(&catalogue(entries));
+    let selection = Selection {
+        finalised: Selector::default(),
+        candidates: Vec::new(),
+        outcome: Outcome::Image(chosen.into()),
+        other_mode: None,
+    };
+    let cache = PatternCache::default();
+    let cluster = cluster(additional);
+    let mode = Matching::Normalised;
+    let keys = served(&cluster, &[selection], &resolved.images, mode, &cache);
+    keys.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn pools_and_additional_selectors_decide_what_is_served() {
+    let entries = || {
+        vec![
+            own("abc", &[("os", "ubuntu")]),
+            own("def", &[("os", "suse")]),
+        ]
+    };
+    assert_eq!(served_keys(entries(), "def", &[]), ["def"]);
+    let additional = [("os", "ubuntu")];
+    assert_eq!(served_keys(entries(), "def", &additional), ["abc", "def"]);
+    let refused = [("os-version", "15.6")];
+    assert_eq!(served_keys(entries(), "def", &refused), ["def"]);
+}
+
+#[test]
+fn enabled_decides_where_any_entry_has_it() {
+    let enabled = |name, flag| CatalogueEntry {
+        enabled: Some(Located::new(flag, place(5))),
+        ..built(name, Some("sylva"))
+    };
+    let entries = vec![
+        enabled("abc", true),
+        enabled("def", false),
+        built("ghi", Some("sylva")),
+    ];
+    assert_eq!(served_keys(entries, "ghi", &[]), ["abc"]);
+}
+
+#[test]
+fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
+    let shared = Arc::new(catalogue(vec![
+        own("abc", &[("uri", "oci://r.org/abc:1")]),
+        built("abc", Some("sylva")),
+    ]));
+    let settings = Settings {
+        root: "/".into(),
+        images: ImageSettings {
+            url: String::new(),
+            checksum: ChecksumStyle::Literal,
+            serve_all: true,
+        },
+        outputs: Vec::new(),
+        policy: Policy::default(),
+        matching: Matching::Normalised,
+    };
+    let catalogues = Catalogues::new(ImageFacts::default());
+    let views = [(), ()].map(|()| {
+        let read = ClusterRead {
+            cluster: cluster(&[]),
+            catalogue: Arc::clone(&shared),
+            sources: Sources::default(),
+            findings: Vec::new(),
+        };
+        view(read, &catalogues, &settings, &PatternCache::default()).expect("no source fails")
+    });
+    assert!(Arc::ptr_eq(&views[0].images, &views[1].images));
+    for view in &views {
+        assert_eq!(view.served, ["abc".into()]);
+        assert_eq!(view.findings.len(), 1);
+        assert!(view.registries.contains_key("sylva"));
+    }
+}

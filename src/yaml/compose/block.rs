@@ -1,0 +1,87 @@
+//! Lists and maps by indentation.
+
+use super::super::mapping::Pairs;
+use super::super::scan::Kind;
+use super::items::Items;
+use super::{Composer, Context, Made, Result};
+
+impl Composer<'_> {
+    pub(super) fn block_list(&mut self) -> Result<Made> {
+        self.scanner.take();
+        let mut items = Items::default();
+        loop {
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            match token.kind {
+                Kind::BlockEntry => items.open(start),
+                Kind::BlockEnd => break,
+                _ => return Err(self.unexpected("`-`, another list item")),
+            }
+            self.scanner.take();
+            let item = match self.scanner.peek()?.kind {
+                Kind::BlockEntry | Kind::BlockEnd => self.empty_value(end)?,
+                _ => self.node(Context::Block)?,
+            };
+            self.add(&mut items, item, end)?;
+        }
+        self.scanner.take();
+        Ok(self.list(items))
+    }
+
+    /// A list whose `-` stand in the column of the key above.
+    pub(super) fn indentless_list(&mut self) -> Result<Made> {
+        let mut items = Items::default();
+        loop {
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            if !matches!(token.kind, Kind::BlockEntry) {
+                return Ok(self.list(items));
+            }
+            items.open(start);
+            self.scanner.take();
+            let item = match self.scanner.peek()?.kind {
+                Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => {
+                    self.empty_value(end)?
+                }
+                _ => self.node(Context::Block)?,
+            };
+            self.add(&mut items, item, end)?;
+        }
+    }
+
+    pub(super) fn block_map(&mut self) -> Result<Made> {
+        let mut pairs = Pairs::new(self.scanner.peek()?.start);
+        self.scanner.take();
+        loop {
+            let token = self.scanner.peek()?;
+            let end = token.end;
+            match token.kind {
+                Kind::Key => {}
+                Kind::BlockEnd => break,
+                _ => return Err(self.unexpected("a key")),
+            }
+            self.scanner.take();
+            let key = match self.scanner.peek()?.kind {
+                Kind::Key | Kind::Value | Kind::BlockEnd => self.empty_value(end)?,
+                _ => self.node(Context::Value)?,
+            };
+            let value = self.block_value(key.used_at.end as usize)?;
+            pairs.add(self, key, value)?;
+        }
+        self.scanner.take();
+        Ok(pairs.finish(self, None))
+    }
+
+    fn block_value(&mut self, key_end: usize) -> Result<Made> {
+        let token = self.scanner.peek()?;
+        let end = token.end;
+        if !matches!(token.kind, Kind::Value) {
+            return self.empty_value(key_end);
+        }
+        self.scanner.take();
+        match self.scanner.peek()?.kind {
+            Kind::Key | Kind::Value | Kind::BlockEnd => self.empty_value(end),
+            _ => self.node(Context::Value),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Lists and maps in brackets and braces.
+
+use super::super::mapping::Pairs;
+use super::super::scan::Kind;
+use super::items::Items;
+use super::{Composer, Context, Made, Result};
+
+impl Composer<'_> {
+    pub(super) fn flow_list(&mut self) -> Result<Made> {
+        let mut items = Items::default();
+        items.open(self.scanner.peek()?.start);
+        self.scanner.take();
+        loop {
+            if !matches!(self.scanner.peek()?.kind, Kind::FlowSequenceEnd) {
+                self.flow_separator(items.nodes.is_empty(), "`,` or `]`")?;
+            }
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            let item = match token.kind {
+                Kind::FlowSequenceEnd => {
+                    items.end = end;
+                    self.scanner.take();
+                    return Ok(self.list(items));
+                }
+                Kind::Key => {
+                    self.scanner.take();
+                    self.nested_pair(start)?
+                }
+                _ => self.node(Context::Flow)?,
+            };
+            self.add(&mut items, item, end)?;
+        }
+    }
+
+    fn nested_pair(&mut self, start: usize) -> Result<Made> {
+        self.depth += 1;
+        self.check_height(0)?;
+        self.count(1)?;
+        let made = self.flow_pair(start)?;
+        self.depth -= 1;
+        Ok(made)
+    }
+
+    /// `key: value` within a list: a map of one entry.
+    fn flow_pair(&mut self, start: usize) -> Result<Made> {
+        let token = self.scanner.peek()?;
+        let end = token.end;
+        let key = if matches!(
+            token.kind,
+            Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd
+        ) {
+            // go-yaml skips the token here, whichever it is.
+            self.scanner.take();
+            self.empty_value(end)?
+        } else {
+            self.node(Context::Flow)?
+        };
+        let token = self.scanner.peek()?;
+        let mut at = token.start;
+        let mut value = None;
+        if matches!(token.kind, Kind::Value) {
+            at = token.end;
+            self.scanner.take();
+            if !matches!(
+                self.scanner.peek()?.kind,
+                Kind::FlowEntry | Kind::FlowSequenceEnd
+            ) {
+                value = Some(self.node(Context::Flow)?);
+            }
+        }
+        let value = match value {
+            Some(value) => value,
+            None => self.empty_value(at)?,
+        };
+        let mut pairs = Pairs::new(start);
+        pairs.add(self, key, value)?;
+        Ok(pairs.finish(self, None))
+    }
+
+    fn flow_separator(&mut self, first: bool, wanted: &str) -> Result<()> {
+        if first {
+            return Ok(());
+        }
+        if !matches!(self.scanner.peek()?.kind, Kind::FlowEntry) {
+            return Err(self.unexpected(wanted));
+        }
+        self.scanner.take();
+        Ok(())
+    }
+
+    pub(super) fn flow_map(&mut self) -> Result<Made> {
+        let mut pairs = Pairs::new(self.scanner.peek()?.start);
+        self.scanner.take();
+        let mut first = true;
+        loop {
+            if !matches!(self.scanner.peek()?.kind, Kind::FlowMappingEnd) {
+                self.flow_separator(first, "`,` or `}`")?;
+            }
+            first = false;
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            let key = match token.kind {
+                Kind::FlowMappingEnd => {
+                    self.scanner.take();
+                    return Ok(pairs.finish(self, Some(end)));
+                }
+                Kind::Key => {
+                    self.scanner.take();
+                    match self.scanner.peek()?.kind {
+                        Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd => {
+                            self.empty_value(start)?
+                        }
+                        _ => self.node(Context::Flow)?,
+                    }
+                }
+                _ => {
+                    let key = self.node(Context::Flow)?;
+                    let value = self.empty_value(key.used_at.end as usize)?;
+                    pairs.add(self, key, value)?;
+                    continue;
+                }
+            };
+            let value = self.flow_value()?;
+            pairs.add(self, key, value)?;
+        }
+    }
+
+    fn flow_value(&mut self) -> Result<Made> {
+        let token = self.scanner.peek()?;
+        let mut at = token.start;
+        if matches!(token.kind, Kind::Value) {
+            at = token.end;
+            self.scanner.take();
+            if !matches!(
+                self.scanner.peek()?.kind,
+                Kind::FlowEntry | Kind::FlowMappingEnd
+            ) {
+                return self.node(Context::Flow);
+            }
+        }
+        self.empty_value(at)
+    }
+}
