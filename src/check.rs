@@ -26,6 +26,14 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     for finding in &view.findings {
         checked.judge(finding.clone(), policy, today);
     }
+    // What a broken file was to say would be missed by rule after rule.
+    if view
+        .findings
+        .iter()
+        .any(|finding| finding.rule == "yaml-syntax")
+    {
+        return checked;
+    }
     let input = ClusterInput { view, settings };
     for rule in running(policy) {
         rule.cluster(&input, &mut |finding| checked.judge(finding, policy, today));
@@ -207,6 +215,14 @@ mod tests {
             .into();
         let checked = cluster(&given.finished(), &settings, today());
         assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_is_told_alone() {
+        let mut given = without_checksum();
+        given.view.findings = vec![Finding::new("yaml-syntax", "a tab")];
+        let checked = cluster(&given.finished(), &settings(), today());
+        assert_eq!(rules(&checked), ["yaml-syntax"]);
     }
 
     #[test]

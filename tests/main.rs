@@ -1,5 +1,6 @@
 //! One test binary; each module says what it proves.
 
+mod architecture;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -9,10 +10,12 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_typed;
 mod programs;
+mod readme;
 mod rules;
 mod schemas;
 mod support;
 mod targets;
+mod workspaces;
 mod write;
 mod yaml_emit;
 mod yaml_inside;

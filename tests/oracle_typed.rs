@@ -30,7 +30,11 @@ fn every_case_agrees() {
                 .iter()
                 .any(|expect| agree(&answer, expect));
             if !agrees {
-                wrong.push(format!("{case:#} {name}\n  ours {answer:?}"));
+                let (id, values) = (&case["id"], case["values"].as_str().unwrap_or_default());
+                let expect = &case["expect"][name];
+                wrong.push(format!(
+                    "{id} {name}\n{values}  ours {answer:?}\n  theirs {expect}"
+                ));
             }
         }
     }

@@ -143,6 +143,24 @@ impl Branch {
             .map_err(|fault| fault.failure())
     }
 
+    /// The value itself, evaluated; what is below a list or map may not be. None where an expression leaves it out.
+    ///
+    /// # Errors
+    /// The value is an expression that cannot be evaluated.
+    pub fn shallow(&self) -> Result<Option<Node>, Failure> {
+        let opened = self.opened()?;
+        let left_out = opened.state == State::Evaluated
+            && self.state == State::Raw
+            && opened.node.value.is_null()
+            && !opened.node.place.is_known();
+        Ok((!left_out).then_some(opened.node))
+    }
+
+    /// Whether there is nothing in it to evaluate.
+    pub fn is_plain(&self) -> bool {
+        self.state == State::Evaluated || super::interpret::is_plain(&self.node)
+    }
+
     /// Sylva evaluates these once for each unit, and leaves them in the values as they were written.
     fn is_set_aside(&self) -> bool {
         [exact::TAKEN_ASIDE, exact::PUT_BACK]

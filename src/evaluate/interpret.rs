@@ -108,6 +108,7 @@ impl Session {
             self.fault(error).seen_from(Step {
                 path: path.to_string(),
                 place,
+                text: RAW.into(),
                 span: None,
             })
         })?;
@@ -214,6 +215,18 @@ impl Session {
             }
         }
         Ok(Value::map(result))
+    }
+}
+
+/// Whether a part of the values holds nothing to evaluate.
+pub(super) fn is_plain(node: &Node) -> bool {
+    match &node.value {
+        tree::Value::String(text) => !is_special(text),
+        tree::Value::List(items) => items.iter().all(is_plain),
+        tree::Value::Map(map) => map
+            .iter()
+            .all(|entry| !is_template(&entry.key) && *entry.key != *RAW && is_plain(&entry.node)),
+        _ => true,
     }
 }
 

@@ -32,7 +32,7 @@ impl Evaluator {
             return Ok(None);
         };
         let lazy = branch.node()?;
-        if self.session.suspects().is_empty() {
+        if !self.session.has_suspects() {
             return Ok(None);
         }
         let exact = self.exact().get(path);
@@ -51,9 +51,10 @@ impl Evaluator {
         }))
     }
 
-    /// Every expression run so far that Helm would come to something else with, in the order they were run.
+    /// The expressions run since this was last asked that Helm would come to something else with, in the order they were
+    /// run.
     pub fn order_differences(&self) -> Vec<OrderDifference> {
-        let suspects = self.session.suspects();
+        let suspects = self.session.new_suspects();
         if suspects.is_empty() || self.session.is_exact() {
             return Vec::new();
         }

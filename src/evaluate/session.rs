@@ -40,6 +40,7 @@ pub(super) struct Session {
     pending: RefCell<Option<Rc<Fault>>>,
     /// The expressions that used another expression's value as more than text.
     suspects: RefCell<Vec<Suspect>>,
+    suspects_given: Cell<usize>,
     executions: Cell<usize>,
     /// `_internal` at its stages, where evaluation is by name.
     pub(super) internal: OnceCell<exact::Internal>,
@@ -99,6 +100,7 @@ impl Session {
             frames: RefCell::default(),
             pending: RefCell::default(),
             suspects: RefCell::default(),
+            suspects_given: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
         })
@@ -122,8 +124,16 @@ impl Session {
         self.executions.get()
     }
 
-    pub(super) fn suspects(&self) -> Vec<Suspect> {
-        self.suspects.borrow().clone()
+    /// Whether any expression's result may depend on the order of evaluation.
+    pub(super) fn has_suspects(&self) -> bool {
+        !self.suspects.borrow().is_empty()
+    }
+
+    /// The suspects that were not given out before.
+    pub(super) fn new_suspects(&self) -> Vec<Suspect> {
+        let suspects = self.suspects.borrow();
+        let given = self.suspects_given.replace(suspects.len());
+        suspects[given..].to_vec()
     }
 
     /// What expressions see as `.`.
@@ -161,6 +171,7 @@ impl Session {
             Err((fault, span)) => Err(fault.seen_from(Step {
                 path: path.to_string(),
                 place,
+                text: Arc::clone(text),
                 span,
             })),
         }

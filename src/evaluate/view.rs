@@ -200,6 +200,7 @@ fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fau
             let step = super::Step {
                 path: path.to_string(),
                 place: entry.key_place,
+                text: Arc::clone(&entry.key),
                 span: None,
             };
             Err(Fault::new(ErrorClass::WrongType, message).seen_from(step))
