@@ -21,11 +21,18 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 
 /// Text to bytes; line breaks do not count. None if it is no base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b'\n' | b'\r'))
+        .collect();
     if digits.len() % 4 != 0 {
         return None;
     }
-    let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
+    let padding = digits
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count();
     if padding > 2 {
         return None;
     }
@@ -48,7 +55,13 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_standard() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(encode(plain.as_bytes()), coded);
             assert_eq!(decode(coded).as_deref(), Some(plain.as_bytes()));
         }

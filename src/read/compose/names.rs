@@ -24,8 +24,13 @@ pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
     if prefix.is_none() && suffix.is_none() {
         return;
     }
-    for object in objects.iter_mut().filter(|object| !UNNAMED.contains(&object.kind())) {
-        let name = [prefix, Some(object.name()), suffix].map(Option::unwrap_or_default).concat();
+    for object in objects
+        .iter_mut()
+        .filter(|object| !UNNAMED.contains(&object.kind()))
+    {
+        let name = [prefix, Some(object.name()), suffix]
+            .map(Option::unwrap_or_default)
+            .concat();
         object.rename("name", &name);
     }
 }
@@ -49,7 +54,8 @@ impl Reference {
             };
             let is_release = |spec: &Node| {
                 text(spec, &["kind"]).is_none_or(|kind| kind == "HelmRelease")
-                    && text(spec, &["path"]).is_some_and(|path| path.trim_matches('/') == "spec/valuesFrom/name")
+                    && text(spec, &["path"])
+                        .is_some_and(|path| path.trim_matches('/') == "spec/valuesFrom/name")
             };
             if items(reference, &["fieldSpecs"]).iter().any(is_release) {
                 found.push(kind);
@@ -101,4 +107,3 @@ pub(super) fn referred<'o>(
     }
     before().map_or(Referred::Nothing, Referred::Renamed)
 }
-

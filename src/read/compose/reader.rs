@@ -165,8 +165,8 @@ impl Reader<'_> {
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, Stop> {
         let at = |place| within.map_or(place, |within| within(place));
-        let read = yaml::read(text, file, self.engine)
-            .and_then(|read| Ok((read.values()?, read.notices)));
+        let read =
+            yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
         let (tree, notices) = read.map_err(|mut error| {
             error.place = at(error.place);
             broken(&error, self.sources)
@@ -239,7 +239,9 @@ fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
         node.place
     };
     let value = match &node.value {
-        Value::List(items) => Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>()),
+        Value::List(items) => {
+            Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>())
+        }
         Value::Map(map) => {
             let entries = map.iter().map(|entry| Entry {
                 key: Arc::clone(&entry.key),
