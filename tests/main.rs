@@ -1,5 +1,6 @@
 //! One test binary; each module says what it proves.
 
+mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -12,6 +13,7 @@ mod programs;
 mod rules;
 mod schemas;
 mod support;
+mod sylva_core;
 mod targets;
 mod write;
 mod yaml_emit;

@@ -11,6 +11,7 @@ mod branch;
 mod cache;
 mod convert;
 mod exact;
+mod expression;
 mod failure;
 mod helpers;
 mod interpret;
