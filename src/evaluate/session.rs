@@ -17,6 +17,7 @@ use crate::gotemplate::{self, Budget, Engine, Error, Host, Named, Template, Valu
 use crate::model::place::Place;
 use crate::model::value::Node;
 
+/// What all parts of one evaluation share.
 pub(super) struct Session {
     this: Weak<Session>,
     pub(super) options: Options,
