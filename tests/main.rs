@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
 mod evaluate;
+mod architecture;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -10,11 +11,13 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_typed;
 mod programs;
+mod readme;
 mod rules;
 mod schemas;
 mod support;
 mod sylva_core;
 mod targets;
+mod workspaces;
 mod write;
 mod yaml_emit;
 mod yaml_inside;

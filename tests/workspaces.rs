@@ -7,12 +7,18 @@ use super::support::{Metalmark, copy_of, golden, repository};
 
 /// Every target's name; tests/readme.rs holds README to the same list.
 fn targets() -> Vec<&'static str> {
-    metalmark::targets::TARGETS.iter().map(|target| target.name()).collect()
+    metalmark::targets::TARGETS
+        .iter()
+        .map(|target| target.name())
+        .collect()
 }
 
 fn workspaces() -> Vec<PathBuf> {
     let folder = repository().join("fixtures/workspaces");
-    let mut found: Vec<PathBuf> = fs::read_dir(folder).expect("workspaces").map(|entry| entry.expect("readable").path()).collect();
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("workspaces")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
     found.sort();
     found
 }
@@ -23,7 +29,12 @@ fn tree(folder: &Path) -> Vec<(String, String)> {
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.expect("readable");
         if entry.file_type().is_file() {
-            let below = entry.path().strip_prefix(folder).expect("below").to_string_lossy().into_owned();
+            let below = entry
+                .path()
+                .strip_prefix(folder)
+                .expect("below")
+                .to_string_lossy()
+                .into_owned();
             files.push((below, fs::read_to_string(entry.path()).expect("text")));
         }
     }
@@ -50,18 +61,42 @@ fn every_workspace_renders_its_golden_trees() {
             let file = scratch.path().join("metalmark.yaml");
             let project = fs::read_to_string(&file).expect("a project file");
             let head = project.split("\noutputs:").next().expect("text");
-            let tail = project.split("\npolicy:").nth(1).map(|tail| format!("\npolicy:{tail}")).unwrap_or_default();
-            fs::write(&file, format!("{head}\n{}{tail}", fs::read_to_string(&options).expect("outputs"))).expect("written");
+            let tail = project
+                .split("\npolicy:")
+                .nth(1)
+                .map(|tail| format!("\npolicy:{tail}"))
+                .unwrap_or_default();
+            fs::write(
+                &file,
+                format!(
+                    "{head}\n{}{tail}",
+                    fs::read_to_string(&options).expect("outputs")
+                ),
+            )
+            .expect("written");
             let outcome = Metalmark::within(scratch.path()).args(["render"]).run();
-            assert_eq!(outcome.status, 0, "{} {target}:\n{}{}", workspace.display(), outcome.stderr, outcome.stdout);
+            assert_eq!(
+                outcome.status,
+                0,
+                "{} {target}:\n{}{}",
+                workspace.display(),
+                outcome.stderr,
+                outcome.stdout
+            );
             let expected = workspace.join("expected").join(target);
             let rendered = tree(&scratch.path().join("out"));
             for (path, text) in &rendered {
                 golden(&expected.join(path), text);
             }
             let known = tree(&expected).into_iter().map(|(path, _)| path);
-            let gone: Vec<String> = known.filter(|path| !rendered.iter().any(|(rendered, _)| rendered == path)).collect();
-            assert!(gone.is_empty(), "{}: no longer rendered: {gone:?}", expected.display());
+            let gone: Vec<String> = known
+                .filter(|path| !rendered.iter().any(|(rendered, _)| rendered == path))
+                .collect();
+            assert!(
+                gone.is_empty(),
+                "{}: no longer rendered: {gone:?}",
+                expected.display()
+            );
         }
     }
 }
@@ -73,7 +108,9 @@ fn rendering_twice_changes_nothing_and_check_agrees() {
         let first = Metalmark::within(scratch.path()).args(["render"]).run();
         assert_eq!(first.status, 0, "{}", first.stderr);
         let before = tree(scratch.path());
-        let check = Metalmark::within(scratch.path()).args(["render", "--check"]).run();
+        let check = Metalmark::within(scratch.path())
+            .args(["render", "--check"])
+            .run();
         assert_eq!(check.status, 0, "{}", check.stdout);
         let second = Metalmark::within(scratch.path()).args(["render"]).run();
         assert_eq!(second.status, 0, "{}", second.stderr);
@@ -84,10 +121,21 @@ fn rendering_twice_changes_nothing_and_check_agrees() {
 #[test]
 fn drift_is_told_with_its_difference_and_status_1() {
     let scratch = scratch(&repository().join("fixtures/workspaces/sylva-baremetal"));
-    let check = Metalmark::within(scratch.path()).args(["render", "--check"]).run();
+    let check = Metalmark::within(scratch.path())
+        .args(["render", "--check"])
+        .run();
     assert_eq!(check.status, 1, "{}", check.stderr);
-    assert!(check.stdout.contains("+++ b/rendered/clusters/edge-lyon/edge-lyon.yaml"), "{}", check.stdout);
-    assert!(!scratch.path().join("rendered").exists(), "--check writes nothing");
+    assert!(
+        check
+            .stdout
+            .contains("+++ b/rendered/clusters/edge-lyon/edge-lyon.yaml"),
+        "{}",
+        check.stdout
+    );
+    assert!(
+        !scratch.path().join("rendered").exists(),
+        "--check writes nothing"
+    );
 }
 
 #[test]
@@ -98,10 +146,20 @@ fn a_secret_is_never_printed() {
     // A fault on the very line of the password, and a selector made of it.
     let text = "cluster:\n  capm3:\n    os_image_selector:\n      os: [hunter2-password]\n      os: [hunter3-password]\n";
     fs::write(&secrets, text).expect("written");
-    for command in [["check"].as_slice(), &["check", "--output", "json"], &["render", "--stdout"], &["explain", "mgmt"]] {
-        let outcome = Metalmark::within(scratch.path()).args(command.iter().copied()).run();
+    for command in [
+        ["check"].as_slice(),
+        &["check", "--output", "json"],
+        &["render", "--stdout"],
+        &["explain", "mgmt"],
+    ] {
+        let outcome = Metalmark::within(scratch.path())
+            .args(command.iter().copied())
+            .run();
         let printed = format!("{}{}", outcome.stdout, outcome.stderr);
-        assert!(!printed.contains("hunter"), "{command:?} printed a secret:\n{printed}");
+        assert!(
+            !printed.contains("hunter"),
+            "{command:?} printed a secret:\n{printed}"
+        );
     }
 }
 
@@ -114,11 +172,20 @@ fn flags_do_the_same_job_as_the_project_file() {
     let flags = "render --values charts/sylva-units/values.yaml --clusters environment-values/workload-clusters/edge-*/values.yaml \
                  --info os-images-info.yaml --target manifests --out flat --image-url";
     let url = "https://os-images.example.org/{{ image.filename }}";
-    let by_flags = Metalmark::within(scratch.path()).args(flags.split_whitespace()).args([url]).run();
+    let by_flags = Metalmark::within(scratch.path())
+        .args(flags.split_whitespace())
+        .args([url])
+        .run();
     assert_eq!(by_flags.status, 0, "{}", by_flags.stderr);
     for cluster in ["edge-paris", "edge-lyon"] {
-        let file = fs::read_to_string(scratch.path().join(format!("rendered/clusters/{cluster}/{cluster}.yaml"))).expect("by file");
-        let flat = fs::read_to_string(scratch.path().join(format!("flat/{cluster}.yaml"))).expect("by flags");
+        let file = fs::read_to_string(
+            scratch
+                .path()
+                .join(format!("rendered/clusters/{cluster}/{cluster}.yaml")),
+        )
+        .expect("by file");
+        let flat = fs::read_to_string(scratch.path().join(format!("flat/{cluster}.yaml")))
+            .expect("by flags");
         assert_eq!(file, flat);
     }
 }

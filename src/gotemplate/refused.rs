@@ -47,12 +47,30 @@ pub(super) const TABLE: &[Function] = &[
     ),
     Function::new("buildCustomCert", &[String, String], cryptography),
     Function::new("getHostByName", &[String], network),
+    Function::new("date", &[String, Any], zone),
+    Function::new("dateInZone", &[String, Any, String], zone),
+    Function::new("date_in_zone", &[String, Any, String], zone),
+    Function::new("dateModify", &[String, TIME], zone),
+    Function::new("date_modify", &[String, TIME], zone),
+    Function::new("mustDateModify", &[String, TIME], zone),
+    Function::new("must_date_modify", &[String, TIME], zone),
+    Function::new("htmlDate", &[Any], zone),
+    Function::new("htmlDateInZone", &[Any, String], zone),
+    Function::new("toDate", &[String, String], zone),
+    Function::new("mustToDate", &[String, String], zone),
+    Function::new("unixEpoch", &[TIME], zone),
 ];
+
+const TIME: Type = Named("time.Time");
 
 const CERTIFICATE: Type = Named("sprig.certificate");
 
 fn clock(call: &mut Call<'_>) -> Result<Value, Error> {
     refuse(call, "depends on the time of the run")
+}
+
+fn zone(call: &mut Call<'_>) -> Result<Value, Error> {
+    refuse(call, "depends on the machine's time zone")
 }
 
 /// What no order can change has one answer.

@@ -114,7 +114,8 @@ impl Choice {
 
     /// Where the choice stands: the key's, the selector's or the URL's place.
     pub fn place(&self) -> Place {
-        let key = self.key.as_ref().map(|key| key.place);
+        let key = self.key.as_ref().filter(|key| !key.value.is_empty());
+        let key = key.map(|key| key.place);
         let selector = self.selector.as_ref().map(|selector| selector.place);
         let url = self.url.as_ref().map(|url| url.place);
         key.or(selector).or(url).unwrap_or(Place::NONE)

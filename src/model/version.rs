@@ -22,8 +22,15 @@ impl Version {
     /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
     /// build behind `+` (`%2B` in URLs); a distribution's build may stand behind `-` (S23).
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim().replace("%2B", "+").replace("%2b", "+");
-        let rest = text.strip_prefix('v').unwrap_or(&text);
+        let unquoted;
+        let text = match text.trim() {
+            quoted if quoted.contains('%') => {
+                unquoted = quoted.replace("%2B", "+").replace("%2b", "+");
+                &unquoted
+            }
+            plain => plain,
+        };
+        let rest = text.strip_prefix('v').unwrap_or(text);
         let (major, rest) = number(rest)?;
         let separator = rest.chars().next().filter(|c| matches!(c, '.' | '-'))?;
         let (minor, rest) = number(&rest[1..])?;

@@ -24,12 +24,16 @@ first, which is what the author meant, but the cluster's own rendering would dif
 Wrong:
 
     cluster:
-      k8s_version: \"{{ .Values.versions.kubernetes }}\"
-    image: '{{ .Values.cluster.k8s_version | replace \".\" \"-\" }}'
+      k8s_version: '{{ .Values.kubernetes.version }}'
+    sylva_diskimagebuilder_images:
+      'ubuntu-noble-plain-kubeadm-{{ .Values.cluster.k8s_version | trimPrefix \"v\" | replace \".\" \"-\" }}': {}
 
 Right:
 
-    image: '{{ tuple . .Values.cluster.k8s_version | include \"interpret-as-string\" | replace \".\" \"-\" }}'"
+    cluster:
+      k8s_version: '{{ .Values.kubernetes.version }}'
+    sylva_diskimagebuilder_images:
+      'ubuntu-noble-plain-kubeadm-{{ .Values.kubernetes.version | trimPrefix \"v\" | replace \".\" \"-\" }}': {}"
     }
 
     fn level(&self) -> Level {

@@ -1,7 +1,11 @@
 //! A Metal3 node pool chooses no image.
 
+use std::sync::Arc;
+
+use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::matching::Outcome;
+use crate::model::matching::{Outcome, Selection};
+use crate::model::place::Located;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
@@ -35,33 +39,63 @@ Right:
     }
 
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let provider = input.view.cluster.infra_provider.as_ref();
-        let Some(provider) = provider.filter(|provider| &*provider.value == "capm3") else {
+        let cluster = &input.view.cluster;
+        let written = |provider: &&Located<Arc<str>>| {
+            &*provider.value == "capm3" && provider.place.is_known()
+        };
+        let Some(provider) = cluster.infra_provider.as_ref().filter(written) else {
             return;
         };
-        for (pool, selection) in input.pools() {
-            let deploys = pool.settings.at(&["customDeploy"]);
-            if selection.outcome != Outcome::Nothing
-                || deploys.is_some_and(|node| !node.value.is_null())
-            {
-                continue;
-            }
-            let name = &pool.name;
+        let empty: Vec<&Pool> = input
+            .pools()
+            .filter(|(pool, selection)| boots_nothing(pool, selection))
+            .map(|(pool, _)| pool)
+            .collect();
+        if empty.is_empty() || input.view.findings.iter().any(hides_values) {
+            return;
+        }
+        let id = self.id();
+        if empty.len() == cluster.pools.len() {
+            let finding = Finding::new(id, "no node pool chooses an image");
+            report(
+                finding
+                    .about(input.subject(None))
+                    .at(input.spot(provider.place), "Metal3 needs an image")
+                    .help("`cluster.capm3.image_key: …`"),
+            );
+            return;
+        }
+        for pool in empty {
             let emptied = pool.choice.key.as_ref().map(|key| key.place);
             let place = emptied.unwrap_or(pool.place);
+            let finding = Finding::new(id, format!("node pool `{}` chooses no image", pool.name));
             report(
-                Finding::new(self.id(), format!("node pool `{name}` chooses no image"))
+                finding
                     .about(input.subject(Some(pool)))
                     .at(input.spot(place), "this pool")
                     .at(input.spot(provider.place), "Metal3 needs an image")
-                    .help(format!("`cluster.{}.image_key: …`", provider.value)),
+                    .help("`cluster.capm3.image_key: …`"),
             );
         }
     }
 }
 
+fn boots_nothing(pool: &Pool, selection: &Selection) -> bool {
+    let deploys = pool.settings.at(&["customDeploy"]);
+    selection.outcome == Outcome::Nothing && deploys.is_none_or(|node| node.value.is_null())
+}
+
+/// Whether a choice may be there that could not be read.
+fn hides_values(finding: &Finding) -> bool {
+    matches!(
+        finding.rule,
+        "expression-error" | "value-missing" | "value-type" | "yaml-syntax"
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::model::finding::Finding;
     use crate::model::matching::Outcome;
     use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
@@ -75,10 +109,25 @@ mod tests {
         given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
         assert_eq!(
             given.found(ID),
-            "node pool `control-plane` chooses no image\n  pool: control-plane: this pool\n  \
+            "no node pool chooses an image\n  infra_provider: capm3: Metal3 needs an image\n  \
+             help: `cluster.capm3.image_key: …`\n"
+        );
+        given.machine_deployment("md0");
+        given.view.selections[0].outcome = Outcome::Explicit;
+        assert_eq!(
+            given.found(ID),
+            "node pool `md0` chooses no image\n  pool: md0: this pool\n  \
              infra_provider: capm3: Metal3 needs an image\n  help: `cluster.capm3.image_key: …`\n"
         );
-        given.view.selections[0].outcome = Outcome::Explicit;
+        given.view.selections[1].outcome = Outcome::Explicit;
+        assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn a_choice_that_could_not_be_read_is_not_missed_twice() {
+        let mut given = Given::new();
+        given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
+        given.view.findings = vec![Finding::new("expression-error", "no function")];
         assert_eq!(given.found(ID), "");
     }
 

@@ -2,7 +2,7 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Level};
-use crate::model::image::{Fact, fact};
+use crate::model::image::{Fact, Origin, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::rules::{ClusterInput, Rule, entry_path};
@@ -78,8 +78,15 @@ fn doubt(
     if explicit {
         finding.help("choose the image by `image_key`, so that its facts are known".to_string())
     } else {
-        let finding = finding
-            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+        let by_name = weighed
+            .held
+            .as_ref()
+            .is_none_or(|held| held.origin == Origin::Name);
+        let finding = match by_name {
+            true => finding
+                .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml"),
+            false => finding,
+        };
         let entry = input.view.images.get(image).filter(|image| !image.built);
         match entry {
             Some(entry) => {
@@ -98,7 +105,10 @@ fn known(held: Option<&Fact>, proof: Proof) -> String {
             format!("{} says only `{}`, no patch level", fact.origin, fact.value)
         }
         (Some(fact), Proof::BuildUnknown) => {
-            format!("{} says `{}`", fact.origin, fact.value)
+            format!(
+                "{} says `{}`, which may be another build",
+                fact.origin, fact.value
+            )
         }
         (Some(fact), _) => format!("only {} says `{}`", fact.origin, fact.value),
         (None, _) => "no source says which version it holds".to_string(),

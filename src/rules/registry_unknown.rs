@@ -55,7 +55,7 @@ Right:
             let known = did_you_mean(name, registries.keys().map(|name| &**name));
             report(match known {
                 Some(known) => {
-                    finding.help(format!("did you mean `os_images_oci_registry: {known}`"))
+                    finding.help(format!("did you mean `os_images_oci_registry: {known}`?"))
                 }
                 None => finding.help(format!(
                     "define it: `os_images_oci_registries: {{{name}: {{url: oci://…, tag: …}}}}`"
@@ -78,7 +78,7 @@ mod tests {
             given.found("registry-unknown"),
             "image `noble-a` comes from registry `silva`, which is not defined\n  \
              image: noble-a: this image\n  \
-             help: did you mean `os_images_oci_registry: sylva`\n"
+             help: did you mean `os_images_oci_registry: sylva`?\n"
         );
     }
 

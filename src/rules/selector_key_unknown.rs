@@ -71,7 +71,7 @@ fn unknown(
         let finding = Finding::new(id, format!("selectors do not know a fact `{fact}`"))
             .at(input.spot(term.key_place), "matches no image");
         report(match meant(fact) {
-            Some(known) => finding.help(format!("did you mean `{known}`")),
+            Some(known) => finding.help(format!("did you mean `{known}`?")),
             None => finding
                 .help(format!(
                     "one of `{}`",
@@ -117,10 +117,10 @@ mod tests {
         assert_eq!(
             found(&[("os-version", "15.6")]),
             "selectors do not know a fact `os-version`\n  \
-             os-version: 15.6: matches no image\n  help: did you mean `os-release`\n"
+             os-version: 15.6: matches no image\n  help: did you mean `os-release`?\n"
         );
-        assert!(found(&[("os_release", "15.6")]).contains("did you mean `os-release`"));
-        assert!(found(&[("hardend", "true")]).contains("did you mean `hardened`"));
+        assert!(found(&[("os_release", "15.6")]).contains("did you mean `os-release`?"));
+        assert!(found(&[("hardend", "true")]).contains("did you mean `hardened`?"));
     }
 
     #[test]
@@ -138,6 +138,6 @@ mod tests {
         let mut given = Given::new();
         let selector = given.selector(&[("os-version", "15.6")]).value;
         given.view.cluster.additional_selectors = vec![("extra".into(), selector)];
-        assert!(given.found(ID).contains("did you mean `os-release`"));
+        assert!(given.found(ID).contains("did you mean `os-release`?"));
     }
 }

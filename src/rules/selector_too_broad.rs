@@ -109,7 +109,7 @@ fn too_broad(
                 "remove `{fact}` from the selector, or say what it must be"
             )),
         ),
-        Some(value) if is_literal(pattern) && unescaped(pattern) != value => {
+        Some(value) if is_literal(pattern) && differs_at_dots(pattern, value) => {
             let place = if term.place.is_known() {
                 term.place
             } else {
@@ -161,6 +161,21 @@ fn is_literal(pattern: &str) -> bool {
     })
 }
 
+/// Whether a value is the pattern's text but for characters where the pattern has a bare dot.
+fn differs_at_dots(pattern: &str, value: &str) -> bool {
+    let mut pattern = pattern.chars();
+    let mut differs = false;
+    for letter in value.chars() {
+        match pattern.next() {
+            Some('.') => differs |= letter != '.',
+            Some('\\') if pattern.next() == Some(letter) => {}
+            Some(other) if other == letter => {}
+            _ => return false,
+        }
+    }
+    differs && pattern.next().is_none()
+}
+
 fn unescaped(pattern: &str) -> String {
     pattern.replace('\\', "")
 }
@@ -210,7 +225,14 @@ mod tests {
         assert!(found("15.6").contains("matches `1506`: a dot stands for any character"));
         assert!(found("15.6").contains(r"help: `os-release: '15\.6'`"));
         assert_eq!(found("1506"), "");
+        assert_eq!(found("15.60"), "");
         assert!(!is_literal("15.*") && !is_literal(r"\d") && is_literal(r"1\.5\+rke2"));
+    }
+
+    #[test]
+    fn a_version_in_another_spelling_is_not_too_broad() {
+        let facts = [("k8s-version", "1.29.8-rke2r1")];
+        assert_eq!(found(&facts, &[("k8s-version", r"1.29.8\+rke2r1")]), "");
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) 
     let known = input.view.images.keys().map(|key| &**key);
     if let Some(known) = did_you_mean(key, known) {
         let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        finding = finding.help(format!("did you mean `{path}: {known}`"));
+        finding = finding.help(format!("did you mean `{path}: {known}`?"));
     }
     let mut registries = input.view.registries.iter();
     match registries.find(|(_, registry)| !registry.enabled) {
@@ -107,7 +107,7 @@ mod tests {
             given.found("unknown-image"),
             "image `ubuntu-nobel` is not in the catalogue\n  \
              image_key: ubuntu-nobel: the catalogue has one other image\n  \
-             help: did you mean `cluster.capm3.image_key: ubuntu-noble`\n"
+             help: did you mean `cluster.capm3.image_key: ubuntu-noble`?\n"
         );
     }
 

@@ -86,26 +86,29 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
     }
     let mut index = 0;
     let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(index) {
-        let width = match byte {
-            b'\t' | b'\n' | b'\r' | 0x20..=0x7E => {
-                index += 1;
-                continue;
-            }
+    while let Some(ahead) = bytes[index..].iter().position(|byte| is_suspect(*byte)) {
+        index += ahead;
+        let width = match bytes[index] {
             // U+0080 to U+009F without NEL, and U+FFFE and U+FFFF.
-            0xC2 if (0x80..0xA0).contains(&bytes[index + 1]) && bytes[index + 1] != 0x85 => 2,
+            0xC2 if bytes[index + 1] >= 0xA0 || bytes[index + 1] == 0x85 => 0,
+            0xC2 => 2,
             0xEF if bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE => 3,
-            0x80.. => {
-                index += 1;
-                continue;
-            }
+            0xEF => 0,
             _ => 1,
         };
-        let code = text[index..].chars().next().map_or(0, u32::from);
-        let message = format!("the control character U+{code:04X} may not stand in YAML");
-        return Err(SyntaxError::new(message, place(index, index + width)));
+        if width > 0 {
+            let code = text[index..].chars().next().map_or(0, u32::from);
+            let message = format!("the control character U+{code:04X} may not stand in YAML");
+            return Err(SyntaxError::new(message, place(index, index + width)));
+        }
+        index += 1;
     }
     Ok(())
+}
+
+/// Control characters, and the first bytes of those beyond ASCII.
+fn is_suspect(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127 | 0xC2 | 0xEF)
 }
 
 /// Most syntax errors in values are expressions that lack their quotes.

@@ -52,7 +52,7 @@ impl Pairs {
         composer.note_misreading(&value, None);
         self.entries.push(Pair {
             entry: Entry {
-                key: text.into(),
+                key: text,
                 key_place: key.used_at,
                 node: value.node,
             },
@@ -132,19 +132,16 @@ fn note_replaced(earlier: &Pair, later: &Pair) -> Option<Notice> {
     }
 }
 
-fn key_text(composer: &Composer<'_>, key: &Made) -> Result<String> {
-    let message = match (&key.scalar, key.node.value.as_str()) {
-        (Some(resolved), text) => {
-            let text = text.map_or("", |text| text);
-            match resolve::key_text(*resolved, text) {
-                Ok(text) => return Ok(text),
-                Err(what) => format!("{what} cannot be a key"),
-            }
-        }
-        (None, _) if composer.is_template(key.used_at) => {
+fn key_text(composer: &Composer<'_>, key: &Made) -> Result<Arc<str>> {
+    let message = match key.scalar {
+        Some(resolved) => match resolve::key_text(resolved, &key.node.value) {
+            Ok(text) => return Ok(text),
+            Err(what) => format!("{what} cannot be a key"),
+        },
+        None if composer.is_template(key.used_at) => {
             "an expression without quotes is read as a map".to_owned()
         }
-        (None, _) => format!("{} cannot be a key", key.node.value.kind()),
+        None => format!("{} cannot be a key", key.node.value.kind()),
     };
     Err(SyntaxError::new(message, key.used_at))
 }

@@ -2,6 +2,8 @@
 //!
 //! Sexagesimal numbers (`12:30:45`) and dates stay strings, `yes` and `on` are booleans, a leading zero makes an octal.
 
+use std::sync::Arc;
+
 use crate::model::engine::Engine;
 use crate::model::json::format_float_go;
 use crate::model::value::{Number, Value};
@@ -83,16 +85,17 @@ pub(super) fn value(resolved: Resolved, text: &str, engine: Engine) -> Option<Va
     Some(Value::Number(number))
 }
 
-/// The text of a key, which JSON has as strings only. The error says what cannot be a key.
-pub(super) fn key_text(resolved: Resolved, text: &str) -> Result<String, &'static str> {
-    match resolved {
-        Resolved::Null => Err("null"),
-        Resolved::Uint(_) => Err("an integer of more than 63 bits"),
-        Resolved::Bool(flag) => Ok(flag.to_string()),
-        Resolved::Int(number) => Ok(number.to_string()),
-        Resolved::Float(number) => Ok(float_key(number)),
-        Resolved::Text | Resolved::Binary => Ok(text.to_owned()),
-    }
+/// The text of a key, which JSON has as strings only; `value` is the key's. The error says what cannot be a key.
+pub(super) fn key_text(resolved: Resolved, value: &Value) -> Result<Arc<str>, &'static str> {
+    let text = match (resolved, value) {
+        (Resolved::Text | Resolved::Binary, Value::String(text)) => return Ok(Arc::clone(text)),
+        (Resolved::Bool(flag), _) => flag.to_string(),
+        (Resolved::Int(number), _) => number.to_string(),
+        (Resolved::Float(number), _) => float_key(number),
+        (Resolved::Uint(_), _) => return Err("an integer of more than 63 bits"),
+        (Resolved::Null | Resolved::Text | Resolved::Binary, _) => return Err("null"),
+    };
+    Ok(text.into())
 }
 
 /// What a plain scalar was probably meant as, if it was read as something else. `becomes` is its JSON.

@@ -1,4 +1,4 @@
-//! Runs the real binary in a scratch folder, with a clean environment, and asks real programs where they are found.
+//! Runs the real binary in a scratch folder, with a clean environment.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -37,11 +37,6 @@ impl Metalmark {
         self
     }
 
-    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.command.env(name, value);
-        self
-    }
-
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
     pub(crate) fn run(mut self) -> Outcome {
         let Output {
@@ -76,28 +71,6 @@ pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
         }
     }
     scratch
-}
-
-/// A real program: by `METALMARK_<NAME>`, else on the PATH. Prints a line when it is absent, which is a failure where
-/// `METALMARK_REQUIRE` names it.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
-    let named = std::env::var_os(&variable).map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = named.or_else(|| {
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(name))
-            .find(|file| file.is_file())
-    });
-    if found.is_none() {
-        let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
-        assert!(
-            !required.split(',').any(|word| word == name),
-            "`{name}` is required (METALMARK_REQUIRE) and was not found"
-        );
-        println!("skipped: `{name}` was not found");
-    }
-    found
 }
 
 /// Compares a text with a golden file; `BLESS=1` writes it instead.

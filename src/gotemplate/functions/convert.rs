@@ -120,10 +120,17 @@ fn parse_digits(text: &str, base: u32) -> Option<u64> {
     u64::from_str_radix(text, base).ok().filter(|_| plain)
 }
 
-/// `strconv.ParseFloat`, but for hexadecimal floats.
+/// `strconv.ParseFloat`, but for hexadecimal floats: `_` may stand between digits, and what is too large is no number.
 fn parse_float(text: &str) -> Option<f64> {
-    let number: f64 = text.parse().ok()?;
-    let named = text.bytes().any(|byte| matches!(byte, b'n' | b'N'));
+    let bytes = text.as_bytes();
+    let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    let misplaced =
+        |(index, _): (usize, &str)| index == 0 || !digit(index - 1) || !digit(index + 1);
+    if text.match_indices('_').any(misplaced) {
+        return None;
+    }
+    let number: f64 = text.replace('_', "").parse().ok()?;
+    let named = bytes.iter().any(|byte| matches!(byte, b'n' | b'N'));
     (named || number.is_finite()).then_some(number)
 }
 

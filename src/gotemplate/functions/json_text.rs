@@ -29,6 +29,9 @@ pub(super) fn read(text: &str) -> Result<Value, SyntaxError> {
     }
 }
 
+/// What messages say of places where no blank may stand.
+const WITHIN: &[&str] = &["numeric literal", "in literal", "escape"];
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -49,6 +52,10 @@ impl Reader<'_> {
     /// The error of the byte that stands next, or of the end.
     fn invalid(&self, context: &str) -> SyntaxError {
         let message = match self.peek() {
+            // Inside of a word or a number, Go sees the end as a blank.
+            None if WITHIN.iter().any(|within| context.contains(within)) => {
+                format!("invalid character ' ' {context}")
+            }
             None => "unexpected end of JSON input".to_owned(),
             Some(b'\'') => format!(r"invalid character '\'' {context}"),
             Some(b'"') => format!("invalid character '\"' {context}"),

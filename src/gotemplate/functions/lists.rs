@@ -186,13 +186,20 @@ fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
     })))
 }
 
+/// Lists of so many items. A negative size has no chunks for two items up to one more than it says, as in Sprig.
 fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 1)?;
-    let size = usize::try_from(call.int(0)?).unwrap_or(0);
-    if size == 0 {
-        return Err(call.error("chunks of no items"));
-    }
-    call.charge(list.items.len() * size_of::<Value>())?;
+    let length = list.items.len();
+    let magnitude = usize::try_from(call.int(0)?.unsigned_abs()).unwrap_or(usize::MAX);
+    let size = match call.int(0)?.signum() {
+        1 => magnitude,
+        -1 if length == 1 => 1,
+        -1 if (2..=magnitude.saturating_add(1)).contains(&length) => {
+            return Ok(Value::list(Vec::new()));
+        }
+        _ => return Err(call.error("chunks of no items")),
+    };
+    call.charge(length * size_of::<Value>())?;
     let chunks = list.items.chunks(size);
     built(
         call,

@@ -2,6 +2,8 @@
 //!
 //! Their results are Go's, quirks included. What takes memory is charged to the evaluation's budget before it is made.
 
+#[cfg(test)]
+mod answers;
 mod base;
 mod constraint;
 mod convert;

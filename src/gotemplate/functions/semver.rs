@@ -42,6 +42,15 @@ fn not_a_version(call: &Call<'_>, text: &str) -> Error {
 const POINTER: &str = "*semver.Version";
 const STRUCT: &str = "semver.Version";
 
+const COMPARISONS: &[&str] = &[
+    "Compare",
+    "Equal",
+    "GreaterThan",
+    "GreaterThanEqual",
+    "LessThan",
+    "LessThanEqual",
+];
+
 fn object(version: Version) -> Value {
     Value::Object(Rc::new(VersionObject {
         version,
@@ -78,11 +87,15 @@ impl Object for VersionObject {
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
+        // What the `Inc` methods return is no pointer, and lacks a pointer's methods.
+        let of_pointer = name == "Original" || COMPARISONS.contains(&name);
+        if of_pointer && self.type_name != POINTER {
+            return None;
+        }
         let parameters: &[Type] = match name {
             "Major" | "Minor" | "Patch" | "Prerelease" | "Metadata" | "Original" | "String"
             | "IncMajor" | "IncMinor" | "IncPatch" => &[],
-            "Compare" | "Equal" | "GreaterThan" | "GreaterThanEqual" | "LessThan"
-            | "LessThanEqual" => &[Type::Named(POINTER)],
+            _ if COMPARISONS.contains(&name) => &[Type::Named(POINTER)],
             "SetPrerelease" | "SetMetadata" => &[Type::String],
             _ => return None,
         };

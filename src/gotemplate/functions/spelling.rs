@@ -89,6 +89,8 @@ pub(super) fn pascal(text: &str) -> String {
     let mut out = leading.to_owned();
     let mut chars = rest.chars();
     let Some(first) = chars.next() else {
+        // The library writes the last connector twice.
+        out.extend(leading.chars().next_back());
         return out;
     };
     let mut after_capital = first.is_uppercase();

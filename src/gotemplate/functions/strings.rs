@@ -68,9 +68,16 @@ fn mapped(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     Ok(text.chars().map(with).collect::<String>().into())
 }
 
+/// Without white space. The library reads bytes as Latin-1 here, unless there is nothing to take out.
 fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    Ok(text.split_whitespace().collect::<String>().into())
+    call.charge(text.len() * 2)?;
+    let blank = |c: char| c.is_whitespace();
+    if !text.bytes().map(char::from).any(blank) {
+        return Ok(Value::String(text));
+    }
+    let kept = text.bytes().map(char::from).filter(|c| !blank(*c));
+    Ok(kept.collect::<String>().into())
 }
 
 /// Every argument but nil, quoted, with blanks between.

@@ -44,7 +44,7 @@ pub(super) const TABLE: &[Function] = &[
 fn title(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut in_word = false;
     let capital = |c: char| {
-        let mapped = if in_word { c } else { upper(c) };
+        let mapped = if in_word { c } else { titled(c) };
         in_word = if c.is_ascii() {
             c.is_ascii_alphanumeric() || c == '_'
         } else {
@@ -58,6 +58,17 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
         .map(capital)
         .collect::<String>()
         .into())
+}
+
+/// The capital at the start of a word: of a letter that is two, only the first one is (`unicode.ToTitle`).
+fn titled(c: char) -> char {
+    match c {
+        'Ǆ'..='ǆ' => 'ǅ',
+        'Ǉ'..='ǉ' => 'ǈ',
+        'Ǌ'..='ǌ' => 'ǋ',
+        'Ǳ'..='ǳ' => 'ǲ',
+        _ => upper(c),
+    }
 }
 
 fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -81,7 +92,13 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// Capitals become small; small letters become capitals.
 fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
-    let swap = |c: char| if c.is_lowercase() { upper(c) } else { lower(c) };
+    let swap = |c: char| {
+        if c.is_lowercase() {
+            titled(c)
+        } else {
+            lower(c)
+        }
+    };
     Ok(call.string(0)?.chars().map(swap).collect::<String>().into())
 }
 

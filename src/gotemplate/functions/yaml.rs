@@ -1,10 +1,12 @@
 //! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
 
+use super::super::convert::{from_model, to_exact_model};
 use super::super::function::{Call, Function, Type};
-use super::super::{Error, Value, convert::from_model, convert::to_exact_model};
+use super::super::{Error, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
 use crate::model::engine::Engine;
 use crate::model::place::Place;
+use crate::model::value as model;
 use crate::yaml::{self, Lists, SyntaxError};
 
 const ANY: &[Type] = &[Type::Any];
@@ -39,10 +41,45 @@ fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
     })
 }
 
+/// How messages of our reader begin, and go-yaml's words for them.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "a second `:` cannot stand here",
+        "mapping values are not allowed in this context",
+    ),
+    (
+        "a tab cannot indent",
+        "found character that cannot start any token",
+    ),
+    (
+        "no value can start with",
+        "found character that cannot start any token",
+    ),
+    (
+        "this quote is never closed",
+        "found unexpected end of stream",
+    ),
+    ("expected a value", "did not find expected node content"),
+];
+
 /// The error as go-yaml words it, where its words are known: templates see them as a value.
 fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
     let before = text.get(..error.place.start as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
+    if error.message == "null cannot be a key" {
+        return null_key(text.get(error.place.end as usize..).unwrap_or_default());
+    }
+    let prefix = "error converting YAML to JSON: yaml:";
+    if let Some((_, words)) = WORDS
+        .iter()
+        .find(|(ours, _)| error.message.starts_with(ours))
+    {
+        // Its scanner does not mention the first line.
+        return match line {
+            1 => format!("{prefix} {words}"),
+            _ => format!("{prefix} line {line}: {words}"),
+        };
+    }
     let message = match error.message.strip_prefix("expected ") {
         Some(expected) => {
             let expected = expected.split(", found").next().unwrap_or(expected);
@@ -50,7 +87,23 @@ fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
         }
         None => error.message.clone(),
     };
-    format!("error converting YAML to JSON: yaml: line {line}: {message}")
+    format!("{prefix} line {line}: {message}")
+}
+
+/// Go's words for a key that is null, with what follows it on its line.
+fn null_key(behind: &str) -> String {
+    let line = behind.lines().next().unwrap_or_default();
+    let value = line.trim_start().trim_start_matches(':').trim();
+    let written = match yaml::read(value, Place::NONE.file, Engine::Helm3) {
+        Ok(documents) => match documents.documents.first().map(|node| &node.value) {
+            Some(model::Value::String(text)) => format::quote(text),
+            _ => value.to_owned(),
+        },
+        Err(_) => value.to_owned(),
+    };
+    format!(
+        "error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: {written}"
+    )
 }
 
 /// Only a map, or nothing; what goes wrong is the value of a key `Error`.

@@ -6,6 +6,7 @@
 
 mod calls;
 mod operands;
+mod output;
 mod range;
 
 use std::collections::HashMap;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 
 use super::code::{Constant, Index, Operation, Template};
 use super::object::Complex;
-use super::{Budget, Error, ErrorClass, Host, Value, print};
+use super::{Budget, Error, ErrorClass, Host, Value};
 use operands::Operand;
+use output::without_no_value;
 use range::Loop;
 
 /// Evaluates a template as Helm's `tpl` does: what it writes, with every `<no value>` removed.
@@ -35,9 +37,6 @@ pub fn execute(
     budget.leave(machine.frames.len() as u32);
     result
 }
-
-/// What Go prints for a value that is not there, and Helm takes out of the result.
-const NO_VALUE: &str = "<no value>";
 
 struct Machine<'h> {
     host: &'h dyn Host,
@@ -216,38 +215,6 @@ impl<'h> Machine<'h> {
         Ok(())
     }
 
-    fn text(&mut self, start: u32, end: u32) -> Result<(), Error> {
-        let Some(frame) = self.frames.last() else {
-            return Ok(());
-        };
-        let text = &frame.template.text.text[start as usize..end as usize];
-        self.budget.charge(text.len())?;
-        if let Some(output) = self.outputs.last_mut() {
-            output.push_str(text);
-        }
-        Ok(())
-    }
-
-    fn print(&mut self) -> Result<(), Error> {
-        let operand = self.pop();
-        match &operand.value {
-            Value::Nil => self.write(NO_VALUE),
-            Value::String(text) => self.write(text),
-            value => {
-                let text = print::value(value)?;
-                self.write(&text)
-            }
-        }
-    }
-
-    fn write(&mut self, text: &str) -> Result<(), Error> {
-        self.budget.charge(text.len())?;
-        if let Some(output) = self.outputs.last_mut() {
-            output.push_str(text);
-        }
-        Ok(())
-    }
-
     fn constant(&mut self, index: Index) {
         let Some(frame) = self.frames.last() else {
             return;
@@ -369,10 +336,6 @@ impl<'h> Machine<'h> {
         Ok(None)
     }
 
-    fn push_text(&mut self, text: String) {
-        self.operands.push(Operand::plain(text.into()));
-    }
-
     fn pop(&mut self) -> Operand {
         self.operands.pop().unwrap_or_default()
     }
@@ -399,14 +362,6 @@ impl<'h> Machine<'h> {
             };
         }
         error.at(span)
-    }
-}
-
-fn without_no_value(text: String) -> String {
-    if text.contains(NO_VALUE) {
-        text.replace(NO_VALUE, "")
-    } else {
-        text
     }
 }
 

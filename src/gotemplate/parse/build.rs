@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::ErrorClass;
 use super::super::code::{Code, Constant, Index, Operation};
-use super::Control;
+use super::control::Control;
 
 /// The tables that all templates of a text share.
 pub(super) struct Tables {

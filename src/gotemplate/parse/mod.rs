@@ -4,18 +4,20 @@
 //! open blocks and parentheses stand on lists.
 
 mod build;
+mod command;
+mod control;
 mod operand;
 mod pipeline;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::code::{Index, Operation, Template, Text, Variables};
+use super::code::{Operation, Template, Text};
 use super::lexer::{self, Kind, Token};
 use super::literal;
 use super::{Error, ErrorClass};
 use build::{Builder, Tables};
-use pipeline::{Context, Declarations};
+use pipeline::Context;
 
 /// Parses a template.
 ///
@@ -52,35 +54,6 @@ struct Parser<'t> {
     builders: Vec<Builder>,
     finished: Vec<Builder>,
     defined: HashMap<Arc<str>, usize>,
-}
-
-/// A control structure that waits for its `end`.
-enum Control {
-    If(Branches),
-    With(Branches),
-    Range(Loop),
-}
-
-/// The branches of `if` or `with`, each `else if` being one level more.
-struct Branches {
-    levels: Vec<Level>,
-    in_else: bool,
-    variables: usize,
-}
-
-struct Level {
-    /// Where to jump on if the condition is false, until the `else` is met.
-    otherwise: Option<usize>,
-    /// The jump from the end of the branch to the end of the level.
-    end: Option<usize>,
-}
-
-struct Loop {
-    begin: usize,
-    next: usize,
-    breaks: Vec<usize>,
-    in_else: bool,
-    variables: usize,
 }
 
 impl Parser<'_> {
@@ -176,211 +149,6 @@ impl Parser<'_> {
             return Err(self.unexpected(token, context));
         }
         literal::string(self.source(token)).map_err(|message| self.error(token, message))
-    }
-
-    fn leave_loop(&mut self, token: Token) -> Result<(), Error> {
-        self.expect_close(if token.kind == Kind::Break {
-            "`break`"
-        } else {
-            "`continue`"
-        })?;
-        let found = self
-            .builder()
-            .controls
-            .iter()
-            .rposition(|control| matches!(control, Control::Range(range) if !range.in_else));
-        let Some(index) = found else {
-            return Err(self.error(token, "`break` and `continue` need a `range` around them"));
-        };
-        if token.kind == Kind::Break {
-            self.emit(Operation::Break, token);
-        }
-        let jump = self.emit(Operation::Jump(0), token);
-        let Control::Range(range) = &mut self.builder().controls[index] else {
-            return Ok(());
-        };
-        if token.kind == Kind::Break {
-            range.breaks.push(jump);
-        } else {
-            let next = range.next;
-            self.builder().patch_to(jump, next);
-        }
-        Ok(())
-    }
-
-    fn begin_if(&mut self, token: Token) -> Result<(), Error> {
-        let variables = self.builder().variables.len();
-        let level = self.if_level(token)?;
-        self.open(Control::If(Branches {
-            levels: vec![level],
-            in_else: false,
-            variables,
-        }));
-        Ok(())
-    }
-
-    fn if_level(&mut self, token: Token) -> Result<Level, Error> {
-        self.emit(Operation::Mark, token);
-        let declarations = self.pipeline(Context::If)?;
-        let jump = self.emit(Operation::JumpIfFalse(0), declarations.span(token));
-        Ok(Level {
-            otherwise: Some(jump),
-            end: None,
-        })
-    }
-
-    fn begin_with(&mut self, token: Token) -> Result<(), Error> {
-        let variables = self.builder().variables.len();
-        let level = self.with_level(token)?;
-        self.open(Control::With(Branches {
-            levels: vec![level],
-            in_else: false,
-            variables,
-        }));
-        Ok(())
-    }
-
-    fn with_level(&mut self, token: Token) -> Result<Level, Error> {
-        self.emit(Operation::Mark, token);
-        let declarations = self.pipeline(Context::With)?;
-        let jump = self.emit(Operation::With(0), declarations.span(token));
-        Ok(Level {
-            otherwise: Some(jump),
-            end: None,
-        })
-    }
-
-    fn begin_range(&mut self, token: Token) -> Result<(), Error> {
-        let variables = self.builder().variables.len();
-        self.emit(Operation::Mark, token);
-        let declarations = self.pipeline(Context::Range)?;
-        let span = declarations.span(token);
-        let begin = self.emit(Operation::Range(loop_variables(&declarations), 0), span);
-        let next = self.emit(Operation::Next(0), span);
-        self.open(Control::Range(Loop {
-            begin,
-            next,
-            breaks: Vec::new(),
-            in_else: false,
-            variables,
-        }));
-        Ok(())
-    }
-
-    fn open(&mut self, control: Control) {
-        self.builder().controls.push(control);
-    }
-
-    fn otherwise(&mut self, token: Token) -> Result<(), Error> {
-        let next = self.peek_word();
-        if !matches!(next.kind, Kind::If | Kind::With) {
-            self.expect_close("`else`")?;
-        }
-        match self.builder().controls.pop() {
-            Some(Control::If(branches)) if !branches.in_else => {
-                self.else_branch(token, branches, Kind::If)
-            }
-            Some(Control::With(branches)) if !branches.in_else => {
-                self.emit(Operation::EndWith, token);
-                self.else_branch(token, branches, Kind::With)
-            }
-            Some(Control::Range(range)) if !range.in_else => {
-                self.check_plain_else(next)?;
-                let range = self.end_loop_body(token, range);
-                self.open(Control::Range(range));
-                Ok(())
-            }
-            _ => Err(self.error(token, "unexpected `{{ else }}`")),
-        }
-    }
-
-    fn else_branch(&mut self, token: Token, branches: Branches, kind: Kind) -> Result<(), Error> {
-        let mut branches = branches;
-        let end = self.emit(Operation::Jump(0), token);
-        if let Some(level) = branches.levels.last_mut() {
-            level.end = Some(end);
-            if let Some(jump) = level.otherwise.take() {
-                self.builder().patch(jump);
-            }
-        }
-        let next = self.peek_word();
-        if next.kind == kind {
-            self.next_word();
-            let level = if kind == Kind::If {
-                self.if_level(next)?
-            } else {
-                self.with_level(next)?
-            };
-            branches.levels.push(level);
-        } else {
-            self.check_plain_else(next)?;
-            branches.in_else = true;
-        }
-        self.open(if kind == Kind::If {
-            Control::If(branches)
-        } else {
-            Control::With(branches)
-        });
-        Ok(())
-    }
-
-    /// `else if` and `else with` continue only their own kind.
-    fn check_plain_else(&self, next: Token) -> Result<(), Error> {
-        if matches!(self.last_token().kind, Kind::RightDelimiter) {
-            return Ok(());
-        }
-        Err(self.unexpected(next, "`else`"))
-    }
-
-    fn end_loop_body(&mut self, token: Token, mut range: Loop) -> Loop {
-        let next = range.next;
-        let jump = self.emit(Operation::Jump(0), token);
-        self.builder().patch_to(jump, next);
-        let end = self.emit(Operation::Jump(0), token);
-        range.breaks.push(end);
-        self.builder().patch_to(next, end);
-        self.builder().patch(range.begin);
-        range.in_else = true;
-        range
-    }
-
-    fn end(&mut self, token: Token) -> Result<(), Error> {
-        self.expect_close("`end`")?;
-        let Some(control) = self.builder().controls.pop() else {
-            return self.end_definition(token);
-        };
-        match control {
-            Control::If(branches) => self.end_branches(token, branches),
-            Control::With(branches) => {
-                if !branches.in_else {
-                    self.emit(Operation::EndWith, token);
-                }
-                self.end_branches(token, branches);
-            }
-            Control::Range(range) => {
-                let range = if range.in_else {
-                    range
-                } else {
-                    self.end_loop_body(token, range)
-                };
-                for jump in range.breaks {
-                    self.builder().patch(jump);
-                }
-                self.emit(Operation::Release, token);
-                self.builder().variables.truncate(range.variables);
-            }
-        }
-        Ok(())
-    }
-
-    fn end_branches(&mut self, token: Token, branches: Branches) {
-        for level in branches.levels.into_iter().rev() {
-            for jump in [level.otherwise, level.end].into_iter().flatten() {
-                self.builder().patch(jump);
-            }
-            self.emit(Operation::Release, token);
-        }
-        self.builder().variables.truncate(branches.variables);
     }
 
     /// Ends a `define` or a `block`.
@@ -501,15 +269,6 @@ impl Parser<'_> {
 
     fn error(&self, token: Token, message: impl Into<String>) -> Error {
         Error::new(ErrorClass::Parse, message).at(token.start as usize..token.end as usize)
-    }
-}
-
-fn loop_variables(declarations: &Declarations) -> Variables {
-    match (&declarations.variables[..], declarations.assigns) {
-        ([], _) => Variables::None,
-        (variables, false) => Variables::Declared(variables.len() as Index),
-        ([item], true) => Variables::AssignedItem(*item),
-        ([key, item, ..], true) => Variables::Assigned(*key, *item),
     }
 }
 

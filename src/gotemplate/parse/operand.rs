@@ -7,7 +7,8 @@ use super::super::function::{Body, Function, Type};
 use super::super::lexer::{Kind, Token};
 use super::super::literal::{self, Number};
 use super::super::{Error, ErrorClass, lookup};
-use super::pipeline::{Head, Open};
+use super::command::Head;
+use super::pipeline::Open;
 use super::{Parser, join};
 
 /// A literal before it has a type.

@@ -74,11 +74,18 @@ impl<'a> Compiled<'a> {
             normalised: Fit::Yes,
         };
         for term in &self.terms {
-            if verdict.exact == Ok(true) {
-                verdict.exact = term.exact(image);
-            }
-            if verdict.normalised > Fit::No {
-                verdict.normalised = verdict.normalised.min(term.normalised(image));
+            if let Some(fits) = term.in_both_modes(image) {
+                if !fits {
+                    verdict.exact = verdict.exact.map(|_| false);
+                    verdict.normalised = Fit::No;
+                }
+            } else {
+                if verdict.exact == Ok(true) {
+                    verdict.exact = term.exact(image);
+                }
+                if verdict.normalised > Fit::No {
+                    verdict.normalised = verdict.normalised.min(term.normalised(image));
+                }
             }
             if verdict.exact != Ok(true) && verdict.normalised == Fit::No {
                 break;
@@ -111,6 +118,18 @@ impl<'a> Compiled<'a> {
 }
 
 impl CompiledTerm<'_> {
+    /// The answer where both modes have the same: for all facts but the version, unless only the name gives them.
+    fn in_both_modes(&self, image: &Image) -> Option<bool> {
+        let name = &*self.term.fact;
+        let known = image.facts.get(name);
+        let differs = name == IMAGE_KEY
+            || name == fact::K8S_VERSION
+            || known.is_some_and(|fact| fact.origin == Origin::Name)
+            || image.facts.mistyped(name).is_some();
+        let text = known.map_or(UNSET, |fact| &fact.value);
+        (!differs).then(|| self.pattern.is_match(text))
+    }
+
     fn exact(&self, image: &Image) -> Result<bool, String> {
         let name = &*self.term.fact;
         if name == IMAGE_KEY {
@@ -141,7 +160,11 @@ impl CompiledTerm<'_> {
     fn version_fits(&self, image: &Image, text: &str) -> Fit {
         let known = image.facts.get(fact::K8S_VERSION);
         let by_name = known.is_some_and(|fact| fact.origin == Origin::Name);
-        let fits = match (&self.version, Version::parse(text)) {
+        let parse = |text| match &self.version {
+            Some(wanted) if is_evidently_other(wanted, text) => None,
+            _ => Version::parse(text),
+        };
+        let fits = match (&self.version, parse(text)) {
             (Some(wanted), Some(version)) if by_name => version.admits(wanted),
             (Some(wanted), Some(version)) => *wanted == version,
             (Some(_), None) => false,
@@ -176,6 +199,15 @@ impl CompiledTerm<'_> {
 fn is_described(image: &Image) -> bool {
     let described = |origin| matches!(origin, Origin::InfoFile | Origin::Annotation | Origin::Lock);
     image.facts.iter().any(|(_, fact)| described(fact.origin))
+}
+
+/// Whether a text in the usual spelling starts with another minor: told without parsing, for it is so of most images.
+fn is_evidently_other(wanted: &Version, text: &str) -> bool {
+    let mut parts = text.split('.');
+    let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());
+    let (major, minor) = (number(parts.next()), number(parts.next()));
+    let minors = major.zip(minor).filter(|_| parts.next().is_some());
+    minors.is_some_and(|minors| minors != (wanted.major, wanted.minor))
 }
 
 /// The one full version that a pattern means; none for a true pattern, and none for a minor alone.

@@ -38,6 +38,14 @@ impl Bytes<'_> {
         self.break_width(index) > 0
     }
 
+    /// How many bytes from here on surely start no line break.
+    pub(super) fn before_break(self, index: usize) -> usize {
+        let rest = self.0.get(index..).unwrap_or_default();
+        rest.iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2))
+            .unwrap_or(rest.len())
+    }
+
     /// A line break or the end.
     pub(super) fn is_break_or_end(self, index: usize) -> bool {
         self.is_end(index) || self.is_break(index)

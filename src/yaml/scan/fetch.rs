@@ -75,7 +75,7 @@ impl<'t> Scanner<'t> {
 
     pub(super) fn skip_to_line_end(&mut self) {
         while !self.bytes.is_break_or_end(self.at) {
-            self.at += 1;
+            self.at += 1 + self.bytes.before_break(self.at + 1);
         }
     }
 

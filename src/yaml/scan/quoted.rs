@@ -23,14 +23,7 @@ impl<'t> Scanner<'t> {
                 break;
             }
             let gap = self.at;
-            while self.bytes.is_blank(self.at) || self.bytes.is_break(self.at) {
-                if self.bytes.is_break(self.at) {
-                    let line_break = self.cross_line();
-                    fold.cross(line_break);
-                } else {
-                    self.at += 1;
-                }
-            }
+            self.skip_quoted_gap(&mut fold);
             if fold.crossed() {
                 fold.join(&mut text);
             } else {
@@ -45,6 +38,17 @@ impl<'t> Scanner<'t> {
         };
         self.push_scalar(text, style, start..self.at);
         Ok(())
+    }
+
+    fn skip_quoted_gap(&mut self, fold: &mut Fold) {
+        while self.bytes.is_blank(self.at) || self.bytes.is_break(self.at) {
+            if self.bytes.is_break(self.at) {
+                let line_break = self.cross_line();
+                fold.cross(line_break);
+            } else {
+                self.at += 1;
+            }
+        }
     }
 
     /// Up to white space, the closing quote or an escaped line break.

@@ -1,5 +1,7 @@
 //! The words of a template: text, and what stands inside the braces, with Go's trimming of blanks around them.
 
+mod number;
+
 use std::sync::LazyLock;
 
 use crate::regexp::Regexp;
@@ -287,63 +289,6 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// A number as far as its characters go; whether it is one is decided when it is converted.
-    fn number(&mut self) -> Result<(), String> {
-        self.position = self.start;
-        self.digits()?;
-        let kind = if self.rest().starts_with(['+', '-']) {
-            self.digits()?;
-            if !self.text[..self.position].ends_with('i') {
-                return Err(self.bad_number());
-            }
-            Kind::Complex
-        } else {
-            Kind::Number
-        };
-        self.push(kind);
-        Ok(())
-    }
-
-    fn digits(&mut self) -> Result<(), String> {
-        self.accept("+-");
-        let mut digits = "0123456789_";
-        let mut exponent = "eE";
-        if self.accept("0") {
-            if self.accept("xX") {
-                (digits, exponent) = ("0123456789abcdefABCDEF_", "pP");
-            } else if self.accept("oO") {
-                (digits, exponent) = ("01234567_", "");
-            } else if self.accept("bB") {
-                (digits, exponent) = ("01_", "");
-            }
-        }
-        while self.accept(digits) {}
-        if self.accept(".") {
-            while self.accept(digits) {}
-        }
-        if self.accept(exponent) {
-            self.accept("+-");
-            while self.accept("0123456789_") {}
-        }
-        self.accept("i");
-        if self.rest().starts_with(is_alphanumeric) {
-            self.next();
-            return Err(self.bad_number());
-        }
-        Ok(())
-    }
-
-    fn bad_number(&self) -> String {
-        let number = &self.text[self.start..self.position];
-        format!("`{number}` is not a number")
-    }
-
-    fn accept(&mut self, characters: &str) -> bool {
-        let accepted = self.rest().starts_with(|c: char| characters.contains(c));
-        self.position += usize::from(accepted);
-        accepted
-    }
-
     fn alphanumerics(&mut self) {
         let rest = self.rest();
         let length = rest
@@ -413,4 +358,64 @@ fn is_alphanumeric(character: char) -> bool {
     LETTER_OR_DIGIT
         .as_ref()
         .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, tokens};
+
+    fn words(text: &str) -> Vec<&str> {
+        let tokens = tokens(text).list;
+        let shown = tokens.iter().filter(|token| token.kind != Kind::Space);
+        shown
+            .map(|token| &text[token.start as usize..token.end as usize])
+            .collect()
+    }
+
+    fn fault(text: &str) -> String {
+        tokens(text).fault
+    }
+
+    #[test]
+    fn markers_trim_blanks_on_their_side() {
+        assert_eq!(words("a \n{{- 1 }} b"), ["a", "{{", "1", "}}", " b", ""]);
+        assert_eq!(words("a {{ 1 -}} \n b"), ["a ", "{{", "1", "}}", "b", ""]);
+        assert_eq!(words("a {{-1}}"), ["a ", "{{", "-1", "}}", ""]);
+        assert_eq!(words("a {{- /* c */ -}} b"), ["a", "b", ""]);
+    }
+
+    #[test]
+    fn words_end_where_go_ends_them() {
+        assert_eq!(
+            words("{{$x:=.a.b|f(1i)}}"),
+            [
+                "{{", "$x", ":=", ".a", ".b", "|", "f", "(", "1i", ")", "}}", ""
+            ]
+        );
+        assert_eq!(
+            words("{{ \"}}\" `\n}}` '}' }}"),
+            ["{{", "\"}}\"", "`\n}}`", "'}'", "}}", ""]
+        );
+    }
+
+    #[test]
+    fn what_go_cannot_read_is_told() {
+        for text in [
+            "{{ .a-b }}",
+            "{{ \"a\n\" }}",
+            "{{ 'a",
+            "{{ `a",
+            "{{ 1a }}",
+            "{{ (1 }}",
+            "{{ 1) }}",
+            "{{ $x : 1 }}",
+            "{{ \u{7} }}",
+            "{{/* a }}",
+            "{{/* a */ }}",
+            "{{ 1",
+        ] {
+            assert!(!fault(text).is_empty(), "{text}");
+        }
+        assert_eq!(fault("{{ \u{dc}_1 }} {{ .\u{e9} }}"), "");
+    }
 }

@@ -1,0 +1,55 @@
+//! What a template writes.
+
+use super::super::{Error, Value, print};
+use super::Machine;
+use super::operands::Operand;
+
+/// What Go prints for a value that is not there, and Helm takes out of the result.
+const NO_VALUE: &str = "<no value>";
+
+impl Machine<'_> {
+    pub(super) fn text(&mut self, start: u32, end: u32) -> Result<(), Error> {
+        let Some(frame) = self.frames.last() else {
+            return Ok(());
+        };
+        let text = &frame.template.text.text[start as usize..end as usize];
+        self.budget.charge(text.len())?;
+        if let Some(output) = self.outputs.last_mut() {
+            output.push_str(text);
+        }
+        Ok(())
+    }
+
+    pub(super) fn print(&mut self) -> Result<(), Error> {
+        let operand = self.pop();
+        match &operand.value {
+            Value::Nil => self.write(NO_VALUE),
+            Value::String(text) => self.write(text),
+            value => {
+                let text = print::value(value)?;
+                self.write(&text)
+            }
+        }
+    }
+
+    pub(super) fn write(&mut self, text: &str) -> Result<(), Error> {
+        self.budget.charge(text.len())?;
+        if let Some(output) = self.outputs.last_mut() {
+            output.push_str(text);
+        }
+        Ok(())
+    }
+
+    pub(super) fn push_text(&mut self, text: String) {
+        self.operands.push(Operand::plain(text.into()));
+    }
+}
+
+/// What Helm leaves of a result.
+pub(super) fn without_no_value(text: String) -> String {
+    if text.contains(NO_VALUE) {
+        text.replace(NO_VALUE, "")
+    } else {
+        text
+    }
+}

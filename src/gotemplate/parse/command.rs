@@ -1,0 +1,230 @@
+//! Commands: a function, method or value with its arguments, and what a pipe hands to it.
+
+use super::super::code::{Constant, Index, Operation};
+use super::super::function::{Body, Function};
+use super::super::lexer::{Kind, Token};
+use super::super::{Error, ErrorClass};
+use super::pipeline::Open;
+use super::{Parser, join};
+
+/// A command: its first word and how many arguments it has so far.
+pub(super) struct Command {
+    pub(super) head: Head,
+    /// The first word's bytes, with its fields.
+    pub(super) token: Token,
+    /// Where its instructions begin.
+    begin: usize,
+    pub(super) arguments: usize,
+    has_final: bool,
+    short_circuits: Vec<usize>,
+}
+
+/// What a command begins with.
+#[derive(Clone, Copy)]
+pub(super) enum Head {
+    /// Nothing yet.
+    Missing,
+    Function(&'static Function),
+    /// A chain of fields whose last may be a method; the place of its instruction.
+    Field(usize, Index),
+    /// A chain whose last field was found to take arguments.
+    Method(usize, Index),
+    /// A variable without fields.
+    Variable,
+    Nil,
+    /// A literal, dot or parentheses.
+    Other,
+}
+
+impl Parser<'_> {
+    pub(super) fn begin_command(&mut self, open: &mut Open, token: Token) {
+        open.command = Some(Command {
+            head: Head::Missing,
+            token,
+            begin: self.builder().len(),
+            arguments: 0,
+            has_final: open.stages > 0,
+            short_circuits: Vec::new(),
+        });
+    }
+
+    /// Reads the next operand of the open command, or ends it. Returns a parenthesis that opens.
+    pub(super) fn command_step(&mut self, open: &mut Open) -> Result<Option<Token>, Error> {
+        let token = self.peek_word();
+        if begins_operand(token.kind) {
+            self.next_token();
+            if token.kind == Kind::LeftParenthesis {
+                self.begin_operand(open);
+                return Ok(Some(token));
+            }
+            self.begin_operand(open);
+            self.operand(open, token)?;
+        }
+        self.after_operand(open)?;
+        Ok(None)
+    }
+
+    /// A parenthesised pipeline has just been read as an operand of the open command.
+    pub(super) fn parenthesized(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
+        self.fields_and_check(open, token, Head::Other)?;
+        self.after_operand(open)
+    }
+
+    fn after_operand(&mut self, open: &mut Open) -> Result<(), Error> {
+        let token = self.next_token();
+        match token.kind {
+            Kind::Space => return Ok(()),
+            Kind::RightDelimiter | Kind::RightParenthesis => self.position -= 1,
+            Kind::Pipe => {}
+            _ => return Err(self.unexpected(token, "an operand")),
+        }
+        if let Some(command) = open.command.take() {
+            self.end_command(open, command);
+        }
+        Ok(())
+    }
+
+    fn end_command(&mut self, open: &mut Open, command: Command) {
+        open.stages += 1;
+        let given = command.arguments > 0 || command.has_final;
+        let span = join(command.token, self.last_operand());
+        match command.head {
+            Head::Function(function) => self.end_call(function, &command, span),
+            Head::Method(place, name) => {
+                let count = command.arguments as u32 + u32::from(command.has_final);
+                let begin = Operation::Method(name, count);
+                self.builder().replace(place, begin);
+                if command.has_final {
+                    self.emit(Operation::Roll(command.arguments as u32 + 1), span);
+                }
+                self.emit(Operation::CallMethod(name, count), span);
+            }
+            Head::Field(place, name) if command.has_final => {
+                self.builder().replace(place, Operation::Method(name, 1));
+                self.emit(Operation::Roll(1), span);
+                self.emit(Operation::CallMethod(name, 1), span);
+            }
+            Head::Field(..) | Head::Missing => {}
+            Head::Variable | Head::Nil | Head::Other if given => self.not_a_function(&command),
+            Head::Nil => self.fail(
+                ErrorClass::Other,
+                "`nil` alone is not a value".to_owned(),
+                command.token,
+            ),
+            Head::Variable | Head::Other => {}
+        }
+        if !matches!(command.head, Head::Function(_)) {
+            self.emit(Operation::Unbox, span);
+        }
+    }
+
+    fn not_a_function(&mut self, command: &Command) {
+        let is_variable = matches!(command.head, Head::Variable);
+        self.builder()
+            .truncate(command.begin + usize::from(is_variable));
+        let message = format!(
+            "`{}` is not a function and takes no arguments",
+            self.source(command.token)
+        );
+        self.fail(ErrorClass::WrongType, message, command.token);
+    }
+
+    fn end_call(&mut self, function: &'static Function, command: &Command, span: Token) {
+        let count = command.arguments + usize::from(command.has_final);
+        if self.refuse_count(function, count, command.begin, span) {
+            return;
+        }
+        let stops_at = match function.body {
+            Body::And => Some(false),
+            Body::Or => Some(true),
+            _ => None,
+        };
+        if stops_at.is_some() {
+            return self.end_short_circuits(command, span);
+        }
+        if command.has_final {
+            self.emit(Operation::Roll(command.arguments as u32), span);
+            let parameter = function.signature.parameter(command.arguments);
+            self.convert(parameter, span);
+        }
+        self.emit(Operation::Call(function, count as u32), span);
+    }
+
+    /// Go returns a piped value last, and does not look at it.
+    fn end_short_circuits(&mut self, command: &Command, span: Token) {
+        let mut jumps = &command.short_circuits[..];
+        if !command.has_final {
+            let last = self.builder().len() - 1;
+            self.builder().truncate(last);
+            jumps = &jumps[..jumps.len().saturating_sub(1)];
+        }
+        let end = command
+            .has_final
+            .then(|| self.emit(Operation::Jump(0), span));
+        for jump in jumps {
+            self.builder().patch(*jump);
+        }
+        if let Some(end) = end {
+            self.emit(Operation::DropBelow, span);
+            self.builder().patch(end);
+        }
+    }
+
+    /// Lets a call with a wrong number of arguments fail before any of them is evaluated.
+    pub(super) fn refuse_count(
+        &mut self,
+        function: &Function,
+        count: usize,
+        begin: usize,
+        span: Token,
+    ) -> bool {
+        let Some(message) = function.signature.refuses(function.name, count) else {
+            return false;
+        };
+        self.builder().truncate(begin);
+        self.fail(ErrorClass::WrongArgCount, message, span);
+        true
+    }
+
+    /// After an argument of `and` or `or`.
+    pub(super) fn short_circuit(&mut self, command: &mut Command, stops_at: bool, span: Token) {
+        let jump = self.emit(Operation::ShortCircuit(stops_at, 0), span);
+        command.short_circuits.push(jump);
+    }
+
+    pub(super) fn fail(&mut self, class: ErrorClass, message: String, span: Token) {
+        let fault = self.tables.fault(class, message);
+        self.emit(Operation::Fail(fault), span);
+    }
+
+    pub(super) fn constant(&mut self, constant: Constant, span: Token) {
+        let constant = self.tables.constant(constant);
+        self.emit(Operation::Constant(constant), span);
+    }
+
+    /// A word that cannot be called may only begin a pipeline.
+    pub(super) fn note_stage(&mut self, open: &mut Open, token: Token) {
+        let is_first = open.command.as_ref().is_none_or(|c| !c.has_final);
+        if !is_first && open.bad_stage.is_none() {
+            open.bad_stage = Some(token);
+        }
+    }
+}
+
+pub(super) fn begins_operand(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Bool
+            | Kind::CharacterConstant
+            | Kind::Complex
+            | Kind::Dot
+            | Kind::Field
+            | Kind::Identifier
+            | Kind::Number
+            | Kind::Nil
+            | Kind::RawString
+            | Kind::String
+            | Kind::Variable
+            | Kind::LeftParenthesis
+    )
+}
