@@ -1,7 +1,7 @@
 //! One test binary; each module says what it proves.
 
-mod evaluate;
 mod architecture;
+mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
