@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -14,6 +15,7 @@ mod readme;
 mod rules;
 mod schemas;
 mod support;
+mod sylva_core;
 mod targets;
 mod workspaces;
 mod write;
