@@ -26,6 +26,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
+use crate::model::value::Node;
 
 pub use files::{Disk, Files, Found};
 
@@ -119,7 +120,12 @@ struct Composing {
     loads: Loads,
 }
 
-fn compose(files: &dyn Files, path: &Path, options: &Options, sources: &mut Sources) -> Result<Composing, Error> {
+fn compose(
+    files: &dyn Files,
+    path: &Path,
+    options: &Options,
+    sources: &mut Sources,
+) -> Result<Composing, Error> {
     let mut reader = Reader {
         files,
         engine: options.engine,
@@ -133,7 +139,10 @@ fn compose(files: &dyn Files, path: &Path, options: &Options, sources: &mut Sour
         Err(Stop::Error(error)) => return Err(error),
         Err(Stop::Finding(finding)) => {
             reader.findings.push(*finding);
-            Some(Composition { name: name_of(path), ..Composition::default() })
+            Some(Composition {
+                name: name_of(path),
+                ..Composition::default()
+            })
         }
     };
     let findings = std::mem::take(&mut reader.findings);
@@ -145,35 +154,79 @@ fn compose(files: &dyn Files, path: &Path, options: &Options, sources: &mut Sour
     Ok(Composing { composition, loads })
 }
 
+/// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
+///
+/// # Errors
+/// A file that is there and cannot be read.
+pub fn objects(
+    root: &Path,
+    path: &Path,
+    sources: &mut Sources,
+) -> Result<Result<Vec<Node>, Finding>, Error> {
+    let (disk, shared) = (Disk::new(root)?, Loads::new());
+    let mut reader = Reader {
+        files: &disk,
+        engine: Engine::Kubectl,
+        sources,
+        findings: Vec::new(),
+        shared: &shared,
+        loads: Loads::new(),
+    };
+    match built(&mut reader, path) {
+        Ok(built) => {
+            let objects = built.map(|built| built.objects).unwrap_or_default();
+            Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
+        }
+        Err(Stop::Finding(finding)) => Ok(Err(*finding)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }
 
-fn composed(reader: &mut Reader<'_>, path: &Path, state: &State) -> Result<Option<Composition>, Stop> {
+fn composed(
+    reader: &mut Reader<'_>,
+    path: &Path,
+    state: &State,
+) -> Result<Option<Composition>, Stop> {
     let Some(built) = built(reader, path)? else {
         return Ok(None);
     };
-    let is_release = |object: &&Object| object.kind() == "HelmRelease" && object.group() == "helm.toolkit.fluxcd.io";
+    let is_release = |object: &&Object| {
+        object.kind() == "HelmRelease" && object.group() == "helm.toolkit.fluxcd.io"
+    };
     let mut releases = built.objects.iter().filter(is_release);
     let Some(release) = releases.next() else {
         return Ok(None);
     };
     if let Some(other) = releases.next() {
-        let message = format!("there are several HelmReleases, `{}` and `{}`", release.name(), other.name());
+        let message = format!(
+            "there are several HelmReleases, `{}` and `{}`",
+            release.name(),
+            other.name()
+        );
         let finding = reader.finding(UNSUPPORTED, message, release.tree.place);
         let other = reader.sources.resolve(other.tree.place);
         let help = "name the file or folder of the one that is the cluster's";
         return Err(finding.at(other, "the other one").help(help).into());
     }
     let composed = release::compose(reader, state, &built, release)?;
-    if composed.missing.iter().any(|missing| missing.kind != "HelmChart") {
+    if composed
+        .missing
+        .iter()
+        .any(|missing| missing.kind != "HelmChart")
+    {
         reader.findings.extend(built.unknown.iter().cloned());
     }
     let spec = |field: &str| text(&release.tree, &["spec", field]).filter(|text| !text.is_empty());
     Ok(Some(Composition {
         name: spec("releaseName").unwrap_or(release.name()).to_owned(),
-        namespace: spec("targetNamespace").unwrap_or(release.namespace()).to_owned(),
+        namespace: spec("targetNamespace")
+            .unwrap_or(release.namespace())
+            .to_owned(),
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),
@@ -194,17 +247,29 @@ fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, Stop> {
         None => vec![path.to_owned()],
     };
     for file in files.iter().filter(|file| is_manifest(file)) {
-        for document in reader.objects(file)?.iter().flat_map(|documents| documents.iter()) {
+        // Values files stand beside manifests; what is wrong in them is told when they are read as values.
+        if !reader.mentions(file, "kind:")? {
+            continue;
+        }
+        for document in reader
+            .objects(file)?
+            .iter()
+            .flat_map(|documents| documents.iter())
+        {
             if document.at(&["apiVersion"]).is_some() && document.at(&["kind"]).is_some() {
                 kustomization::add(&mut objects, document);
             }
         }
     }
-    Ok((!objects.is_empty()).then(|| Built { objects, ..Built::default() }))
+    Ok((!objects.is_empty()).then(|| Built {
+        objects,
+        ..Built::default()
+    }))
 }
 
 fn is_manifest(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    file.extension()
+        .is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// Reads once what a cluster has in common with others: all of its files outside of its own folder, into sources that are
@@ -219,7 +284,10 @@ pub fn share(
     sources: &mut Sources,
 ) -> Result<(), Error> {
     let composing = compose(&Disk::new(root)?, path, options, sources)?;
-    let common = composing.loads.into_iter().filter(|(file, _)| !file.starts_with(path));
+    let common = composing
+        .loads
+        .into_iter()
+        .filter(|(file, _)| !file.starts_with(path));
     options.shared.loads.extend(common);
     Ok(())
 }

@@ -92,6 +92,15 @@ impl Reader<'_> {
         Ok(Some(load))
     }
 
+    /// Whether a file is there and a line of it starts with this text.
+    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, Stop> {
+        let Some(load) = self.open(path)? else {
+            return Ok(false);
+        };
+        let source = self.source(load.file);
+        Ok(source.text.lines().any(|line| line.starts_with(text)))
+    }
+
     /// The documents of a file of Kubernetes objects, as kubectl reads them; none if there is no such file.
     pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, Stop> {
         let Some(load) = self.open(path)? else {
@@ -165,8 +174,8 @@ impl Reader<'_> {
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, Stop> {
         let at = |place| within.map_or(place, |within| within(place));
-        let read = yaml::read(text, file, self.engine)
-            .and_then(|read| Ok((read.values()?, read.notices)));
+        let read =
+            yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
         let (tree, notices) = read.map_err(|mut error| {
             error.place = at(error.place);
             broken(&error, self.sources)
@@ -239,7 +248,9 @@ fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
         node.place
     };
     let value = match &node.value {
-        Value::List(items) => Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>()),
+        Value::List(items) => {
+            Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>())
+        }
         Value::Map(map) => {
             let entries = map.iter().map(|entry| Entry {
                 key: Arc::clone(&entry.key),

@@ -43,7 +43,11 @@ const HIGHEST: usize = 65_536;
 
 /// Reads `path=value,…`; each value stands at `place`.
 pub(super) fn parse(text: &str, style: Style, place: Place) -> Result<Vec<Assignment>, String> {
-    let mut parser = Parser { chars: text.chars().peekable(), style, place };
+    let mut parser = Parser {
+        chars: text.chars().peekable(),
+        style,
+        place,
+    };
     let mut assignments = Vec::new();
     while parser.chars.peek().is_some() {
         assignments.extend(parser.assignment()?);
@@ -144,7 +148,10 @@ impl Parser<'_> {
     }
 
     fn node(&self, value: Value) -> Node {
-        Node { value, place: self.place }
+        Node {
+            value,
+            place: self.place,
+        }
     }
 
     fn typed(&self, text: String) -> Value {
@@ -203,12 +210,17 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
                     node: fresh(rest, value.place),
                 });
             }
-            let below = map.get_mut(key).ok_or_else(|| format!("`{key}` cannot be set"))?;
+            let below = map
+                .get_mut(key)
+                .ok_or_else(|| format!("`{key}` cannot be set"))?;
             assign(below, rest, value)
         }
         Step::Index(index) => {
             let Value::List(items) = &mut tree.value else {
-                return Err(format!("the index {index} leads into {}", tree.value.kind()));
+                return Err(format!(
+                    "the index {index} leads into {}",
+                    tree.value.kind()
+                ));
             };
             let items = Arc::make_mut(items);
             while items.len() <= *index {
@@ -264,8 +276,10 @@ mod tests {
                 format!("[{}]", items.join(","))
             }
             Value::Map(map) => {
-                let entries: Vec<String> =
-                    map.iter().map(|entry| format!("{}:{}", entry.key, shown(&entry.node.value))).collect();
+                let entries: Vec<String> = map
+                    .iter()
+                    .map(|entry| format!("{}:{}", entry.key, shown(&entry.node.value)))
+                    .collect();
                 format!("{{{}}}", entries.join(","))
             }
         }
@@ -291,13 +305,29 @@ mod tests {
 
     #[test]
     fn strings_and_literals_stay_text() {
-        assert_eq!(set("a=1,b=true", Style::Strings).as_deref(), Ok(r#"{a:"1",b:"true"}"#));
-        assert_eq!(set("a.b=1,b={x}", Style::Literal).as_deref(), Ok(r#"{a:{b:"1,b={x}"}}"#));
+        assert_eq!(
+            set("a=1,b=true", Style::Strings).as_deref(),
+            Ok(r#"{a:"1",b:"true"}"#)
+        );
+        assert_eq!(
+            set("a.b=1,b={x}", Style::Literal).as_deref(),
+            Ok(r#"{a:{b:"1,b={x}"}}"#)
+        );
     }
 
     #[test]
     fn what_helm_refuses_is_refused() {
-        for text in ["a", "a,b=1", "a[x]=1", "a[-1]=1", "a[0", "a={x", "a=1,a.b=2", "a=1,a[0]=2", "a[99999]=1"] {
+        for text in [
+            "a",
+            "a,b=1",
+            "a[x]=1",
+            "a[-1]=1",
+            "a[0",
+            "a={x",
+            "a=1,a.b=2",
+            "a=1,a[0]=2",
+            "a[99999]=1",
+        ] {
             assert!(set(text, Style::Typed).is_err(), "{text}");
         }
     }
