@@ -19,6 +19,25 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// As [`encode`], in lines of 70 digits if there is more than one, as kustomize writes it.
+pub(super) fn wrapped(bytes: &[u8]) -> String {
+    let text = encode(bytes);
+    if text.len() < LINE {
+        return text;
+    }
+    let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
+    for (index, digit) in text.chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(digit);
+    }
+    lines.push('\n');
+    lines
+}
+
+const LINE: usize = 70;
+
 /// Text to bytes; line breaks do not count. None if it is no base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text

@@ -55,6 +55,13 @@ pub(super) fn generate(
     set(&mut tree, &["apiVersion"], "v1".into());
     set(&mut tree, &["kind"], made.kind().into());
     set(&mut tree, &["metadata", "name"], name.into());
+    if made == Made::Secret {
+        set(
+            &mut tree,
+            &["type"],
+            text(generator, &["type"]).unwrap_or("Opaque").into(),
+        );
+    }
     if let Some(namespace) = text(generator, &["namespace"]) {
         set(&mut tree, &["metadata", "namespace"], namespace.into());
     }
@@ -72,7 +79,8 @@ pub(super) fn generate(
     data.literals(reader, generator)?;
     data.files(reader, folder, generator)?;
     for (field, map) in [("data", data.entries), ("binaryData", data.binary)] {
-        if !map.is_empty() {
+        // Of a Secret without data kustomize prints `data: {}`.
+        if !map.is_empty() || (made == Made::Secret && field == "data") {
             set(&mut tree, &[field], map.into());
         }
     }
@@ -168,7 +176,7 @@ impl Data {
     ) -> Result<(), Stop> {
         let value: Arc<str> = match self.made {
             Made::ConfigMap => value.into(),
-            Made::Secret => base64::encode(value.as_bytes()).into(),
+            Made::Secret => base64::wrapped(value.as_bytes()).into(),
         };
         let node = Node {
             value: Value::String(value),

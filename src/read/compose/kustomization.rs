@@ -31,7 +31,6 @@ const MOST: usize = 2_000;
 #[derive(Default)]
 pub(super) struct Built {
     pub(super) objects: Vec<Object>,
-    pub(super) references: Vec<Reference>,
     /// What could not be built, and may hold what is missing later.
     pub(super) unknown: Vec<Finding>,
     /// The folders that were built into this one.
@@ -53,16 +52,16 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         folders: Vec::new(),
         within: Vec::new(),
     };
-    let objects = build.target(folder, &kustomization, Vec::new())?;
+    let mut objects = build.target(folder, &kustomization, Vec::new())?;
     let Build {
         references,
         unknown,
         folders,
         ..
     } = build;
+    names::finish(&mut objects, &references);
     Ok(Some(Built {
         objects,
-        references,
         unknown,
         folders,
     }))

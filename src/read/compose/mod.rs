@@ -26,6 +26,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
+use crate::model::value::Node;
 
 pub use files::{Disk, Files, Found};
 
@@ -153,6 +154,34 @@ fn compose(
     Ok(Composing { composition, loads })
 }
 
+/// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
+///
+/// # Errors
+/// A file that is there and cannot be read.
+pub fn objects(
+    root: &Path,
+    path: &Path,
+    sources: &mut Sources,
+) -> Result<Result<Vec<Node>, Finding>, Error> {
+    let (disk, shared) = (Disk::new(root)?, Loads::new());
+    let mut reader = Reader {
+        files: &disk,
+        engine: Engine::Kubectl,
+        sources,
+        findings: Vec::new(),
+        shared: &shared,
+        loads: Loads::new(),
+    };
+    match built(&mut reader, path) {
+        Ok(built) => {
+            let objects = built.map(|built| built.objects).unwrap_or_default();
+            Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
+        }
+        Err(Stop::Finding(finding)) => Ok(Err(*finding)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
@@ -218,6 +247,10 @@ fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, Stop> {
         None => vec![path.to_owned()],
     };
     for file in files.iter().filter(|file| is_manifest(file)) {
+        // Values files stand beside manifests; what is wrong in them is told when they are read as values.
+        if !reader.mentions(file, "kind:")? {
+            continue;
+        }
         for document in reader
             .objects(file)?
             .iter()

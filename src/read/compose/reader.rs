@@ -92,6 +92,15 @@ impl Reader<'_> {
         Ok(Some(load))
     }
 
+    /// Whether a file is there and a line of it starts with this text.
+    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, Stop> {
+        let Some(load) = self.open(path)? else {
+            return Ok(false);
+        };
+        let source = self.source(load.file);
+        Ok(source.text.lines().any(|line| line.starts_with(text)))
+    }
+
     /// The documents of a file of Kubernetes objects, as kubectl reads them; none if there is no such file.
     pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, Stop> {
         let Some(load) = self.open(path)? else {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::finding::Finding;
 use crate::model::merge::{Layer, LayerKind};
 use crate::model::place::Place;
 use crate::model::value::{Entry, Node, Number, Value};
@@ -14,7 +15,7 @@ use super::object::{Object, flag, items, text};
 use super::overrides::{self, Override};
 use super::reader::{Reader, Stop, decoded};
 use super::set::Style;
-use super::{MissingSource, State, UNSUPPORTED};
+use super::{FAILED, MissingSource, State, UNSUPPORTED};
 
 /// The key that is read where `valuesKey` names none.
 const VALUES_KEY: &str = "values.yaml";
@@ -139,16 +140,12 @@ impl Release<'_, '_> {
             return Err(self.reader.refused(message, item.place));
         }
         let is_optional = flag(item, &["optional"]);
-        let found = match referred(
-            &self.built.objects,
-            &self.built.references,
-            self.release,
-            kind,
-            name,
-        ) {
+        let found = match referred(&self.built.objects, self.release, kind, name) {
             Referred::Object(object) => self.data(object, key)?,
             Referred::Renamed(object) if self.given(kind, name).is_none() => {
-                return Err(self.renamed(object, kind, name, name_place));
+                let finding = self.renamed(object, kind, name, name_place);
+                self.reader.findings.push(finding);
+                return Ok(None);
             }
             Referred::Nothing | Referred::Renamed(_) => match self.given(kind, name) {
                 Some(path) => self.state_data(&path, kind, key)?,
@@ -167,9 +164,11 @@ impl Release<'_, '_> {
                 let place = item
                     .at(&["valuesKey"])
                     .map_or(name_place, |node| node.place);
-                Err(self
-                    .reader
-                    .refused(format!("{kind} `{name}` has no key `{key}`"), place))
+                let message = format!("{kind} `{name}` has no key `{key}`");
+                let finding = self.reader.finding(FAILED, message, place);
+                let help = "add the key, or set `optional: true` on the item of `valuesFrom`";
+                self.reader.findings.push(finding.help(help));
+                Ok(None)
             }
         }
     }
@@ -257,7 +256,7 @@ impl Release<'_, '_> {
         Ok(Some((source.text.clone(), place)))
     }
 
-    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Stop {
+    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
         let message = match object.is_hashed {
             true => format!(
                 "{kind} `{name}` gets a hash behind its name, which `valuesFrom` does not follow"
@@ -270,7 +269,7 @@ impl Release<'_, '_> {
         let made = self.reader.sources.resolve(object.tree.place);
         let finding = self
             .reader
-            .finding(super::FAILED, message, place)
+            .finding(FAILED, message, place)
             .at(made, "made here");
         let help = match object.is_hashed {
             true => "set `options: {disableNameSuffixHash: true}` on its generator",
@@ -278,7 +277,7 @@ impl Release<'_, '_> {
                 "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`"
             }
         };
-        finding.help(help).into()
+        finding.help(help)
     }
 
     /// `spec.values`, whose numbers the controller reads from JSON.
