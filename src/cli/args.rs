@@ -87,8 +87,6 @@ pub(super) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct RenderArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// What to render; with --out, instead of the project file's outputs.
     #[arg(long, value_name = "TARGET", requires = "out")]
     target: Vec<String>,
@@ -118,23 +116,25 @@ pub(super) struct RenderArguments {
     templates: Option<String>,
     #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ImagesArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// The format of what is printed.
     #[arg(long, value_enum, default_value_t = ListOutput::Human, value_name = "FORMAT")]
     output: ListOutput,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
@@ -143,9 +143,9 @@ pub(super) struct ExplainArguments {
     #[arg(value_name = "ID")]
     subject: String,
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
