@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) place: ProjectArguments,
     /// When to use colours; `auto` means on a terminal where NO_COLOR is not set.
-    #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: Color,
     #[command(subcommand)]
     pub(super) command: Command,
@@ -30,10 +30,15 @@ pub(super) struct Arguments {
 #[derive(Debug, Args)]
 pub(super) struct ProjectArguments {
     /// Run as if started in this folder.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(
+        short = 'C',
+        value_name = "DIR",
+        global = true,
+        help_heading = "Everywhere"
+    )]
     directory: Option<PathBuf>,
     /// The project file; else `metalmark.yaml` in the working directory or the nearest folder above it.
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     project: Option<PathBuf>,
 }
 
