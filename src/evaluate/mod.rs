@@ -11,6 +11,7 @@ mod branch;
 mod cache;
 mod convert;
 mod exact;
+mod expression;
 mod failure;
 mod helpers;
 mod interpret;
@@ -96,6 +97,9 @@ impl Default for Options {
     }
 }
 
+/// The keys of a map, evaluated, sorted, each with its place.
+pub type Keys = Vec<(Arc<str>, Place)>;
+
 /// Evaluates one cluster's merged values.
 ///
 /// It belongs to one thread; what may be shared by many is in the [`TemplateCache`].
@@ -128,11 +132,11 @@ impl Evaluator {
         }
     }
 
-    /// The keys of the map at a path, evaluated, sorted, each with its place. None where no map stands.
+    /// The keys of the map at a path. None where no map stands.
     ///
     /// # Errors
     /// An expression on the way or among the keys cannot be evaluated.
-    pub fn keys(&self, path: &[&str]) -> Result<Option<Vec<(Arc<str>, Place)>>, Failure> {
+    pub fn keys(&self, path: &[&str]) -> Result<Option<Keys>, Failure> {
         let Some(branch) = self.branch(path)? else {
             return Ok(None);
         };

@@ -14,17 +14,20 @@ use crate::error::Error;
 pub struct ClusterEntry {
     /// The name that findings and output files use.
     pub name: Arc<str>,
-    /// The namespace of its objects.
-    pub namespace: Arc<str>,
-    /// Its own values layers, lowest first, below the root.
+    /// The namespace of its objects, where the project names one: else the release's that composes it, else the name.
+    pub namespace: Option<Arc<str>>,
+    /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
 }
 
-/// The files below `root` that a pattern matches, sorted. `*` stays within a folder, `**` does not.
+/// The files below `root` that a pattern matches, or the folders if it ends with a slash, sorted. `*` stays within a folder,
+/// `**` does not.
 ///
 /// Only the folders that can match are walked: a fleet of ten thousand clusters costs one visit each.
 pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let pattern = pattern.trim_start_matches("./");
+    let folders = pattern.ends_with('/');
+    let pattern = pattern.trim_end_matches('/');
     let matcher = compile(pattern)?;
     let fixed = fixed_folder(pattern);
     let depth = if pattern.contains("**") {
@@ -46,7 +49,12 @@ pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error>
         let Ok(below) = entry.path().strip_prefix(root) else {
             continue;
         };
-        if entry.file_type().is_file() && matcher.is_match(below) {
+        let wanted = if folders {
+            entry.file_type().is_dir()
+        } else {
+            entry.file_type().is_file()
+        };
+        if wanted && matcher.is_match(below) {
             found.push(below.to_owned());
         }
     }
@@ -77,8 +85,19 @@ fn fixed_folder(pattern: &str) -> PathBuf {
     parent.components().take_while(is_fixed).collect()
 }
 
-/// Names for the files of one pattern: the folder's name; the file's own where a folder holds several of them.
-pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
+/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them.
+pub(super) fn names(files: &[PathBuf], pattern: &str) -> Vec<String> {
+    if pattern.ends_with('/') {
+        let name = |folder: &PathBuf| {
+            folder
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        };
+        return files
+            .iter()
+            .map(|folder| name(folder).unwrap_or_default())
+            .collect();
+    }
     let mut in_folder: HashMap<&Path, usize> = HashMap::new();
     for file in files {
         *in_folder.entry(folder(file)).or_default() += 1;
@@ -126,7 +145,10 @@ mod tests {
     #[test]
     fn a_cluster_is_named_by_its_folder() {
         assert_eq!(
-            names(&["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]),
+            names(
+                &["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()],
+                "a/*/values.yaml"
+            ),
             ["paris", "lyon"]
         );
     }
@@ -134,7 +156,10 @@ mod tests {
     #[test]
     fn files_that_share_a_folder_are_named_by_themselves() {
         assert_eq!(
-            names(&["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]),
+            names(
+                &["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()],
+                "clusters/*"
+            ),
             ["paris", "lyon"]
         );
     }
