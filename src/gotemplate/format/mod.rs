@@ -254,7 +254,8 @@ impl Formatter<'_, '_> {
             .bytes()
             .all(|byte| byte.is_ascii_digit());
         self.rest = &self.rest[close + 1..];
-        let number = number.filter(|number| plain && *number as i64 <= 10 * WIDEST);
+        let number =
+            number.filter(|number| plain && *number <= 10 * WIDEST.unsigned_abs() as usize);
         self.after_index = number.is_some();
         match number.and_then(|number| number.checked_sub(1)) {
             Some(index) if index < self.arguments.len() => self.next = index,
@@ -360,6 +361,35 @@ mod tests {
             ("%#v", "1.234567891e+06"),
         ];
         check(&cases, &[Value::Float(1_234_567.891)]);
+    }
+
+    #[test]
+    fn the_widest_precision_is_written_out() {
+        let written = |format: &str, value: Value| {
+            let text = sprintf(format, &[value], &Budget::new(Limits::default()));
+            text.map(|text| (text.len(), text.chars().take(4).collect::<String>()))
+        };
+        let cases = [
+            ("%.1000000f", Value::Float(1.5), 1_000_002, "1.50"),
+            ("%.1000000e", Value::Float(1.5), 1_000_006, "1.50"),
+            ("%.1000000g", Value::Float(1.5), 3, "1.5"),
+            ("%.1000000x", Value::Float(1.5), 1_000_008, "0x1."),
+            ("%.1000000U", Value::Int(1), 1_000_002, "U+00"),
+            ("%.1000000d", Value::Int(1), 1_000_000, "0000"),
+            ("%1000000d", Value::Int(1), 1_000_000, "    "),
+            ("%.70000s", "a".into(), 1, "a"),
+        ];
+        for (format, value, length, start) in cases {
+            let expected = (length, start.to_owned());
+            assert_eq!(written(format, value).ok(), Some(expected), "{format}");
+        }
+        let smallest = f64::from_bits(1);
+        let text = sprintf(
+            "%.1074f",
+            &[Value::Float(smallest)],
+            &Budget::new(Limits::default()),
+        );
+        assert!(text.is_ok_and(|text| text.ends_with("5")));
     }
 
     #[test]
