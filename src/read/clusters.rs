@@ -1,13 +1,14 @@
 //! Which clusters there are: those that the project names, and one for each file that a pattern matches.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-use walkdir::WalkDir;
+use globset::Glob;
 
 use crate::error::Error;
+
+use super::compose::{self, Disk};
 
 /// A cluster that will be read when its turn comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,69 +21,24 @@ pub struct ClusterEntry {
     pub layers: Vec<PathBuf>,
 }
 
-/// The files below `root` that a pattern matches, or the folders if it ends with a slash, sorted. `*` stays within a folder,
-/// `**` does not.
+/// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
+/// stays within a folder, `**` does not.
 ///
-/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one visit each.
+/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
 pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let pattern = pattern.trim_start_matches("./");
-    let folders = pattern.ends_with('/');
-    let pattern = pattern.trim_end_matches('/');
-    let matcher = compile(pattern)?;
-    let fixed = fixed_folder(pattern);
-    let depth = if pattern.contains("**") {
-        usize::MAX
-    } else {
-        Path::new(pattern).components().count() - fixed.components().count()
-    };
-    let walk = WalkDir::new(root.join(&fixed))
-        .follow_links(true)
-        .max_depth(depth)
-        .sort_by_file_name();
-    let mut found = Vec::new();
-    for entry in walk
-        .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git")
-    {
-        // An unreadable or looping folder can only hide files that were never readable.
-        let Ok(entry) = entry else { continue };
-        let Ok(below) = entry.path().strip_prefix(root) else {
-            continue;
-        };
-        let wanted = if folders {
-            entry.file_type().is_dir()
-        } else {
-            entry.file_type().is_file()
-        };
-        if wanted && matcher.is_match(below) {
-            found.push(below.to_owned());
-        }
+    if let Err(error) = Glob::new(pattern) {
+        return Err(Error::Usage {
+            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
+        });
     }
+    let disk = Disk::new(root)?;
+    if pattern.ends_with('/') {
+        return compose::discover(&disk, pattern);
+    }
+    let mut found = compose::matches(&disk, pattern)?;
+    found.retain(|file| root.join(file).is_file());
     found.sort();
     Ok(found)
-}
-
-fn compile(pattern: &str) -> Result<GlobMatcher, Error> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage {
-            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
-        })
-}
-
-/// The leading folders of a pattern that hold no wildcard.
-fn fixed_folder(pattern: &str) -> PathBuf {
-    let path = Path::new(pattern);
-    let parent = path.parent().unwrap_or(Path::new(""));
-    let is_fixed = |part: &Component<'_>| {
-        !part
-            .as_os_str()
-            .to_string_lossy()
-            .contains(['*', '?', '[', '{', '\\'])
-    };
-    parent.components().take_while(is_fixed).collect()
 }
 
 /// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them.
@@ -138,9 +94,7 @@ pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<(Arc<str>, Vec<PathBuf>)>
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use super::{fixed_folder, names};
+    use super::names;
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
@@ -162,12 +116,5 @@ mod tests {
             ),
             ["paris", "lyon"]
         );
-    }
-
-    #[test]
-    fn only_the_fixed_part_of_a_pattern_is_walked_from() {
-        assert_eq!(fixed_folder("a/b/*/values.yaml"), PathBuf::from("a/b"));
-        assert_eq!(fixed_folder("*/values.yaml"), PathBuf::from(""));
-        assert_eq!(fixed_folder("values.yaml"), PathBuf::from(""));
     }
 }

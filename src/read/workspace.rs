@@ -16,9 +16,10 @@ use crate::schema::Schemas;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
+use super::compose;
 use super::project::{ClusterSource, HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Request, Workspace, compose, files, layers, typed};
+use super::{Request, Workspace, files, layers, typed};
 
 /// The project file's name.
 const FILE: &str = "metalmark.yaml";

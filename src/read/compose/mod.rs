@@ -173,6 +173,14 @@ pub fn discover(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
+/// The paths that a pattern may match, in no order: those whose last name has no wildcard are not looked for.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    files::matches(files, pattern)
+}
+
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
 ///
 /// # Errors
