@@ -144,6 +144,8 @@ pub struct WorkspaceInput<'a> {
     pub sources: &'a Sources,
     /// The project's settings.
     pub settings: &'a Settings,
+    /// Whether any source of image facts is named.
+    pub facts_given: bool,
 }
 
 /// What one cluster uses.
