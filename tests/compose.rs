@@ -16,7 +16,7 @@ use super::programs;
 
 /// The fixture: a repository in Sylva's shape.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workspaces/sylva-flux")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/compositions/sylva-flux")
 }
 
 fn cluster(path: &str, options: &Options) -> (Composition, Sources) {

@@ -8,7 +8,7 @@ use globset::Glob;
 
 use crate::error::Error;
 
-use super::compose::{self, Disk};
+use super::compose;
 
 /// A cluster that will be read when its turn comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +31,10 @@ pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error>
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
         });
     }
-    let disk = Disk::new(root)?;
     if pattern.ends_with('/') {
-        return compose::discover(&disk, pattern);
+        return compose::discover(root, pattern);
     }
-    let mut found = compose::matches(&disk, pattern)?;
+    let mut found = compose::matches(root, pattern)?;
     found.retain(|file| root.join(file).is_file());
     found.sort();
     Ok(found)
