@@ -93,18 +93,18 @@ pub struct MissingSource {
     pub place: Place,
 }
 
-/// The one release of the folder or file at `path` below `root`; none if it deploys nothing. Several are a finding: nobody
-/// says which one is the cluster's.
+/// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
+/// finding: nobody says which one is the cluster's.
 ///
 /// # Errors
 /// A file that is there and cannot be read.
 pub fn cluster(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    let mut all = clusters(&Disk::new(root)?, path, options, sources)?;
+    let mut all = clusters(files, path, options, sources)?;
     if all.len() > 1 {
         let message = format!(
             "there are several releases, `{}` and `{}`",
@@ -120,7 +120,7 @@ pub fn cluster(
     Ok(all.into_iter().next())
 }
 
-/// Every release of a folder or file, from any files: each HelmRelease, Application, and Application that an
+/// Every release of a folder or file: each HelmRelease, Application, and Application that an
 /// ApplicationSet makes.
 ///
 /// # Errors
@@ -141,13 +141,12 @@ pub fn clusters(
 /// # Errors
 /// As [`cluster`].
 pub fn share(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &mut Options,
     sources: &mut Sources,
 ) -> Result<(), Error> {
-    let disk = Disk::new(root)?;
-    let mut reader = Reader::new(&disk, options, sources);
+    let mut reader = Reader::new(files, options, sources);
     compositions(&mut reader, path, options)?;
     let loads = reader.loads.into_iter();
     let common: Loads = loads.filter(|(file, _)| !file.starts_with(path)).collect();
@@ -160,11 +159,10 @@ pub fn share(
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn discover(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let disk = Disk::new(root)?;
-    let matched = files::matches(&disk, pattern)?;
+pub fn discover(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let matched = files::matches(files, pattern)?;
     let (options, mut sources) = (Options::default(), Sources::default());
-    let mut reader = Reader::new(&disk, &options, &mut sources);
+    let mut reader = Reader::new(files, &options, &mut sources);
     match discover::clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
         Err(Stop::Error(error)) => Err(error),
@@ -186,12 +184,12 @@ pub fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
 /// # Errors
 /// As [`cluster`].
 pub fn objects(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     sources: &mut Sources,
 ) -> Result<Result<Vec<Node>, Finding>, Error> {
-    let (disk, options) = (Disk::new(root)?, Options::default());
-    let mut reader = Reader::new(&disk, &options, sources);
+    let options = Options::default();
+    let mut reader = Reader::new(files, &options, sources);
     match deployments::built(&mut reader, path) {
         Ok(built) => {
             let objects = built.map(|built| built.objects).unwrap_or_default();
