@@ -9,7 +9,7 @@ use globset::Glob;
 
 use crate::error::Error;
 
-use super::compose;
+use super::compose::{self, Disk};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -39,10 +39,11 @@ pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error>
         Some(below) => (Path::new("/"), below, PathBuf::from("/")),
         None => (root, pattern, PathBuf::new()),
     };
+    let disk = Disk::new(top)?;
     if pattern.ends_with('/') {
-        return compose::discover(top, below);
+        return compose::discover(&disk, below);
     }
-    let mut found = compose::matches(top, below)?;
+    let mut found = compose::matches(&disk, below)?;
     found.retain(|file| top.join(file).is_file());
     found.sort();
     Ok(found.into_iter().map(|file| start.join(file)).collect())

@@ -175,8 +175,8 @@ pub fn discover(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error>
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    files::matches(&Disk::new(root)?, pattern)
+pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    files::matches(files, pattern)
 }
 
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
