@@ -13,6 +13,7 @@ use super::helpers::{self, Helper};
 use super::path::Path;
 use super::short_form::{self, Insertion};
 use super::text::{alias, is_encapsulated, is_template, only_prints};
+use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
 use crate::gotemplate::value::{Map, PLAIN_MAP};
@@ -44,6 +45,8 @@ pub(super) struct Session {
     executions: Cell<usize>,
     /// `_internal` at its stages, where evaluation is by name.
     pub(super) internal: OnceCell<exact::Internal>,
+    /// What each expression read, where that is asked for.
+    trace: Option<Rc<Trace>>,
 }
 
 /// A text's evaluation, finished or not.
@@ -68,6 +71,9 @@ struct Frame {
     internal: bool,
     only_prints: bool,
     suspect: bool,
+    /// The root that this expression alone sees, where its readings are noted: a value that another one fetched from a
+    /// common root would not be seen to be read again.
+    dot: Option<Value>,
     /// Sylva's helpers on the way: they evaluate what they are given themselves.
     helpers: u32,
 }
@@ -86,7 +92,12 @@ pub(super) struct Suspect {
 pub(super) type TextFault = (Rc<Fault>, Option<Range<usize>>);
 
 impl Session {
-    pub(super) fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Rc<Self> {
+    pub(super) fn new(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        trace: Option<Rc<Trace>>,
+    ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             options: options.clone(),
@@ -103,12 +114,13 @@ impl Session {
             suspects_given: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
+            trace,
         })
     }
 
     /// A session over the same values that evaluates by name.
     pub(super) fn by_name(&self, options: &Options) -> Rc<Self> {
-        Self::new(&self.root, options, &self.cache)
+        Self::new(&self.root, options, &self.cache, None)
     }
 
     pub(super) fn weak(&self) -> Weak<Self> {
@@ -137,19 +149,26 @@ impl Session {
     }
 
     /// What expressions see as `.`.
-    pub(super) fn dot(&self) -> &Value {
-        self.dot.get_or_init(|| {
-            let values = match self.root.value.as_map() {
-                Some(map) => Map::lazy(
-                    root::values_type(self.options.engine),
-                    Rc::new(View::new(self, map, Path::default())),
-                ),
-                None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
-            };
-            let values = Rc::new(values);
-            exact::prepare(self, &values);
-            root::dot(&self.options, Value::Map(values))
-        })
+    pub(super) fn dot(&self) -> Value {
+        let own = self
+            .frames
+            .borrow()
+            .last()
+            .and_then(|frame| frame.dot.clone());
+        own.unwrap_or_else(|| self.dot.get_or_init(|| self.new_dot()).clone())
+    }
+
+    fn new_dot(&self) -> Value {
+        let values = match self.root.value.as_map() {
+            Some(map) => Map::lazy(
+                root::values_type(self.options.engine),
+                Rc::new(View::new(self, map, Path::default())),
+            ),
+            None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
+        };
+        let values = Rc::new(values);
+        exact::prepare(self, &values);
+        root::dot(&self.options, Value::Map(values))
     }
 
     /// Evaluates the string of a node, or of a key. Also notes what its user made of it.
@@ -160,7 +179,7 @@ impl Session {
         path: &Path,
     ) -> Result<Value, Rc<Fault>> {
         let internal = path.begins_with("_internal");
-        match self.text(text, internal, Some(path)) {
+        match self.leaf_text(text, internal, place, path) {
             Ok(done) => {
                 if done.suspect {
                     self.suspect(text, place, path, &done.value);
@@ -208,8 +227,50 @@ impl Session {
         }
     }
 
+    fn leaf_text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        place: Place,
+        path: &Path,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.text(text, internal, Some(path));
+        };
+        let result = if self.is_exact() {
+            // Values that one expression fetched would be there unasked for the next.
+            let fresh = Self::new(
+                &self.root,
+                &self.options,
+                &self.cache,
+                Some(Rc::clone(trace)),
+            );
+            fresh.dot();
+            fresh.text(text, internal, Some(path))
+        } else {
+            self.text(text, internal, Some(path))
+        };
+        trace.stands_at(text, internal, place);
+        result
+    }
+
     /// Evaluates a text by rules 1 to 4 of expressions.md §2.
     pub(super) fn text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        path: Option<&Path>,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.untraced(text, internal, path);
+        };
+        trace.open();
+        let result = self.untraced(text, internal, path);
+        trace.close(text, internal, path.is_some());
+        result
+    }
+
+    fn untraced(
         &self,
         text: &Arc<str>,
         internal: bool,
@@ -252,6 +313,7 @@ impl Session {
             internal,
             only_prints: only_prints(text),
             suspect: false,
+            dot: self.trace.as_ref().map(|_| self.new_dot()),
             helpers: 0,
         });
         let result = self.run(text, internal);
@@ -266,11 +328,11 @@ impl Session {
         let output = match self.aliased(text, internal)? {
             Some(Aliased::Typed(value)) => return Ok(value),
             Some(Aliased::Text(output)) => output,
-            None => self.execute(self.dot(), text)?,
+            None => self.execute(&self.dot(), text)?,
         };
         let nowhere = |error| (self.fault(error), None);
         if is_encapsulated(&output) {
-            self.interpret(self.dot(), &convert::decapsulate(&output), 0)
+            self.interpret(&self.dot(), &convert::decapsulate(&output), 0)
                 .map_err(nowhere)
         } else if is_template(&output) {
             match self.text(&output.into(), internal, None) {
@@ -300,9 +362,9 @@ impl Session {
         let span = text
             .find("{{")
             .map(|open| open..text.len() - alias.after.len());
-        let value = self
-            .leaf(target, node.place, &path)
-            .map_err(|fault| (fault, span))?;
+        let value = self.leaf(target, node.place, &path);
+        self.note_reading(&path, &node, value.as_ref().ok());
+        let value = value.map_err(|fault| (fault, span))?;
         let evaluated_before =
             path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
         Ok(match value {
@@ -326,7 +388,7 @@ impl Session {
 
     /// Evaluates a text as Helm does, without memory: what it prints is evaluated again until nothing is left to do.
     fn text_by_name(&self, text: &Arc<str>, internal: bool) -> Result<Done, TextFault> {
-        let evaluate = || self.rounds(self.dot(), text);
+        let evaluate = || self.rounds(&self.dot(), text);
         let value = if internal {
             exact::inside_internal(self, evaluate)
         } else {
@@ -423,6 +485,20 @@ impl Session {
         error
     }
 
+    /// Notes that an expression reads a value, where that is asked for.
+    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&Value>) {
+        if let Some(trace) = &self.trace {
+            let got = got.filter(|got| !matches!(got, Value::Map(_) | Value::List(_)));
+            let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+            trace.read(path, raw, got.map(|node| node.value));
+        }
+    }
+
+    /// The notes, where any are made.
+    pub(super) fn trace(&self) -> Option<&Trace> {
+        self.trace.as_deref()
+    }
+
     /// Calls one of the template language's functions.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
         gotemplate::call(name, arguments, self.options.engine, &self.budget)
@@ -430,7 +506,7 @@ impl Session {
 
     /// Whether a value is the root that all expressions see.
     pub(super) fn is_root(&self, dot: &Value) -> bool {
-        is_same_map(dot, self.dot())
+        is_same_map(dot, &self.dot())
     }
 
     /// Runs a helper's body: what it reads it evaluates, so that its user is not suspected for it.

@@ -90,7 +90,7 @@ pub fn cluster(
     })
 }
 
-fn options(workspace: &Workspace, entry: Option<&ClusterEntry>) -> Options {
+pub(super) fn options(workspace: &Workspace, entry: Option<&ClusterEntry>) -> Options {
     let defaults = Options::default();
     Options {
         evaluation: match workspace.evaluation {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::merge;
+use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
@@ -20,6 +20,8 @@ pub struct Shared {
     chart: Node,
     /// The layers above it, merged.
     overrides: Node,
+    /// Each layer by itself, lowest first.
+    pub(super) layers: Vec<Layer>,
     /// Both, merged: what a cluster without values of its own has.
     pub(super) values: Node,
     /// The files, shared by every cluster's sources.
@@ -35,13 +37,19 @@ pub(super) fn shared(
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
+    let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         let (tree, found) = files::values(root, layer, engine, &mut sources)?;
         findings.extend(found);
-        match index {
-            0 => chart = tree,
-            _ => overrides = merge::merge(&overrides, &tree),
+        let kind = match index {
+            0 => LayerKind::Chart,
+            _ => LayerKind::Override,
+        };
+        match kind {
+            LayerKind::Chart => chart = tree.clone(),
+            LayerKind::Override => overrides = merge::merge(&overrides, &tree),
         }
+        all.push(Layer { tree, kind });
     }
     let merged = merge::over_chart(&chart, &overrides, engine);
     findings.extend(
@@ -53,6 +61,7 @@ pub(super) fn shared(
     let shared = Shared {
         chart,
         overrides,
+        layers: all,
         values: merged.tree,
         sources: sources.share(),
     };
@@ -74,10 +83,13 @@ impl Shared {
     ) -> Result<Own, Error> {
         let (mut sources, mut findings) = (self.sources.clone(), Vec::new());
         let mut user = self.overrides.clone();
+        let mut own = Vec::with_capacity(layers.len());
         for layer in layers {
             let (tree, found) = files::values(root, layer, engine, &mut sources)?;
             findings.extend(found);
             user = merge::merge(&user, &tree);
+            let kind = LayerKind::Override;
+            own.push(Layer { tree, kind });
         }
         let merged = merge::over_chart(&self.chart, &user, engine);
         findings.extend(
@@ -87,6 +99,7 @@ impl Shared {
                 .map(|conflict| clash(conflict, &sources)),
         );
         Ok(Own {
+            layers: own,
             values: merged.tree,
             sources,
             findings,
@@ -96,6 +109,8 @@ impl Shared {
 
 /// One cluster's merged values.
 pub(super) struct Own {
+    /// The cluster's own layers, each by itself.
+    pub(super) layers: Vec<Layer>,
     pub(super) values: Node,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,
