@@ -15,6 +15,7 @@ mod rules;
 mod schemas;
 mod support;
 mod targets;
+mod values;
 mod workspaces;
 mod write;
 mod yaml_emit;
