@@ -47,9 +47,11 @@ fn sources() -> BTreeMap<PathBuf, String> {
         .map(|entry| entry.expect("src is readable").into_path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .filter(|path| {
-            !path
-                .components()
-                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+            !path.components().any(|part| {
+                ["tests", "tests.rs", "testing.rs"]
+                    .iter()
+                    .any(|name| part.as_os_str() == *name)
+            })
         })
         .map(|path| {
             let text = fs::read_to_string(&path).expect("sources are UTF-8");

@@ -1,6 +1,9 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod charts;
+mod compose;
+mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -14,6 +17,7 @@ mod readme;
 mod rules;
 mod schemas;
 mod support;
+mod sylva_core;
 mod targets;
 mod values;
 mod workspaces;

@@ -115,10 +115,8 @@ fn the_chain_of_expressions_is_told() {
 os_images_oci_registries.sylva.url is a string: oci://registry.example.org/sylva-projects/sylva-elements/diskimage-builder
 set by, the last one wins
   \"{{ .Values.sylva_base_oci_registry }}/sylva-elements/diskimage-builder\"  # charts/sylva-units/values.yaml:9:10 (layer 1)
-evaluated
-  os_images_oci_registries.sylva.url: \"{{ .Values.sylva_base_oci_registry }}/sylva-elements/diskimage-builder\"  # charts/sylva-units/values.yaml:9:10 (layer 1)
-    comes to oci://registry.example.org/sylva-projects/sylva-elements/diskimage-builder
-    reads sylva_base_oci_registry: oci://registry.example.org/sylva-projects  # charts/sylva-units/values.yaml:3:26 (layer 1)
+evaluated to oci://registry.example.org/sylva-projects/sylva-elements/diskimage-builder
+  reads sylva_base_oci_registry: oci://registry.example.org/sylva-projects  # charts/sylva-units/values.yaml:3:26 (layer 1)
 "
     );
     // What one expression reads, another one reads in turn, and each is told where it is read.
@@ -136,9 +134,9 @@ evaluated
     assert_eq!(
         indents,
         [
-            (2, "k8s_version_short"),
-            (2, "_internal.k8s_version_map.\"1.31\""),
-            (3, "cluster.capi_providers.bootstrap_provider"),
+            (1, "k8s_version_short"),
+            (1, "_internal.k8s_version_map.\"1.31\""),
+            (2, "cluster.capi_providers.bootstrap_provider"),
         ]
     );
 }

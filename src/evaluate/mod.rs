@@ -11,6 +11,7 @@ mod branch;
 mod cache;
 mod convert;
 mod exact;
+mod expression;
 mod failure;
 mod helpers;
 mod interpret;
@@ -98,6 +99,9 @@ impl Default for Options {
     }
 }
 
+/// The keys of a map, evaluated, sorted, each with its place.
+pub type Keys = Vec<(Arc<str>, Place)>;
+
 /// Evaluates one cluster's merged values.
 ///
 /// It belongs to one thread; what may be shared by many is in the [`TemplateCache`].
@@ -124,15 +128,13 @@ impl Evaluator {
     /// What the expression at a place read, in order; by name, what the expressions read that it led to as well. None where
     /// no expression stands there that a [traced](Self::traced) evaluator has evaluated.
     pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
-        self.session.trace()?.readings(place)
+        self.session.trace.as_ref()?.readings(place)
     }
 
     /// What was read for expressions that are evaluated together: `_internal`, in Helm's order.
     pub fn other_readings(&self) -> Vec<Reading> {
-        self.session
-            .trace()
-            .map(trace::Trace::others)
-            .unwrap_or_default()
+        let trace = self.session.trace.as_ref();
+        trace.map(|trace| trace.others()).unwrap_or_default()
     }
 
     /// The root of the values.
@@ -152,11 +154,11 @@ impl Evaluator {
         }
     }
 
-    /// The keys of the map at a path, evaluated, sorted, each with its place. None where no map stands.
+    /// The keys of the map at a path. None where no map stands.
     ///
     /// # Errors
     /// An expression on the way or among the keys cannot be evaluated.
-    pub fn keys(&self, path: &[&str]) -> Result<Option<Vec<(Arc<str>, Place)>>, Failure> {
+    pub fn keys(&self, path: &[&str]) -> Result<Option<Keys>, Failure> {
         let Some(branch) = self.branch(path)? else {
             return Ok(None);
         };

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::convert;
 use super::path::Path;
+use super::session::Session;
+use crate::gotemplate;
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
@@ -91,5 +94,16 @@ impl Trace {
     /// What was read for no known expression.
     pub(super) fn others(&self) -> Vec<Reading> {
         self.others.borrow().clone()
+    }
+}
+
+impl Session {
+    /// Notes that an expression reads a value, where that is asked for.
+    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&gotemplate::Value>) {
+        use gotemplate::Value::{List, Map};
+        let Some(trace) = &self.trace else { return };
+        let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
+        let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());
+        trace.read(path, raw, got.map(|node| node.value));
     }
 }

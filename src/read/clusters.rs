@@ -1,84 +1,58 @@
 //! Which clusters there are: those that the project names, and one for each file that a pattern matches.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-use walkdir::WalkDir;
+use globset::Glob;
 
 use crate::error::Error;
+
+use super::compose;
 
 /// A cluster that will be read when its turn comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterEntry {
     /// The name that findings and output files use.
     pub name: Arc<str>,
-    /// The namespace of its objects.
-    pub namespace: Arc<str>,
-    /// Its own values layers, lowest first, below the root.
+    /// The namespace of its objects, where the project names one: else the release's that composes it, else the name.
+    pub namespace: Option<Arc<str>>,
+    /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
 }
 
-/// The files below `root` that a pattern matches, sorted. `*` stays within a folder, `**` does not.
+/// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
+/// stays within a folder, `**` does not.
 ///
-/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one visit each.
+/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
 pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let pattern = pattern.trim_start_matches("./");
-    let matcher = compile(pattern)?;
-    let fixed = fixed_folder(pattern);
-    let depth = if pattern.contains("**") {
-        usize::MAX
-    } else {
-        Path::new(pattern).components().count() - fixed.components().count()
-    };
-    let walk = WalkDir::new(root.join(&fixed))
-        .follow_links(true)
-        .max_depth(depth)
-        .sort_by_file_name();
-    let mut found = Vec::new();
-    for entry in walk
-        .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git")
-    {
-        // An unreadable or looping folder can only hide files that were never readable.
-        let Ok(entry) = entry else { continue };
-        let Ok(below) = entry.path().strip_prefix(root) else {
-            continue;
-        };
-        if entry.file_type().is_file() && matcher.is_match(below) {
-            found.push(below.to_owned());
-        }
+    if let Err(error) = Glob::new(pattern) {
+        return Err(Error::Usage {
+            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
+        });
     }
+    if pattern.ends_with('/') {
+        return compose::discover(root, pattern);
+    }
+    let mut found = compose::matches(root, pattern)?;
+    found.retain(|file| root.join(file).is_file());
     found.sort();
     Ok(found)
 }
 
-fn compile(pattern: &str) -> Result<GlobMatcher, Error> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage {
-            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
-        })
-}
-
-/// The leading folders of a pattern that hold no wildcard.
-fn fixed_folder(pattern: &str) -> PathBuf {
-    let path = Path::new(pattern);
-    let parent = path.parent().unwrap_or(Path::new(""));
-    let is_fixed = |part: &Component<'_>| {
-        !part
-            .as_os_str()
-            .to_string_lossy()
-            .contains(['*', '?', '[', '{', '\\'])
-    };
-    parent.components().take_while(is_fixed).collect()
-}
-
-/// Names for the files of one pattern: the folder's name; the file's own where a folder holds several of them.
-pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
+/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them.
+pub(super) fn names(files: &[PathBuf], pattern: &str) -> Vec<String> {
+    if pattern.ends_with('/') {
+        let name = |folder: &PathBuf| {
+            folder
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        };
+        return files
+            .iter()
+            .map(|folder| name(folder).unwrap_or_default())
+            .collect();
+    }
     let mut in_folder: HashMap<&Path, usize> = HashMap::new();
     for file in files {
         *in_folder.entry(folder(file)).or_default() += 1;
@@ -119,14 +93,15 @@ pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<(Arc<str>, Vec<PathBuf>)>
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use super::{fixed_folder, names};
+    use super::names;
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
         assert_eq!(
-            names(&["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]),
+            names(
+                &["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()],
+                "a/*/values.yaml"
+            ),
             ["paris", "lyon"]
         );
     }
@@ -134,15 +109,11 @@ mod tests {
     #[test]
     fn files_that_share_a_folder_are_named_by_themselves() {
         assert_eq!(
-            names(&["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]),
+            names(
+                &["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()],
+                "clusters/*"
+            ),
             ["paris", "lyon"]
         );
-    }
-
-    #[test]
-    fn only_the_fixed_part_of_a_pattern_is_walked_from() {
-        assert_eq!(fixed_folder("a/b/*/values.yaml"), PathBuf::from("a/b"));
-        assert_eq!(fixed_folder("*/values.yaml"), PathBuf::from(""));
-        assert_eq!(fixed_folder("values.yaml"), PathBuf::from(""));
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn display(file: &Path) -> String {
 }
 
 /// Whether a file holds secrets, going by its name: Sylva's `secrets.yaml` and its kin.
-fn is_secret(file: &Path) -> bool {
+pub(super) fn is_secret(file: &Path) -> bool {
     file.file_name()
         .is_some_and(|name| name.to_string_lossy().to_lowercase().contains("secret"))
 }
@@ -74,7 +74,7 @@ pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
 }
 
 /// What would surprise a file's author.
-fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
+pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
     let at = |place: Place| sources.resolve(place);
     Some(match &notice.kind {
         NoticeKind::DuplicateKey {

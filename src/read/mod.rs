@@ -3,6 +3,7 @@
 
 mod cluster;
 mod clusters;
+pub mod compose;
 mod extract;
 mod files;
 mod layers;

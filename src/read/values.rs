@@ -7,6 +7,7 @@ use crate::model::merge::Layer;
 use crate::model::place::Sources;
 use crate::model::value::Node;
 
+use super::compose::MissingSource;
 use super::{ClusterEntry, Workspace, cluster, extract};
 
 /// One cluster's values before evaluation.
@@ -21,6 +22,8 @@ pub struct ClusterValues {
     pub sources: Sources,
     /// What reading them found.
     pub findings: Vec<Finding>,
+    /// What exists only at run time.
+    missing: Vec<MissingSource>,
     /// What findings are about.
     subject: Subject,
 }
@@ -31,21 +34,20 @@ pub struct ClusterValues {
 /// A layer cannot be read.
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
     let root = &workspace.settings.root;
-    let own = workspace
-        .shared
-        .with(root, &entry.layers, workspace.engine)?;
+    let own = workspace.shared.with(root, &entry.layers)?;
+    let (_, options) = cluster::release(workspace, entry, &own);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
         ..Subject::default()
     };
-    let shared = workspace.shared.layers.iter().cloned();
     let about = |finding: Finding| finding.about(subject.clone());
     Ok(ClusterValues {
-        layers: shared.chain(own.layers).collect(),
+        layers: own.layers,
         tree: own.values,
-        options: cluster::options(workspace, Some(entry)),
+        options,
         sources: own.sources,
         findings: own.findings.into_iter().map(about).collect(),
+        missing: own.missing,
         subject,
     })
 }
@@ -53,6 +55,8 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
 impl ClusterValues {
     /// What failed in evaluating them, as findings, each once.
     pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
-        extract::failed(&self.sources, self.subject.clone(), failures)
+        let mut findings = extract::failed(&self.sources, self.subject.clone(), failures);
+        cluster::tell_missing(&self.missing, &mut findings);
+        findings
     }
 }

@@ -16,6 +16,7 @@ use crate::schema::Schemas;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
+use super::compose;
 use super::project::{ClusterSource, HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{Request, Workspace, files, layers, typed};
@@ -53,9 +54,20 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .chain(&project.file.values)
         .map(PathBuf::from)
         .collect::<Vec<_>>();
-    let (shared, found) = layers::shared(&root, &values, engine)?;
-    project.findings.extend(found);
     let clusters = entries(&root, &project.file, &flags.clusters, &mut project.findings)?;
+    let composing = compose::Options {
+        engine,
+        state: project
+            .file
+            .state
+            .iter()
+            .map(|(object, file)| (object.clone(), PathBuf::from(file)))
+            .collect(),
+        ..compose::Options::default()
+    };
+    let example = clusters.first().map_or(&[][..], |cluster| &cluster.layers);
+    let (shared, found) = layers::shared(&root, &values, example, composing)?;
+    project.findings.extend(found);
     let facts = if flags.info.is_empty() {
         &project.file.images.facts
     } else {
@@ -197,7 +209,7 @@ fn entries(
                             "a pattern names values files, such as `clusters/*/values.yaml`",
                         ));
                 }
-                for (name, file) in clusters::names(&files).into_iter().zip(files) {
+                for (name, file) in clusters::names(&files, pattern).into_iter().zip(files) {
                     let below = source
                         .values
                         .iter()
@@ -232,10 +244,7 @@ fn entries(
 
 fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
     let name: Arc<str> = name.into();
-    let namespace = source
-        .namespace
-        .as_deref()
-        .map_or_else(|| Arc::clone(&name), Arc::from);
+    let namespace = source.namespace.as_deref().map(Arc::from);
     ClusterEntry {
         name,
         namespace,

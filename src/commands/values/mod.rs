@@ -97,7 +97,7 @@ pub fn values(
     let broken = workspace.findings.iter().chain(&values.findings);
     // What is merely odd about the values is for `check` to tell.
     let broken = broken
-        .filter(|finding| finding.rule == "yaml-syntax")
+        .filter(|finding| INCOMPLETE.contains(&finding.rule))
         .cloned();
     let found: Vec<Finding> = broken.chain(question.told(failures)).collect();
     let checked = check::findings(found, &workspace.settings, options.today);
@@ -110,6 +110,13 @@ pub fn values(
         Verdict::Clean
     })
 }
+
+/// The rules of findings that say that a layer is not read, or not whole.
+const INCOMPLETE: [&str; 3] = [
+    "yaml-syntax",
+    "composition-failed",
+    "composition-unsupported",
+];
 
 /// One path of one cluster.
 struct Question<'a> {

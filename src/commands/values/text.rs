@@ -36,8 +36,12 @@ pub(super) fn account(account: &Account, out: &mut dyn Write) -> io::Result<()> 
     let Some(link) = &account.expression else {
         return Ok(());
     };
-    writeln!(out, "evaluated")?;
-    self::link(link, "", 1, out)
+    // What is written there was told with the layers.
+    match &link.value {
+        Some(value) => writeln!(out, "evaluated to {}", shown(value))?,
+        None => writeln!(out, "evaluated by {}", link.path)?,
+    }
+    reads(link, 1, out)
 }
 
 fn setting(setting: &Setting, asked: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -53,20 +57,16 @@ fn setting(setting: &Setting, asked: &str, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "  {above}{what}{}", at(setting.origin.as_ref()))
 }
 
-fn link(link: &Link, verb: &str, depth: usize, out: &mut dyn Write) -> io::Result<()> {
+fn reads(link: &Link, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = "  ".repeat(depth);
-    let written = shown(&link.written);
-    writeln!(
-        out,
-        "{indent}{verb}{}: {written}{}",
-        link.path,
-        at(link.origin.as_ref())
-    )?;
-    if let Some(value) = &link.value {
-        writeln!(out, "{indent}  comes to {}", shown(value))?;
-    }
     for read in &link.reads {
-        self::link(read, "reads ", depth + 1, out)?;
+        let (path, written) = (&read.path, shown(&read.written));
+        let at = at(read.origin.as_ref());
+        writeln!(out, "{indent}reads {path}: {written}{at}")?;
+        if let Some(value) = &read.value {
+            writeln!(out, "{indent}  which is {}", shown(value))?;
+        }
+        reads(read, depth + 1, out)?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ mod catalogue;
 mod cluster;
 mod pools;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
