@@ -19,6 +19,7 @@ mod schemas;
 mod support;
 mod sylva_core;
 mod targets;
+mod values;
 mod workspaces;
 mod write;
 mod yaml_emit;
