@@ -189,6 +189,7 @@ mod tests {
             images: &Images::new(),
             sources: &Sources::default(),
             settings,
+            facts_given: true,
         };
         workspace(&input, Vec::new(), used, today)
     }

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) place: ProjectArguments,
     /// When to use colours; `auto` means on a terminal where NO_COLOR is not set.
-    #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: Color,
     #[command(subcommand)]
     pub(super) command: Command,
@@ -30,10 +30,15 @@ pub(super) struct Arguments {
 #[derive(Debug, Args)]
 pub(super) struct ProjectArguments {
     /// Run as if started in this folder.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(
+        short = 'C',
+        value_name = "DIR",
+        global = true,
+        help_heading = "Everywhere"
+    )]
     directory: Option<PathBuf>,
     /// The project file; else `metalmark.yaml` in the working directory or the nearest folder above it.
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     project: Option<PathBuf>,
 }
 
@@ -87,8 +92,6 @@ pub(super) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct RenderArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// What to render; with --out, instead of the project file's outputs.
     #[arg(long, value_name = "TARGET", requires = "out")]
     target: Vec<String>,
@@ -118,23 +121,25 @@ pub(super) struct RenderArguments {
     templates: Option<String>,
     #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ImagesArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// The format of what is printed.
     #[arg(long, value_enum, default_value_t = ListOutput::Human, value_name = "FORMAT")]
     output: ListOutput,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
@@ -143,9 +148,9 @@ pub(super) struct ExplainArguments {
     #[arg(value_name = "ID")]
     subject: String,
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]

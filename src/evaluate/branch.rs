@@ -78,7 +78,11 @@ impl Branch {
         } else {
             map.entry(key)
         };
-        Ok(entry.map(|entry| branch.below(Arc::from(key), &entry.node)))
+        let key = |entry: &tree::Entry| match *entry.key == *key {
+            true => Arc::clone(&entry.key),
+            false => Arc::from(key),
+        };
+        Ok(entry.map(|entry| branch.below(key(entry), &entry.node)))
     }
 
     /// The value at a path of keys below this one; none where nothing stands.

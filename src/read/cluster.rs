@@ -63,7 +63,7 @@ pub fn cluster(
         .release
         .as_ref()
         .map(|(_, namespace)| namespace)
-        .filter(|namespace| !namespace.is_empty());
+        .filter(|namespace| !is_placeholder(namespace));
     let namespace = match (&entry.namespace, composed) {
         (Some(named), _) => Arc::clone(named),
         (None, Some(composed)) => composed.as_str().into(),
@@ -101,6 +101,12 @@ pub fn cluster(
         sources: own.sources,
         findings,
     })
+}
+
+/// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
+/// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
+fn is_placeholder(namespace: &str) -> bool {
+    namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.

@@ -8,7 +8,7 @@ use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
-use super::compose::{self, MissingSource};
+use super::compose::{self, Disk, MissingSource};
 use super::files;
 use super::settings::PROJECT_FILE;
 
@@ -27,6 +27,8 @@ pub struct Shared {
     sources: Sources,
     /// How folders that stand for a cluster's layers are composed.
     composing: compose::Options,
+    /// Where their files are.
+    disk: Disk,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
@@ -56,8 +58,9 @@ pub(super) fn shared(
             .iter()
             .map(|conflict| clash(conflict, &sources)),
     );
+    let disk = Disk::new(root)?;
     for layer in example.iter().filter(|layer| root.join(layer).is_dir()) {
-        compose::share(root, layer, &mut composing, &mut sources)?;
+        compose::share(&disk, layer, &mut composing, &mut sources)?;
     }
     let shared = Shared {
         chart,
@@ -65,6 +68,7 @@ pub(super) fn shared(
         values: merged.tree,
         sources: sources.share(),
         composing,
+        disk,
     };
     Ok((shared, findings))
 }
@@ -120,7 +124,7 @@ impl Shared {
             }
             own.sources = before;
         }
-        let composed = compose::cluster(root, path, &self.composing, &mut own.sources)?;
+        let composed = compose::cluster(&self.disk, path, &self.composing, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

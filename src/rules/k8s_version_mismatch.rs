@@ -106,8 +106,9 @@ fn mend(
         ));
     } else if pool.choice.key.is_some() {
         let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        for image in fitting(input, weighed) {
-            finding = finding.help(format!("`{path}: {}`", image.key));
+        for (index, image) in fitting(input, weighed).into_iter().enumerate() {
+            let or = if index == 0 { "" } else { "or " };
+            finding = finding.help(format!("{or}`{path}: {}`", image.key));
         }
     }
     match &weighed.held {

@@ -4,6 +4,8 @@ mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
 mod choice_conflict;
+mod composition_failed;
+mod composition_unsupported;
 mod duplicate_key;
 mod expression_error;
 mod expression_order;
@@ -57,6 +59,8 @@ pub const RULES: &[&dyn Rule] = &[
     &checksum_malformed::ChecksumMalformed,
     &checksum_missing::ChecksumMissing,
     &choice_conflict::ChoiceConflict,
+    &composition_failed::CompositionFailed,
+    &composition_unsupported::CompositionUnsupported,
     &duplicate_key::DuplicateKey,
     &expression_error::ExpressionError,
     &expression_order::ExpressionOrder,
@@ -140,6 +144,8 @@ pub struct WorkspaceInput<'a> {
     pub sources: &'a Sources,
     /// The project's settings.
     pub settings: &'a Settings,
+    /// Whether any source of image facts is named.
+    pub facts_given: bool,
 }
 
 /// What one cluster uses.

@@ -132,7 +132,7 @@ impl Target for ArgoCd {
 const OPTIONS: &[(&str, &str)] = &[
     ("repo-url", "required: the repository of the chart"),
     (
-        "path",
+        "chart-path",
         "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
     ),
     (
@@ -215,7 +215,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
         ("repo_url", required(output, "repo-url", report)),
         (
             "path",
-            text_option(output, "path", "charts/sylva-capi-cluster", report),
+            text_option(output, "chart-path", "charts/sylva-capi-cluster", report),
         ),
         ("chart", text_option(output, "chart", "", report)),
         ("revision", text_option(output, "revision", "HEAD", report)),
@@ -246,7 +246,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
 fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let cluster = &input.view.cluster;
     let chart = text_option(input.output, "chart", "", report);
-    let path = text_option(input.output, "path", "", report);
+    let path = text_option(input.output, "chart-path", "", report);
     let root = if [chart, path]
         .iter()
         .any(|text| text.ends_with("sylva-units"))

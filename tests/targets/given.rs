@@ -188,6 +188,7 @@ pub(super) fn output(target: &str, path: &str, options: &serde_json::Value) -> O
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect::<BTreeMap<_, _>>(),
+        spot: None,
     }
 }
 

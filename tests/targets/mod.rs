@@ -544,7 +544,7 @@ fn a_name_from_values_never_leads_out_of_the_folder() {
     assert!(
         findings
             .iter()
-            .any(|finding| finding.rule == "template-error"),
+            .any(|finding| finding.rule == "output-path-illegal"),
         "{findings:?}"
     );
 }

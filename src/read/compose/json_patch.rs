@@ -28,7 +28,7 @@ fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
     let path = pointer(operation, "path")?;
     let value = || {
         let value = operation.at(&["value"]).cloned();
-        value.unwrap_or_else(|| Node {
+        value.unwrap_or(Node {
             value: Value::Null,
             place: operation.place,
         })

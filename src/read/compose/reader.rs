@@ -13,7 +13,7 @@ use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
 use super::files::{Files, Found};
-use super::{FAILED, base64};
+use super::{FAILED, Options, base64};
 
 /// Why a composition ends early.
 #[derive(Debug)]
@@ -61,7 +61,22 @@ pub(super) struct Reader<'r> {
     pub(super) loads: Loads,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    pub(super) fn new(
+        files: &'r dyn Files,
+        options: &'r Options,
+        sources: &'r mut Sources,
+    ) -> Self {
+        Self {
+            files,
+            engine: options.engine,
+            sources,
+            findings: Vec::new(),
+            shared: &options.shared.loads,
+            loads: Loads::new(),
+        }
+    }
+
     /// The file at a path; none if there is none.
     pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, Stop> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {

@@ -288,7 +288,7 @@ suffix: two
     assert_eq!(
         names,
         [
-            ("own", false, None),
+            ("own", false, Some(true)),
             ("b-two", true, None),
             ("a-1", true, Some(true)),
             ("ubuntu-jammy-1.26.9", true, Some(false)),
