@@ -146,11 +146,6 @@ impl Session {
         self.executions.get()
     }
 
-    /// Whether any expression's result may depend on the order of evaluation.
-    pub(super) fn has_suspects(&self) -> bool {
-        !self.suspects.borrow().is_empty()
-    }
-
     /// The suspects that were not given out before.
     pub(super) fn new_suspects(&self) -> Vec<Suspect> {
         let suspects = self.suspects.borrow();
