@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::oracle::{accepted, canonical, cases};
 use super::oracle_typed;
-use super::support::{Metalmark, Outcome, repository};
+use super::support::{Metalmark, Outcome, copy_of, repository};
 
 fn demo(args: &str) -> Outcome {
     run(
@@ -345,6 +345,22 @@ server-1:
     password: \"<secret: environment-values/mgmt/secrets.yaml:6:19>\"
     username: \"<secret: environment-values/mgmt/secrets.yaml:5:19>\"
 "
+    );
+}
+
+#[test]
+fn a_secret_that_a_folder_composes_is_not_printed() {
+    let folder = copy_of(&repository().join("fixtures/compositions/sylva-flux"));
+    let project = "version: 1\nclusters: [{each: environment-values/workload-clusters/*/}, {each: environment-values/*/}]\n";
+    fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
+    assert_eq!(
+        run(folder.path(), "edge-3 cluster.secret --origin").stdout,
+        "cluster.secret: \"<secret: environment-values/workload-clusters/edge-3/objects.yaml:15:25>\"  \
+         # environment-values/workload-clusters/edge-3/objects.yaml:15:25 (layer 5)\n"
+    );
+    assert_eq!(
+        run(folder.path(), "lyon cluster.bmc").stdout,
+        "password: \"<secret: environment-values/lyon/secrets.yaml:1:27>\"\n"
     );
 }
 

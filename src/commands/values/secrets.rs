@@ -59,7 +59,8 @@ impl<'a> Secrets<'a> {
         let key = Value::String(entry.key.clone());
         let is_computed = self.written.get(&entry.key_place) != Some(&key);
         Entry {
-            key: match is_computed && self.is_secret(entry.key_place, &key) {
+            // Names are no secrets, unless they were made of one.
+            key: match is_computed && self.is_made_of_secret(entry.key_place, &key) {
                 true => self.word(entry.key_place).into(),
                 false => entry.key.clone(),
             },
@@ -97,9 +98,14 @@ impl<'a> Secrets<'a> {
         self.is_in_secrets_file(place) || self.reads_secret(place)
     }
 
-    /// Whether an evaluated scalar or key is a secret.
+    /// Whether an evaluated scalar is a secret.
     fn is_secret(&self, place: Place, value: &Value) -> bool {
-        if self.may_tell(place) {
+        self.is_in_secrets_file(place) || self.is_made_of_secret(place, value)
+    }
+
+    /// Whether a scalar or key is what an expression made of a secret.
+    fn is_made_of_secret(&self, place: Place, value: &Value) -> bool {
+        if self.reads_secret(place) {
             return true;
         }
         // What was computed by no known expression may be made of all that such expressions read.
