@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod cli;
 mod gotemplate;
 mod helm;
 mod layers;
