@@ -4,6 +4,8 @@
 //! 60 images, 60 % choose by key and 40 % by selector), runs the release binary on it as a user would, and prints CPU
 //! seconds, CPU milliseconds a cluster and wall time, the median of five runs.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -291,7 +293,7 @@ fn interfaces(indent: &str) -> String {
         "{indent}network_interfaces:\n{indent}  bond0:\n{indent}    type: bond\n{indent}    interfaces:\n"
     );
     for name in ["ens1f0", "ens1f1"] {
-        let _ = write!(text, "{indent}      - {name}\n");
+        let _ = writeln!(text, "{indent}      - {name}");
     }
     let _ = write!(text, "{indent}    vlans:\n{indent}      - id: 13\n");
     for name in ["ens1f0", "ens1f1"] {

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod charts;
+mod cli;
 mod compose;
 mod evaluate;
 mod gotemplate;

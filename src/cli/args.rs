@@ -345,8 +345,15 @@ impl ValuesArguments {
 }
 
 impl CompletionArguments {
-    /// Writes the script.
-    pub(super) fn write(&self, out: &mut dyn std::io::Write) {
-        clap_complete::generate(self.shell, &mut Arguments::command(), "metalmark", out);
+    /// The script. In memory first: the generator panics where it cannot write.
+    pub(super) fn script(&self) -> Vec<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(
+            self.shell,
+            &mut Arguments::command(),
+            "metalmark",
+            &mut script,
+        );
+        script
     }
 }

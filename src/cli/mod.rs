@@ -66,7 +66,7 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal) -> Result<Verdict, E
             terminal,
         ),
         Command::Completions(completions) => {
-            completions.write(&mut terminal.out);
+            terminal.out.write_all(&completions.script())?;
             Ok(Verdict::Clean)
         }
     }

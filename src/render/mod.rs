@@ -72,7 +72,7 @@ impl<'a> Renderer<'a> {
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
-                report(unknown_target(output));
+                // Told where the project file is read.
                 continue;
             };
             let path_template = format!("outputs[{index}].path");
@@ -314,16 +314,4 @@ fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
     );
     let finding = finding.at(Some(spot), "").unless_set(Level::Warning);
     Some(finding.help(format!("did you mean `{meant}`?")))
-}
-
-fn unknown_target(output: &Output) -> Finding {
-    let known: Vec<&str> = targets::TARGETS
-        .iter()
-        .map(|target| target.name())
-        .collect();
-    Finding::new(
-        "project-file",
-        format!("there is no output target `{}`", output.target),
-    )
-    .help(format!("write one of {}", known.join(", ")))
 }
