@@ -350,7 +350,7 @@ server-1:
 
 #[test]
 fn a_secret_that_a_folder_composes_is_not_printed() {
-    let folder = copy_of(&repository().join("fixtures/compositions/sylva-flux"));
+    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-flux"));
     let project = "version: 1\nclusters: [{each: environment-values/workload-clusters/*/}, {each: environment-values/*/}]\n";
     fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
     assert_eq!(
