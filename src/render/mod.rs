@@ -12,7 +12,7 @@ mod engine;
 mod stamp;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use minijinja::Value as Context;
@@ -24,7 +24,7 @@ use crate::model::place::Source;
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
-use crate::targets::{self, SharedInput, Target, TargetFile, TargetInput};
+use crate::targets::{self, Content, SharedInput, Target, TargetFile, TargetInput};
 use engine::Engine;
 
 /// Renders any number of clusters; shared between threads.
@@ -32,6 +32,7 @@ pub struct Renderer<'a> {
     settings: &'a Settings,
     schemas: Option<&'a Schemas>,
     engine: Engine,
+    overridden: BTreeSet<String>,
     outputs: Vec<Prepared<'a>>,
 }
 
@@ -86,6 +87,7 @@ impl<'a> Renderer<'a> {
             settings,
             schemas,
             engine,
+            overridden: overrides.keys().cloned().collect(),
             outputs,
         }
     }
@@ -256,8 +258,15 @@ impl<'a> Renderer<'a> {
                 .render(&template, context::map(&Arc::new(file.context)))
             {
                 Ok(text) => {
-                    documents::check((&path, &text), file.content, self.schemas, report);
-                    files.push(ManifestFile::new(path, text, owner));
+                    let content = match file.content {
+                        Content::TheseObjects(_) if self.overridden.contains(&template) => {
+                            Content::Objects
+                        }
+                        content => content,
+                    };
+                    documents::check((&path, &text), &content, self.schemas, report);
+                    // Copied, because the text grew by doubling and thousands may be held until all is checked.
+                    files.push(ManifestFile::new(path, text.as_str(), owner));
                 }
                 Err(finding) => report(*finding),
             }
