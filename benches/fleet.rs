@@ -12,6 +12,8 @@
     reason = "a benchmark prints its table"
 )]
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

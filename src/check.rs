@@ -23,15 +23,16 @@ pub struct Checked {
 pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked {
     let policy = &settings.policy;
     let mut checked = Checked::default();
-    for finding in &view.findings {
-        checked.judge(finding.clone(), policy, today);
-    }
-    // What a broken file was to say would be missed by rule after rule.
-    if view
+    // What a broken file was to say would be missed by value after value and rule after rule.
+    let broken = view
         .findings
         .iter()
-        .any(|finding| finding.rule == "yaml-syntax")
-    {
+        .any(|finding| finding.rule == "yaml-syntax");
+    let follows = |finding: &&Finding| broken && finding.rule == "value-missing";
+    for finding in view.findings.iter().filter(|finding| !follows(finding)) {
+        checked.judge(finding.clone(), policy, today);
+    }
+    if broken {
         return checked;
     }
     let input = ClusterInput { view, settings };
@@ -88,6 +89,7 @@ impl Checked {
     }
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
+        let finding = finding.without_secrets();
         // A rule that is not in the table is a slip of ours: its findings still count.
         let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
         let level = policy.level(&finding, default);
@@ -188,6 +190,7 @@ mod tests {
             images: &Images::new(),
             sources: &Sources::default(),
             settings,
+            facts_given: true,
         };
         workspace(&input, Vec::new(), used, today)
     }
@@ -220,7 +223,10 @@ mod tests {
     #[test]
     fn a_file_that_does_not_parse_is_told_alone() {
         let mut given = without_checksum();
-        given.view.findings = vec![Finding::new("yaml-syntax", "a tab")];
+        given.view.findings = vec![
+            Finding::new("value-missing", "`cluster` is not set"),
+            Finding::new("yaml-syntax", "a tab"),
+        ];
         let checked = cluster(&given.finished(), &settings(), today());
         assert_eq!(rules(&checked), ["yaml-syntax"]);
     }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["error", "regexp"],
     &["model"],
-    &["yaml", "gotemplate"],
+    &["yaml"],
+    &["gotemplate"],
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
@@ -46,9 +47,11 @@ fn sources() -> BTreeMap<PathBuf, String> {
         .map(|entry| entry.expect("src is readable").into_path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .filter(|path| {
-            !path
-                .components()
-                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+            !path.components().any(|part| {
+                ["tests", "tests.rs", "testing.rs"]
+                    .iter()
+                    .any(|name| part.as_os_str() == *name)
+            })
         })
         .map(|path| {
             let text = fs::read_to_string(&path).expect("sources are UTF-8");
@@ -61,8 +64,9 @@ fn sources() -> BTreeMap<PathBuf, String> {
 }
 
 fn code(text: &str) -> String {
-    let body = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    body.lines()
+    let body = text.split("#[cfg(test)]\nmod tests {").next();
+    body.unwrap_or_default()
+        .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
         .join("\n")

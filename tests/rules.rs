@@ -128,3 +128,98 @@ fn documentation() -> String {
 fn the_documentation_lists_every_rule() {
     assert_file(&root().join("docs/rules.md"), &documentation());
 }
+
+/// What a run of the binary came to.
+struct Run {
+    status: Option<i32>,
+    output: String,
+}
+
+/// Runs the binary in a fixture, with the fixture's own arguments or `check`.
+fn run(folder: &Path) -> Run {
+    let arguments = fs::read_to_string(folder.join("args")).unwrap_or_else(|_| "check".into());
+    let output = Command::new(env!("CARGO_BIN_EXE_metalmark"))
+        .env_clear()
+        .env("SOURCE_DATE_EPOCH", "1795219200")
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Run {
+        status: output.status.code(),
+        output: text(&output.stdout) + &text(&output.stderr),
+    }
+}
+
+fn fixture(id: &str, side: &str) -> PathBuf {
+    root().join("fixtures/rules").join(id).join(side)
+}
+
+#[test]
+fn every_rule_has_its_fixtures_and_no_fixture_lacks_a_rule() {
+    let folders = fs::read_dir(root().join("fixtures/rules")).expect("the fixtures can be read");
+    let found: BTreeSet<String> = folders
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let wanted: BTreeSet<String> = RULES.iter().map(|rule| rule.id().to_string()).collect();
+    assert_eq!(found, wanted);
+    for id in wanted {
+        for side in ["bad", "good"] {
+            let project = fixture(&id, side).join("metalmark.yaml");
+            assert!(project.is_file(), "{} is missing", project.display());
+        }
+    }
+}
+
+#[test]
+fn each_bad_project_is_reported_as_expected() {
+    let mut silent = Vec::new();
+    for rule in RULES {
+        let folder = fixture(rule.id(), "bad");
+        let run = run(&folder);
+        if !run.output.contains(&format!("[{}]", rule.id())) {
+            silent.push(format!(
+                "{}: status {:?}\n{}",
+                rule.id(),
+                run.status,
+                run.output
+            ));
+            continue;
+        }
+        assert_ne!(run.status, Some(2), "{}: {}", rule.id(), run.output);
+        assert_file(&folder.join("expected.txt"), &run.output);
+    }
+    assert!(
+        silent.is_empty(),
+        "these rules did not report:\n{}",
+        silent.join("\n")
+    );
+}
+
+#[test]
+fn each_good_project_has_nothing_of_its_rule_and_no_error() {
+    let mut faulty = Vec::new();
+    for rule in RULES {
+        let run = run(&fixture(rule.id(), "good"));
+        if run.status != Some(0) || run.output.contains(&format!("[{}]", rule.id())) {
+            faulty.push(format!(
+                "{}: status {:?}\n{}",
+                rule.id(),
+                run.status,
+                run.output
+            ));
+        }
+    }
+    assert!(
+        faulty.is_empty(),
+        "these projects are faulty:\n{}",
+        faulty.join("\n")
+    );
+}

@@ -147,8 +147,42 @@ impl Branch {
             .map_err(|fault| fault.failure())
     }
 
+    /// The value itself, evaluated; what is below a list or map may not be. None where an expression leaves it out.
+    ///
+    /// # Errors
+    /// The value is an expression that cannot be evaluated.
+    pub fn shallow(&self) -> Result<Option<Node>, Failure> {
+        let opened = self.opened()?;
+        let left_out = opened.state == State::Evaluated
+            && self.state == State::Raw
+            && opened.node.value.is_null()
+            && !opened.node.place.is_known();
+        Ok((!left_out).then_some(opened.node))
+    }
+
+    /// Whether there is nothing in it to evaluate.
+    pub fn is_plain(&self) -> bool {
+        self.state == State::Evaluated || super::interpret::is_plain(&self.node)
+    }
+
+    /// The items; none where this is no list.
+    ///
+    /// # Errors
+    /// This value is an expression that cannot be evaluated.
+    pub fn items(&self) -> Result<Option<Vec<Self>>, Failure> {
+        let opened = self.opened()?;
+        let item = |(index, node): (usize, &Node)| Self {
+            session: Rc::clone(&opened.session),
+            node: node.clone(),
+            path: opened.path.index(index),
+            state: opened.state,
+        };
+        let items = opened.node.value.as_list();
+        Ok(items.map(|items| items.iter().enumerate().map(item).collect()))
+    }
+
     /// Sylva evaluates these once for each unit, and leaves them in the values as they were written.
-    fn is_set_aside(&self) -> bool {
+    pub fn is_set_aside(&self) -> bool {
         [exact::TAKEN_ASIDE, exact::PUT_BACK]
             .iter()
             .any(|key| self.path.begins_with(key))

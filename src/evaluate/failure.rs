@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::gotemplate::ErrorClass;
 use crate::model::place::Place;
@@ -30,6 +31,8 @@ pub struct Step {
     pub path: String,
     /// Where the value stands, or the key if the key holds the expression.
     pub place: Place,
+    /// The value, or the key, as YAML has unfolded it.
+    pub text: Arc<str>,
     /// The bytes of the value that need the next step's value.
     pub span: Option<Range<usize>>,
 }

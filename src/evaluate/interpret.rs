@@ -104,16 +104,8 @@ impl Session {
         place: Place,
         path: &Path,
     ) -> Result<Change, Rc<Fault>> {
-        let raw = view::raw_text(map).map_err(|error| {
-            self.fault(error).seen_from(Step {
-                path: path.to_string(),
-                place,
-                span: None,
-            })
-        })?;
-        if let Some(text) = raw {
-            let value = tree::Value::from(shield(&text));
-            return Ok(Change::To(self.written(Node { value, place })));
+        if let Some(raw) = self.raw_map(map, place, path)? {
+            return Ok(Change::To(raw));
         }
         let table = view::key_table(self, map, path)?;
         let mut changed: Option<Vec<Entry>> = None;
@@ -149,6 +141,27 @@ impl Session {
                 value: entries.into_iter().collect::<tree::Map>().into(),
                 place,
             })
+        }))
+    }
+
+    /// What a map says is not to be evaluated; none of any other map.
+    fn raw_map(
+        &self,
+        map: &Arc<tree::Map>,
+        place: Place,
+        path: &Path,
+    ) -> Result<Option<Node>, Rc<Fault>> {
+        let raw = view::raw_text(map).map_err(|error| {
+            self.fault(error).seen_from(Step {
+                path: path.to_string(),
+                place,
+                text: RAW.into(),
+                span: None,
+            })
+        })?;
+        Ok(raw.map(|text| {
+            let value = tree::Value::from(shield(&text));
+            self.written(Node { value, place })
         }))
     }
 
@@ -214,6 +227,18 @@ impl Session {
             }
         }
         Ok(Value::map(result))
+    }
+}
+
+/// Whether a part of the values holds nothing to evaluate.
+pub(super) fn is_plain(node: &Node) -> bool {
+    match &node.value {
+        tree::Value::String(text) => !is_special(text),
+        tree::Value::List(items) => items.iter().all(is_plain),
+        tree::Value::Map(map) => map
+            .iter()
+            .all(|entry| !is_template(&entry.key) && *entry.key != *RAW && is_plain(&entry.node)),
+        _ => true,
     }
 }
 

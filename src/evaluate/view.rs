@@ -55,10 +55,9 @@ impl Lazy for View {
             return Ok(None);
         };
         let path = self.path.key(&entry.key);
-        session
-            .seen(&entry.node, &path)
-            .map(Some)
-            .map_err(|fault| session.raise(fault))
+        let seen = session.seen(&entry.node, &path);
+        session.note_reading(&path, &entry.node, seen.as_ref().ok());
+        seen.map(Some).map_err(|fault| session.raise(fault))
     }
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
@@ -200,6 +199,7 @@ fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fau
             let step = super::Step {
                 path: path.to_string(),
                 place: entry.key_place,
+                text: Arc::clone(&entry.key),
                 span: None,
             };
             Err(Fault::new(ErrorClass::WrongType, message).seen_from(step))

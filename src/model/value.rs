@@ -84,6 +84,12 @@ impl Map {
         self.entry(key).map(|entry| &entry.node)
     }
 
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        let index = self.position(key).ok()?;
+        Some(&mut self.entries[index].node)
+    }
+
     /// Sets an entry; an earlier one of the same key is replaced and returned.
     pub fn insert(&mut self, entry: Entry) -> Option<Entry> {
         match self.position(&entry.key) {

@@ -1,90 +1,89 @@
 //! Which clusters there are: those that the project names, and one for each file that a pattern matches.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-use walkdir::WalkDir;
+use globset::Glob;
 
 use crate::error::Error;
+
+use super::compose::{self, Disk};
+
+/// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
+const LONGEST: usize = 200;
 
 /// A cluster that will be read when its turn comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterEntry {
     /// The name that findings and output files use.
     pub name: Arc<str>,
-    /// The namespace of its objects.
-    pub namespace: Arc<str>,
-    /// Its own values layers, lowest first, below the root.
+    /// The namespace of its objects, where the project names one: else the release's that composes it, else the name.
+    pub namespace: Option<Arc<str>>,
+    /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
 }
 
-/// The files below `root` that a pattern matches, sorted. `*` stays within a folder, `**` does not.
+/// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
+/// stays within a folder, `**` does not.
 ///
-/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one visit each.
+/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
 pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let pattern = pattern.trim_start_matches("./");
-    let matcher = compile(pattern)?;
-    let fixed = fixed_folder(pattern);
-    let depth = if pattern.contains("**") {
-        usize::MAX
-    } else {
-        Path::new(pattern).components().count() - fixed.components().count()
-    };
-    let walk = WalkDir::new(root.join(&fixed))
-        .follow_links(true)
-        .max_depth(depth)
-        .sort_by_file_name();
-    let mut found = Vec::new();
-    for entry in walk
-        .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git")
-    {
-        // An unreadable or looping folder can only hide files that were never readable.
-        let Ok(entry) = entry else { continue };
-        let Ok(below) = entry.path().strip_prefix(root) else {
-            continue;
-        };
-        if entry.file_type().is_file() && matcher.is_match(below) {
-            found.push(below.to_owned());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn compile(pattern: &str) -> Result<GlobMatcher, Error> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage {
+    if let Err(error) = Glob::new(pattern) {
+        return Err(Error::Usage {
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
-        })
+        });
+    }
+    let (top, below, start) = match pattern.strip_prefix('/') {
+        Some(below) => (Path::new("/"), below, PathBuf::from("/")),
+        None => (root, pattern, PathBuf::new()),
+    };
+    let disk = Disk::new(top)?;
+    if pattern.ends_with('/') {
+        return compose::discover(&disk, below);
+    }
+    let mut found = compose::matches(&disk, below)?;
+    found.retain(|file| top.join(file).is_file());
+    found.sort();
+    Ok(found.into_iter().map(|file| start.join(file)).collect())
 }
 
 /// The leading folders of a pattern that hold no wildcard.
 fn fixed_folder(pattern: &str) -> PathBuf {
     let path = Path::new(pattern);
     let parent = path.parent().unwrap_or(Path::new(""));
-    let is_fixed = |part: &Component<'_>| {
-        !part
-            .as_os_str()
-            .to_string_lossy()
-            .contains(['*', '?', '[', '{', '\\'])
-    };
+    let is_fixed = |part: &Component<'_>| is_fixed(part.as_os_str());
     parent.components().take_while(is_fixed).collect()
 }
 
-/// Names for the files of one pattern: the folder's name; the file's own where a folder holds several of them.
-pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
+/// Whether a part of a pattern stands for itself alone.
+fn is_fixed(part: &OsStr) -> bool {
+    !part.to_string_lossy().contains(['*', '?', '[', '{', '\\'])
+}
+
+/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them, or where
+/// the pattern leaves nothing else open (`clusters/*.yaml`), so that a second cluster does not rename the first.
+pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
+    if pattern.ends_with('/') {
+        let name = |folder: &PathBuf| {
+            folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        return files.iter().map(name).collect();
+    }
+    let path = Path::new(pattern);
+    let is_open = path.components().count() > fixed_folder(pattern).components().count() + 1;
+    let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));
     let mut in_folder: HashMap<&Path, usize> = HashMap::new();
     for file in files {
         *in_folder.entry(folder(file)).or_default() += 1;
     }
     let name_of = |file: &PathBuf| {
-        let alone = in_folder[folder(file)] == 1;
+        let alone = in_folder[folder(file)] == 1 && !by_file;
         let part = if alone {
             folder(file).file_name()
         } else {
@@ -101,32 +100,41 @@ fn folder(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// The names that more than one entry has, each with the layers of those entries.
-pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<(Arc<str>, Vec<PathBuf>)> {
-    let mut by_name: BTreeMap<&Arc<str>, Vec<PathBuf>> = BTreeMap::new();
-    for entry in entries {
-        by_name
-            .entry(&entry.name)
-            .or_default()
-            .extend(entry.layers.last().cloned());
+/// The entries, by their index, that share a name with another one.
+pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<Vec<usize>> {
+    let mut by_name: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        by_name.entry(&entry.name).or_default().push(index);
     }
-    by_name
-        .into_iter()
-        .filter(|(_, files)| files.len() > 1)
-        .map(|(name, files)| (Arc::clone(name), files))
-        .collect()
+    let shared = by_name.into_values().filter(|found| found.len() > 1);
+    shared.collect()
+}
+
+/// What no cluster's name may be, as the end of the sentence "the name …": it names files and folders.
+pub(super) fn name_fault(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("is empty"),
+        "." | ".." => Some("leaves its folder"),
+        _ if name.contains(['/', '\\']) => Some("holds a slash"),
+        _ if name.chars().any(char::is_control) => Some("holds a control character"),
+        _ if name.len() > LONGEST => Some("is longer than 200 bytes"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
-    use super::{fixed_folder, names};
+    use super::{fixed_folder, name_fault, names};
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
         assert_eq!(
-            names(&["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]),
+            names(
+                "a/*/values.yaml",
+                &["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]
+            ),
             ["paris", "lyon"]
         );
     }
@@ -134,9 +142,45 @@ mod tests {
     #[test]
     fn files_that_share_a_folder_are_named_by_themselves() {
         assert_eq!(
-            names(&["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]),
+            names(
+                "{clusters,more}/*.yaml",
+                &["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]
+            ),
             ["paris", "lyon"]
         );
+    }
+
+    #[test]
+    fn a_pattern_that_leaves_only_the_file_open_names_by_the_file_however_many_there_are() {
+        let name = |files: &[PathBuf]| names("clusters/*.yaml", files);
+        assert_eq!(name(&["clusters/paris.yaml".into()]), ["paris"]);
+        assert_eq!(
+            names(
+                "clusters/paris/values.yaml",
+                &["clusters/paris/values.yaml".into()]
+            ),
+            ["paris"]
+        );
+        assert_eq!(names("*.yaml", &["paris.yaml".into()]), ["paris"]);
+    }
+
+    #[test]
+    fn a_name_that_cannot_name_a_file_is_refused() {
+        for name in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "../x",
+            "a\\b",
+            "a\nb",
+            &"x".repeat(201),
+        ] {
+            assert!(name_fault(name).is_some(), "{name:?}");
+        }
+        for name in ["paris", "a.b", "My Cluster", "é"] {
+            assert_eq!(name_fault(name), None, "{name:?}");
+        }
     }
 
     #[test]

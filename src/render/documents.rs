@@ -108,7 +108,7 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>
         let identity = identity(document, found);
         metadata(document, found);
         data_size(document, found);
-        let label = format!("{} `{}`", identity[1], identity[3]);
+        let label = label(&identity);
         for fault in &mut found[before..] {
             fault.message = format!("{label}: {}", fault.message);
         }
@@ -132,6 +132,25 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>
             ));
         }
     }
+}
+
+/// Which object it is, as far as that is known.
+fn label(identity: &[String; 4]) -> String {
+    let [_, kind, _, name] = identity;
+    let kind = if kind.is_empty() { "an object" } else { kind };
+    match name.as_str() {
+        "" => format!("{kind} without a name"),
+        name => format!("{kind} `{name}`"),
+    }
+}
+
+/// Whether a text holds no YAML document, only blank lines and comments.
+pub(super) fn is_blank(text: &str) -> bool {
+    let says = |line: &str| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#') && line != "---"
+    };
+    !text.lines().any(says)
 }
 
 /// apiVersion, kind, namespace and name: what makes an object another than the next one.

@@ -16,7 +16,7 @@ impl Rule for TemplateError {
 
     fn explanation(&self) -> &'static str {
         "\
-Output templates and the image URL are minijinja templates. One that does not parse, or that uses a name which does not exist,
+Output templates and the image URL are templates in Jinja's syntax. One that does not parse, or that uses a name which does not exist,
 would stamp a wrong text into every cluster.
 
 Wrong:

@@ -12,26 +12,46 @@ use super::scan::{Kind, Scanner, Segment};
 /// spells in another way (an escape, a folded line break) is placed at that spelling. Where `value` is not what the file
 /// says at `scalar`, because it was computed, the whole scalar is the answer.
 pub fn inside(source: &str, scalar: Place, value: &str, range: Range<usize>) -> Place {
-    let Some(segments) = segments(source, scalar, value) else {
-        return scalar;
-    };
-    let start = range.start.min(value.len());
-    let end = range.end.clamp(start, value.len());
-    let (Some(first), Some(last)) = (
-        spelled(&segments, start, scalar),
-        spelled(&segments, end.saturating_sub(1).max(start), scalar),
-    ) else {
-        return scalar;
-    };
-    let end = if range.is_empty() {
-        first.start
-    } else {
-        last.end.max(first.start)
-    };
-    Place {
-        start: first.start as u32,
-        end: end as u32,
-        ..scalar
+    Spelling::new(source, scalar, value).place(value, range)
+}
+
+/// How a file spells a scalar, scanned once for pointing into it many times: a values file within a block scalar.
+pub struct Spelling {
+    scalar: Place,
+    segments: Option<Vec<Segment>>,
+}
+
+impl Spelling {
+    /// The spelling of `value` at `scalar` in a file's text.
+    pub fn new(source: &str, scalar: Place, value: &str) -> Self {
+        let segments = segments(source, scalar, value);
+        Self { scalar, segments }
+    }
+
+    /// As [`inside`], for the same value.
+    pub fn place(&self, value: &str, range: Range<usize>) -> Place {
+        let scalar = self.scalar;
+        let Some(segments) = &self.segments else {
+            return scalar;
+        };
+        let start = range.start.min(value.len());
+        let end = range.end.clamp(start, value.len());
+        let (Some(first), Some(last)) = (
+            spelled(segments, start, scalar),
+            spelled(segments, end.saturating_sub(1).max(start), scalar),
+        ) else {
+            return scalar;
+        };
+        let end = if range.is_empty() {
+            first.start
+        } else {
+            last.end.max(first.start)
+        };
+        Place {
+            start: first.start as u32,
+            end: end as u32,
+            ..scalar
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
 pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quoted};
-pub use inside::inside;
+pub use inside::{Spelling, inside};
 pub use notice::{Misreading, Notice, NoticeKind};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.

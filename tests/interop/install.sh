@@ -38,7 +38,7 @@ fi
 
 # PyYAML, the reader that most scripts use.
 if command -v python3 >/dev/null && { python3 -c 'import yaml' 2>/dev/null || python3 -m pip install --quiet --disable-pip-version-check pyyaml >&2; }; then
-  required+=(python3)
+  required+=(python3 pyyaml)
 else
   say "python3 with PyYAML: not to be had here"
 fi

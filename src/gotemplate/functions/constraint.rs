@@ -34,6 +34,22 @@ enum Operator {
     Caret,
 }
 
+impl Operator {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "" | "=" => Self::Equal,
+            "!=" => Self::NotEqual,
+            ">" => Self::Greater,
+            "<" => Self::Less,
+            ">=" | "=>" => Self::GreaterEqual,
+            "<=" | "=<" => Self::LessEqual,
+            "~" | "~>" => Self::Tilde,
+            "^" => Self::Caret,
+            _ => return None,
+        })
+    }
+}
+
 /// From which segment on a constraint's version is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
@@ -96,17 +112,7 @@ impl Constraint {
     fn parse(text: &str) -> Option<Self> {
         let start = text.find(|c: char| !"=!<>~^".contains(c))?;
         let (operator, version) = text.split_at(start);
-        let operator = match operator {
-            "" | "=" => Operator::Equal,
-            "!=" => Operator::NotEqual,
-            ">" => Operator::Greater,
-            "<" => Operator::Less,
-            ">=" | "=>" => Operator::GreaterEqual,
-            "<=" | "=<" => Operator::LessEqual,
-            "~" | "~>" => Operator::Tilde,
-            "^" => Operator::Caret,
-            _ => return None,
-        };
+        let operator = Operator::parse(operator)?;
         let version = version.trim();
         let end = version.find(['-', '+']).unwrap_or(version.len());
         let (numbers, suffix) = version.split_at(end);
@@ -216,5 +222,78 @@ impl Constraint {
             return version.minor == wanted.minor;
         }
         version.minor == 0 && version.patch == wanted.patch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Constraints;
+    use crate::gotemplate::functions::version::Version;
+
+    /// The versions that constraints are asked about.
+    const VERSIONS: &[&str] = &[
+        "0.0.3",
+        "0.0.4",
+        "0.1.9",
+        "1.2.0",
+        "1.2.3-rc",
+        "1.4.9",
+        "1.31.8",
+        "v1.31.8+rke2r1",
+        "1.31.8-alpha",
+        "1.33.1",
+        "2.0.0",
+    ];
+
+    /// What Helm 3.17 and 4.1 answer: a digit for each version, 1 if it is admitted.
+    const ADMITTED: &[(&str, &str)] = &[
+        (">=1.30.0, <1.32 || ^1.33.x", "00000011010"),
+        ("1.2 - 1.4", "00010100000"),
+        ("~1.2.3-beta", "00001000000"),
+        ("^0.1", "00100000000"),
+        ("^0.0.3", "10000000000"),
+        ("^0.0", "11000000000"),
+        ("~0", "11100000000"),
+        ("~0.0.0", "11110111011"),
+        ("!=1.31", "11110100011"),
+        ("!=*", "11110111011"),
+        (">1", "00000000001"),
+        (">1.2", "00000111011"),
+        ("<=1", "11110111010"),
+        ("<=1.2", "11110000000"),
+        ("<1.x", "11100000000"),
+        ("=>1.2", "00010111011"),
+        ("1.x.3", "00010111010"),
+        ("*", "11110111011"),
+        (">=1.31.8-0", "00000011111"),
+        ("v1.31", "00000011000"),
+        ("1.31.8+rke2r1", "00000011000"),
+        ("~> 1.2", "00010000000"),
+    ];
+
+    #[test]
+    fn constraints_admit_what_helm_lets_them() {
+        for (constraint, expected) in ADMITTED {
+            let constraints = Constraints::parse(constraint).expect(constraint);
+            let admitted = |version: &&str| {
+                let version = Version::parse(version).expect("a version");
+                if constraints.admit(&version) {
+                    '1'
+                } else {
+                    '0'
+                }
+            };
+            let answers: String = VERSIONS.iter().map(admitted).collect();
+            assert_eq!(answers, *expected, "{constraint}");
+        }
+    }
+
+    #[test]
+    fn what_the_library_refuses_is_refused() {
+        for wrong in [
+            "", "==1.2.3", "!1.2", "1.2.3.4", "^", "1.2.3-01", ">=1,", "a",
+        ] {
+            assert!(Constraints::parse(wrong).is_none(), "{wrong}");
+        }
     }
 }

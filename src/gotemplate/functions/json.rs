@@ -1,6 +1,7 @@
 //! JSON: writing it as Go's `encoding/json` does, and reading it as Helm does, errors as values.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, print};
@@ -95,31 +96,37 @@ impl Writer {
                 self.out.push_str(&format_float_go(*number));
             }
             Value::String(text) => write_string(&mut self.out, text, self.html),
-            Value::List(list) => {
-                self.out.push('[');
-                for (index, item) in list.items.iter().enumerate() {
-                    self.separate(index, inner);
-                    self.value(item, inner)?;
-                }
-                self.close(']', list.items.len(), depth);
-            }
-            Value::Map(map) => {
-                let entries = map.entries()?;
-                self.out.push('{');
-                for (index, (key, item)) in entries.iter().enumerate() {
-                    self.separate(index, inner);
-                    write_string(&mut self.out, key, self.html);
-                    self.out.push_str(if self.layout == Layout::Indented {
-                        ": "
-                    } else {
-                        ":"
-                    });
-                    self.value(item, inner)?;
-                }
-                self.close('}', entries.len(), depth);
-            }
+            Value::List(list) => self.list(&list.items, depth)?,
+            Value::Map(map) => self.map(&map.entries()?, depth)?,
             Value::Object(object) => self.value(&object.plain(), inner)?,
         }
+        Ok(())
+    }
+
+    fn list(&mut self, items: &[Value], depth: usize) -> Result<(), Error> {
+        self.out.push('[');
+        for (index, item) in items.iter().enumerate() {
+            self.separate(index, depth + 1);
+            self.value(item, depth + 1)?;
+        }
+        self.close(']', items.len(), depth);
+        Ok(())
+    }
+
+    fn map(&mut self, entries: &BTreeMap<Arc<str>, Value>, depth: usize) -> Result<(), Error> {
+        self.out.push('{');
+        for (index, (key, item)) in entries.iter().enumerate() {
+            self.separate(index, depth + 1);
+            write_string(&mut self.out, key, self.html);
+            let colon = if self.layout == Layout::Indented {
+                ": "
+            } else {
+                ":"
+            };
+            self.out.push_str(colon);
+            self.value(item, depth + 1)?;
+        }
+        self.close('}', entries.len(), depth);
         Ok(())
     }
 

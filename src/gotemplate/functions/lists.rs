@@ -191,10 +191,10 @@ fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 1)?;
     let length = list.items.len();
     let magnitude = usize::try_from(call.int(0)?.unsigned_abs()).unwrap_or(usize::MAX);
-    let size = match call.int(0)? {
-        1.. => magnitude,
-        ..0 if length == 1 => 1,
-        ..0 if (2..=magnitude.saturating_add(1)).contains(&length) => {
+    let size = match call.int(0)?.signum() {
+        1 => magnitude,
+        -1 if length == 1 => 1,
+        -1 if (2..=magnitude.saturating_add(1)).contains(&length) => {
             return Ok(Value::list(Vec::new()));
         }
         _ => return Err(call.error("chunks of no items")),

@@ -1,146 +1,211 @@
-//! The image catalogue that the values hold, in either vocabulary.
+//! The image catalogue: both lists, the registries and the versions, in the proposal's words and in Sylva's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::evaluate::BranchEntry;
+use super::report::{Report, is_true, scalar_text};
+use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalogue::{Catalogue, CatalogueEntry};
-use crate::model::json;
 use crate::model::place::Located;
 use crate::model::value::{Node, Value};
 use crate::model::workspace::Registry;
 
-use super::reader::Reader;
-
-/// The builder's list: as Sylva names it, and as the proposal did.
+/// The lists of images that are given with their references: today's name and the one until 2024-03.
+const GIVEN: [&str; 2] = ["os_images", "osImages"];
+/// The lists of the builder's images: Sylva's name and the proposal's.
 const BUILT: [&str; 2] = [
     "sylva_diskimagebuilder_images",
     "diskimage_builder_os_images",
-];
-/// Images with a place of their own: today's name, and the one up to March 2024.
-const DECLARED: [&str; 2] = ["os_images", "osImages"];
-/// The builder's release.
-const VERSION: [&str; 2] = [
-    "sylva_diskimagebuilder_version",
-    "diskimage_builder_version",
 ];
 /// The registries by name.
 const REGISTRIES: &str = "os_images_oci_registries";
 /// The registry of everything that Sylva publishes (S13).
 const BASE: &str = "sylva_base_oci_registry";
-
-/// Every key of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
-pub(super) const KEYS: [&str; 8] = [
-    BUILT[0],
-    BUILT[1],
-    DECLARED[0],
-    DECLARED[1],
-    VERSION[0],
-    VERSION[1],
-    REGISTRIES,
-    BASE,
+/// The builder's version, likewise.
+const VERSION: [&str; 2] = [
+    "sylva_diskimagebuilder_version",
+    "diskimage_builder_version",
 ];
 
-/// The catalogue, evaluated.
-pub(super) fn catalogue(reader: &mut Reader<'_>) -> Catalogue {
+/// Every key that the catalogue is made of.
+pub(super) const KEYS: [&str; 8] = [
+    GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE,
+];
+
+/// The catalogue, evaluated: the version and the base registry only where an image needs them.
+pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalogue {
+    let root = evaluator.root();
     let mut entries = Vec::new();
-    for (names, built) in [(DECLARED, false), (BUILT, true)] {
+    for (names, built) in [(GIVEN, false), (BUILT, true)] {
+        let first = entries.len();
         for name in names {
-            for found in reader.entries(&[name]) {
-                entries.extend(entry(reader, name, found, built));
-            }
+            images(&root, name, built, report, &mut entries);
         }
+        entries[first..]
+            .sort_by_key(|entry: &CatalogueEntry| (entry.place.file, entry.place.start));
     }
+    switch(&mut entries);
+    let needs_builder = entries.iter().any(|entry| entry.built);
+    let needs_base = entries
+        .iter()
+        .any(|entry| entry.built && entry.registry.is_none());
     Catalogue {
+        version: VERSION
+            .iter()
+            .filter(|_| needs_builder)
+            .find_map(|name| report.string(&root, name)),
+        base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
+        registries: registries(&root, report),
         entries,
-        registries: registries(reader),
-        version: VERSION.iter().find_map(|name| reader.text(&[name])),
-        base_registry: reader.text(&[BASE]).filter(|base| !base.value.is_empty()),
     }
 }
 
-fn entry(
-    reader: &mut Reader<'_>,
+/// Where the builder's entries carry `enabled` or `default_enabled`, as they did up to 2025-03 (T16): the second counts
+/// only beside no image of the user's own, and those are always served.
+fn switch(entries: &mut [CatalogueEntry]) {
+    let has_own = entries.iter().any(|entry| !entry.built);
+    let has_switches = entries
+        .iter()
+        .any(|entry| entry.built && (entry.enabled.is_some() || entry.default_enabled.is_some()));
+    if !has_switches {
+        return;
+    }
+    for entry in entries {
+        if !entry.built {
+            let served = Located::new(true, entry.place);
+            entry.enabled.get_or_insert(served);
+            continue;
+        }
+        let is_on = |flag: &&Located<bool>| flag.value;
+        let default = entry.default_enabled.as_ref();
+        let on = entry.enabled.as_ref().filter(is_on);
+        let on = on.or(default.filter(is_on).filter(|_| !has_own)).cloned();
+        let off = entry.enabled.as_ref().or(default);
+        let off = off.map(|flag| Located::new(false, flag.place));
+        entry.enabled = on.or(off);
+    }
+}
+
+fn images(
+    root: &Branch,
     list: &str,
-    found: BranchEntry,
     built: bool,
-) -> Option<CatalogueEntry> {
-    let path = format!("{list}.{}", found.key);
+    report: &mut Report<'_>,
+    entries: &mut Vec<CatalogueEntry>,
+) {
+    let Some(branch) = report.answer(root.child(list)) else {
+        return;
+    };
+    let Some(node) = report.answer(branch.shallow()) else {
+        return;
+    };
+    if !matches!(node.value, Value::Map(_) | Value::Null) {
+        report.wrong_type(list, &node, "a map");
+        return;
+    }
+    for found in report.answer(branch.entries()).unwrap_or_default() {
+        entries.extend(image(&found, built, report));
+    }
+}
+
+/// One image. What it says beside its name may be nothing (`{}`), or null.
+fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<CatalogueEntry> {
     let mut entry = CatalogueEntry {
         name: Located::new(Arc::clone(&found.key), found.key_place),
         built,
         registry: None,
         enabled: None,
+        default_enabled: None,
         properties: Vec::new(),
         mistyped: Vec::new(),
         place: found.key_place,
     };
-    let Some(node) = reader.whole(&found.branch) else {
-        return Some(entry);
+    let said = match found.branch.shallow() {
+        Ok(Some(node)) => node,
+        // An expression leaves the image out.
+        Ok(None) => return None,
+        Err(failure) => {
+            report.answer::<()>(Err(failure));
+            return Some(entry);
+        }
     };
-    let Value::Map(map) = &node.value else {
-        reader.mistyped(
-            &node,
-            &path,
-            "a map",
-            None,
-            format!("write `{}: {{}}`", found.key),
-        );
-        return None;
-    };
-    // `enabled` counts before `default_enabled`, whatever their order.
-    let mut flags: [Option<Located<bool>>; 2] = [None, None];
-    for item in map.iter() {
-        let path = format!("{path}.{}", item.key);
-        match &*item.key {
-            "enabled" => flags[0] = reader.flag_of(&item.node, &path),
-            "default_enabled" => flags[1] = reader.flag_of(&item.node, &path),
-            "os_images_oci_registry" => entry.registry = reader.text_of(&item.node, &path),
-            name => property(name, &item.node, &mut entry),
+    if !matches!(said.value, Value::Map(_) | Value::Null) {
+        report.wrong_type(&found.branch.path(), &said, "a map");
+    }
+    for property in report.answer(found.branch.entries()).unwrap_or_default() {
+        let Some(node) = report.answer(property.branch.node()) else {
+            continue;
+        };
+        let path = property.branch.path();
+        match &*property.key {
+            "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
+            "enabled" => entry.enabled = flag(&path, &node, report),
+            "default_enabled" => entry.default_enabled = flag(&path, &node, report),
+            name => {
+                if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
+                    let kind = node.value.kind();
+                    entry.mistyped.push((Arc::clone(&property.key), kind));
+                }
+                properties(name, &node, &mut entry.properties);
+            }
         }
     }
-    entry.enabled = flags.into_iter().flatten().next();
     Some(entry)
 }
 
-/// The scalars of an entry by name; those of a map below it (`persistence.size`) by their path.
-fn property(name: &str, node: &Node, into: &mut CatalogueEntry) {
-    let text = match &node.value {
-        Value::String(text) => Arc::clone(text),
-        Value::Bool(flag) => flag.to_string().into(),
-        value => {
-            into.mistyped.push((name.into(), value.kind()));
-            match value {
-                Value::Number(_) => json::to_json(value, json::Html::Plain).into(),
-                Value::Map(map) => {
-                    for inner in map.iter() {
-                        property(&format!("{name}.{}", inner.key), &inner.node, into);
-                    }
-                    return;
-                }
-                _ => return,
-            }
+/// The scalars of an image by name; those of a map in it (`persistence.size`) by their path.
+fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Located<Arc<str>>)>) {
+    if let Value::Map(map) = &node.value {
+        for inner in map.iter() {
+            properties(&format!("{name}.{}", inner.key), &inner.node, into);
         }
-    };
-    into.properties
-        .push((name.into(), Located::new(text, node.place)));
+    } else if let Some(text) = scalar_text(&node.value) {
+        into.push((name.into(), Located::new(text, node.place)));
+    }
 }
 
-fn registries(reader: &mut Reader<'_>) -> BTreeMap<Arc<str>, Registry> {
-    let mut registries = BTreeMap::new();
-    for found in reader.entries(&[REGISTRIES]) {
-        let path = [REGISTRIES, &*found.key];
-        let text = |reader: &mut Reader<'_>, name: &str| reader.text(&[path[0], path[1], name]);
-        let enabled = reader.node(&[path[0], path[1], "enabled"]);
-        let enabled =
-            enabled.and_then(|node| reader.flag_of(&node, &format!("{}.enabled", path.join("."))));
-        let registry = Registry {
-            url: text(reader, "url"),
-            tag: text(reader, "tag"),
-            enabled: enabled.is_none_or(|enabled| enabled.value),
-            place: found.key_place,
-        };
-        registries.insert(Arc::clone(&found.key), registry);
+/// A boolean, or the text of one that an expression printed.
+fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool>> {
+    let flag = match &node.value {
+        Value::Null => return None,
+        Value::Bool(flag) => *flag,
+        Value::String(text) if &**text == "true" => true,
+        Value::String(text) if matches!(&**text, "false" | "") => false,
+        _ => {
+            report.wrong_type(path, node, "a boolean");
+            return None;
+        }
+    };
+    Some(Located::new(flag, node.place))
+}
+
+fn registries(root: &Branch, report: &mut Report<'_>) -> BTreeMap<Arc<str>, Registry> {
+    let Some(branch) = report.answer(root.child(REGISTRIES)) else {
+        return BTreeMap::new();
+    };
+    let entries = report.answer(branch.entries()).unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|found| {
+            let registry = registry(&found, report);
+            (found.key, registry)
+        })
+        .collect()
+}
+
+/// Reads no more than what references need: a registry's key is none of it.
+fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
+    let url = report.string(&found.branch, "url").map(|url| {
+        let trimmed = url.value.trim_end_matches('/');
+        Located::new(Arc::from(trimmed), url.place)
+    });
+    let enabled = report
+        .answer(found.branch.child("enabled"))
+        .and_then(|branch| report.answer(branch.node()));
+    Registry {
+        url,
+        tag: report.string(&found.branch, "tag"),
+        enabled: enabled.is_none_or(|node| is_true(&node.value)),
+        place: found.key_place,
     }
-    registries
 }

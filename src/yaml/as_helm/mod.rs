@@ -3,9 +3,12 @@
 //! Lists stand at the indent of their key, keys are in natural order, no line is broken, and whatever a YAML 1.1 reader could
 //! take for something else than a string is quoted.
 
-use std::cmp::Ordering;
+mod order;
+mod style;
 
-use super::resolve::{self, Resolved};
+use order::natural;
+use style::{Context, Style, is_break, is_printable, style};
+
 use crate::model::json::format_float_go;
 use crate::model::value::{Map, Node, Number, Value};
 
@@ -124,7 +127,7 @@ impl Writer {
     fn text(&mut self, text: &str, indent: isize, context: Context) {
         match style(text, context) {
             Style::Plain => self.out.push_str(text),
-            Style::Single => self.single(text, indent + STEP),
+            Style::Single => self.single(text, (indent + STEP).max(STEP)),
             Style::Double => self.double(text),
             Style::Literal => self.literal(text, (indent + STEP).max(STEP)),
         }
@@ -215,96 +218,6 @@ fn shortest(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// Where a text stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
-    /// In front of a `:` on one line.
-    Key,
-    Value,
-}
-
-enum Style {
-    Plain,
-    Single,
-    Double,
-    Literal,
-}
-
-fn style(text: &str, context: Context) -> Style {
-    let shape = Shape::of(text);
-    if text.contains('\n') {
-        let literal = context == Context::Value && !shape.unprintable && !shape.blank_at_end;
-        return if literal {
-            Style::Literal
-        } else {
-            Style::Double
-        };
-    }
-    let taken = resolve::plain(text) != Resolved::Text || resolve::is_timestamp(text);
-    if taken || is_sexagesimal(text) {
-        return Style::Double;
-    }
-    if shape.unprintable {
-        Style::Double
-    } else if shape.blank_at_start || shape.blank_at_end || shape.breaks || shape.indicators {
-        Style::Single
-    } else {
-        Style::Plain
-    }
-}
-
-/// What there is in a text that decides how it can be written.
-#[derive(Default)]
-struct Shape {
-    /// Also a blank in front of a line end, which every style but double quotes would lose.
-    unprintable: bool,
-    blank_at_start: bool,
-    blank_at_end: bool,
-    breaks: bool,
-    /// Characters that mean something in YAML where they stand.
-    indicators: bool,
-}
-
-impl Shape {
-    fn of(text: &str) -> Self {
-        let mut shape = Self {
-            blank_at_start: text.starts_with(' '),
-            blank_at_end: text.ends_with(' '),
-            indicators: text.starts_with("---") || text.starts_with("..."),
-            ..Self::default()
-        };
-        let mut before = None;
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            let blank_follows = chars.peek().is_none_or(|next| matches!(next, ' ' | '\t'));
-            shape.indicators |= match before {
-                None => ",[]{}&*!|>'\"%@`#".contains(c) || ("?:-".contains(c) && blank_follows),
-                Some(before) => {
-                    (c == ':' && blank_follows) || (c == '#' && is_blank_or_break(before))
-                }
-            };
-            shape.breaks |= is_break(c);
-            shape.unprintable |= !is_printable(c) || (is_break(c) && before == Some(' '));
-            before = Some(c);
-        }
-        shape
-    }
-}
-
-fn is_blank_or_break(c: char) -> bool {
-    matches!(c, ' ' | '\t') || is_break(c)
-}
-
-fn is_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-/// What go-yaml writes as it is; four-byte characters are not among it.
-fn is_printable(c: char) -> bool {
-    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
-        && c != '\u{feff}'
-}
-
 fn escaped(c: char) -> String {
     let short = match c {
         '\0' => '0',
@@ -332,56 +245,43 @@ fn escaped(c: char) -> String {
     format!("\\{short}")
 }
 
-/// `12:30`, which a YAML 1.1 reader may take for 750.
-fn is_sexagesimal(text: &str) -> bool {
-    let mut parts = text.strip_prefix(['-', '+']).unwrap_or(text).split(':');
-    let digits = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'_')
-    };
-    let first = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    let Some((last, middle)) = rest.split_last() else {
-        return false;
-    };
-    let (last, fraction) = last.split_once('.').unwrap_or((last, ""));
-    let sixty = |text: &&str| matches!(text.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
-    first.starts_with(|c: char| c.is_ascii_digit())
-        && digits(first)
-        && digits(fraction)
-        && sixty(&last)
-        && middle.iter().all(sixty)
-}
+#[cfg(test)]
+mod tests {
+    use super::{Lists, as_helm};
+    use crate::model::value::{Entry, Map, Node, Value};
 
-/// The order of keys: numbers inside by value, so that `a2` stands before `a10`; letters after everything else.
-fn natural(left: &str, right: &str) -> Ordering {
-    if left == right {
-        return Ordering::Equal;
+    fn one(key: &str, value: impl Into<Value>) -> Value {
+        [Entry::computed(key, value)]
+            .into_iter()
+            .collect::<Map>()
+            .into()
     }
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    let Some(at) = (0..left.len().min(right.len())).find(|&at| left[at] != right[at]) else {
-        return left.len().cmp(&right.len());
-    };
-    let (a, b) = (left[at], right[at]);
-    match (a.is_alphabetic(), b.is_alphabetic()) {
-        (true, true) => return a.cmp(&b),
-        (true, false) => return Ordering::Greater,
-        (false, true) => return Ordering::Less,
-        (false, false) => {}
+
+    fn written(value: impl Into<Value>) -> String {
+        as_helm(&value.into(), Lists::AtKey)
     }
-    // A zero behind other digits of the same number is a digit like another one.
-    let inside = (a == '0' || b == '0')
-        && left[..at]
-            .iter()
-            .rev()
-            .take_while(|c| c.is_ascii_digit())
-            .any(|c| *c != '0');
-    let number = |text: &[char]| {
-        let digits = text[at..].iter().take_while(|c| c.is_ascii_digit());
-        digits.fold((i64::from(inside), at), |(number, end), c| {
-            let digit = i64::from(u32::from(*c) - u32::from('0'));
-            (number.wrapping_mul(10).wrapping_add(digit), end + 1)
-        })
-    };
-    number(&left).cmp(&number(&right)).then(a.cmp(&b))
+
+    #[test]
+    fn a_text_is_quoted_only_where_a_reader_would_mistake_it() {
+        assert_eq!(written("it's"), "it's\n");
+        assert_eq!(written("'t"), "'''t'\n");
+        assert_eq!(written("y"), "\"y\"\n");
+        assert_eq!(written("a\u{1F600}"), "\"a\\U0001F600\"\n");
+        assert_eq!(written("a\u{2028}b"), "'a\u{2028}  b'\n");
+    }
+
+    #[test]
+    fn a_long_key_stands_behind_a_question_mark() {
+        let key = "k".repeat(129);
+        let items = vec![Node::computed(1)];
+        assert_eq!(written(one(&key, items)), format!("? {key}\n: - 1\n"));
+    }
+
+    #[test]
+    fn a_text_of_lines_ends_before_the_next_key() {
+        let map: Map = [Entry::computed("a", "x\n\n"), Entry::computed("b", 1)]
+            .into_iter()
+            .collect();
+        assert_eq!(written(map), "a: |+\n  x\n\nb: 1\n");
+    }
 }

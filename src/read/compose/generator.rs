@@ -1,0 +1,315 @@
+//! ConfigMaps and Secrets that a kustomization makes of files, literals and env files, and how they join those that are there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::yaml;
+
+use super::base64;
+use super::files::below;
+use super::object::{Object, flag, items, map_mut, set, text};
+use super::reader::{Reader, Stop};
+
+/// What a generator makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    ConfigMap,
+    Secret,
+}
+
+impl Made {
+    /// The field of a kustomization that lists its generators.
+    pub(super) fn field(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "configMapGenerator",
+            Self::Secret => "secretGenerator",
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMap",
+            Self::Secret => "Secret",
+        }
+    }
+}
+
+/// Runs one generator of the kustomization `whole` in `folder` and joins its object with `objects`.
+pub(super) fn generate(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    made: Made,
+    generator: &Node,
+    whole: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), Stop> {
+    let Some(name) = text(generator, &["name"]) else {
+        return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
+    };
+    let mut tree = Node {
+        value: Value::empty_map(),
+        place: generator.place,
+    };
+    set(&mut tree, &["apiVersion"], "v1".into());
+    set(&mut tree, &["kind"], made.kind().into());
+    set(&mut tree, &["metadata", "name"], name.into());
+    if made == Made::Secret {
+        set(
+            &mut tree,
+            &["type"],
+            text(generator, &["type"]).unwrap_or("Opaque").into(),
+        );
+    }
+    if let Some(namespace) = text(generator, &["namespace"]) {
+        set(&mut tree, &["metadata", "namespace"], namespace.into());
+    }
+    for field in ["labels", "annotations"] {
+        if let Some(node) = generator.at(&["options", field]) {
+            set(&mut tree, &["metadata", field], node.value.clone());
+        }
+    }
+    let mut data = Data {
+        made,
+        entries: Map::default(),
+        binary: Map::default(),
+    };
+    data.env_files(reader, folder, generator)?;
+    data.literals(reader, generator)?;
+    data.files(reader, folder, generator)?;
+    for (field, map) in [("data", data.entries), ("binaryData", data.binary)] {
+        // Of a Secret without data kustomize prints `data: {}`.
+        if !map.is_empty() || (made == Made::Secret && field == "data") {
+            set(&mut tree, &[field], map.into());
+        }
+    }
+    let mut object = Object::new(tree);
+    object.is_hashed = !flag(generator, &["options", "disableNameSuffixHash"])
+        && !flag(whole, &["generatorOptions", "disableNameSuffixHash"]);
+    let behavior = text(generator, &["behavior"]).unwrap_or("create");
+    join(objects, object, behavior).map_err(|message| reader.refused(message, generator.place))
+}
+
+/// Adds the object, or merges it with or puts it in the place of the one that its behavior needs.
+fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result<(), String> {
+    let mut matches = (0..objects.len()).filter(|index| objects[*index].answers_to(&object));
+    let (found, more) = (matches.next(), matches.next());
+    let shown = format!("{} `{}`", object.kind(), object.name());
+    match (found, more, behavior) {
+        (_, Some(_), _) => Err(format!("several objects are {shown}")),
+        (None, _, "merge" | "replace") => Err(format!(
+            "there is no {shown} that `behavior: {behavior}` could change"
+        )),
+        (None, ..) => {
+            objects.push(object);
+            Ok(())
+        }
+        (Some(index), _, "merge" | "replace") => {
+            let old = &objects[index];
+            object.succeed(old);
+            if behavior == "merge" {
+                for field in ["data", "binaryData"] {
+                    merge_data(&mut object.tree, &old.tree, field);
+                }
+            }
+            for field in ["labels", "annotations"] {
+                merge_marks(&mut object.tree, &old.tree, field);
+            }
+            objects[index] = object;
+            Ok(())
+        }
+        (Some(_), ..) => Err(format!(
+            "{shown} is there already: its `behavior` must be `merge` or `replace`"
+        )),
+    }
+}
+
+/// The old entries under the new ones.
+fn merge_data(new: &mut Node, old: &Node, field: &str) {
+    let Some(old) = old.at(&[field]).and_then(|node| node.value.as_map()) else {
+        return;
+    };
+    let map = map_mut(new);
+    if map.get(field).is_none() {
+        map.insert(Entry::computed(field, Value::empty_map()));
+    }
+    let Some(data) = map.get_mut(field).map(map_mut) else {
+        return;
+    };
+    for entry in old.iter() {
+        if data.get(&entry.key).is_none() {
+            data.insert(entry.clone());
+        }
+    }
+}
+
+fn merge_marks(new: &mut Node, old: &Node, field: &str) {
+    let marks = old
+        .at(&["metadata", field])
+        .and_then(|node| node.value.as_map());
+    for entry in marks.into_iter().flat_map(|map| map.iter()) {
+        if new.at(&["metadata", field, &entry.key]).is_none() {
+            set(
+                new,
+                &["metadata", field, &entry.key],
+                entry.node.value.clone(),
+            );
+        }
+    }
+}
+
+/// The data of one object while its generator runs.
+struct Data {
+    made: Made,
+    entries: Map,
+    binary: Map,
+}
+
+impl Data {
+    fn add(
+        &mut self,
+        reader: &Reader<'_>,
+        key: &str,
+        value: &str,
+        place: Place,
+    ) -> Result<(), Stop> {
+        let value: Arc<str> = match self.made {
+            Made::ConfigMap => value.into(),
+            Made::Secret => base64::wrapped(value.as_bytes()).into(),
+        };
+        let node = Node {
+            value: Value::String(value),
+            place,
+        };
+        let entry = Entry {
+            key: key.into(),
+            key_place: place,
+            node,
+        };
+        match self.entries.insert(entry) {
+            None => Ok(()),
+            Some(_) => Err(reader.refused(format!("the key `{key}` is generated twice"), place)),
+        }
+    }
+
+    fn files(
+        &mut self,
+        reader: &mut Reader<'_>,
+        folder: &Path,
+        generator: &Node,
+    ) -> Result<(), Stop> {
+        for item in items(generator, &["files"]) {
+            let Some(named) = item.value.as_str() else {
+                continue;
+            };
+            let (key, path) = named
+                .split_once('=')
+                .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));
+            if key.is_empty() || path.is_empty() {
+                let message = format!("`{named}` is neither a path nor `key=path`");
+                return Err(reader.refused(message, item.place));
+            }
+            let load = open(reader, folder, path, item.place)?;
+            let source = reader.source(load.0);
+            let place = Place {
+                file: load.0,
+                start: 0,
+                end: source.text.len() as u32,
+            };
+            if load.1 {
+                self.add(reader, key, &source.text, place)?;
+            } else {
+                self.binary.insert(Entry::computed(key, ""));
+            }
+        }
+        Ok(())
+    }
+
+    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), Stop> {
+        for item in items(generator, &["literals"]) {
+            let Some(literal) = item.value.as_str() else {
+                continue;
+            };
+            let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())
+            else {
+                return Err(reader.refused("a literal is `key=value`".to_owned(), item.place));
+            };
+            let value = unquoted(value);
+            let start = value.as_ptr().addr() - literal.as_ptr().addr();
+            let source = reader.source(item.place.file);
+            let place = yaml::inside(
+                &source.text,
+                item.place,
+                literal,
+                start..start + value.len(),
+            );
+            self.add(reader, key, value, place)?;
+        }
+        Ok(())
+    }
+
+    fn env_files(
+        &mut self,
+        reader: &mut Reader<'_>,
+        folder: &Path,
+        generator: &Node,
+    ) -> Result<(), Stop> {
+        let one = generator.at(&["env"]);
+        for item in items(generator, &["envs"]).iter().chain(one) {
+            let Some(path) = item.value.as_str() else {
+                continue;
+            };
+            let (file, _) = open(reader, folder, path, item.place)?;
+            let source = reader.source(file);
+            for line in source.text.lines() {
+                let line = line.trim_start();
+                if line.is_empty() || line.starts_with('#') {
+                    continue;
+                }
+                let start = line.as_ptr().addr() - source.text.as_ptr().addr();
+                let place = Place {
+                    file,
+                    start: start as u32,
+                    end: (start + line.len()) as u32,
+                };
+                let Some((key, value)) = line.split_once('=') else {
+                    let message =
+                        format!("`{line}` takes its value from the environment of whoever builds");
+                    return Err(reader.refused(message, place));
+                };
+                self.add(reader, key, value, place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file that a generator or a patch names, and whether it is text.
+pub(super) fn open(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    path: &str,
+    place: Place,
+) -> Result<(crate::model::place::FileId, bool), Stop> {
+    let Some(file) = below(folder, path) else {
+        return Err(reader.refused(format!("`{path}` lies outside of the repository"), place));
+    };
+    match reader.open(&file)? {
+        Some(load) => Ok((load.file, load.is_text)),
+        None => Err(reader.refused(format!("there is no file `{path}`"), place)),
+    }
+}
+
+/// A literal's value without the quotes around it.
+fn unquoted(value: &str) -> &str {
+    for quote in ['"', '\''] {
+        let inner = value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner {
+            return inner;
+        }
+    }
+    value
+}

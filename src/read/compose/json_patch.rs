@@ -1,0 +1,201 @@
+//! JSON patches, as kustomize applies them (<https://www.rfc-editor.org/rfc/rfc6902>; of its library: indices from the end).
+
+use std::sync::Arc;
+
+use crate::model::value::{Entry, Node, Value};
+
+use super::object::text;
+use super::strategic::Clash;
+
+/// How many keys a path may have: patches must not build what is too deep to be walked.
+const DEEPEST: usize = 100;
+
+/// Applies all operations of a patch to an object.
+pub(super) fn apply(tree: &mut Node, operations: &[Node]) -> Result<(), Clash> {
+    for operation in operations {
+        apply_one(tree, operation).map_err(|message| Clash {
+            place: operation
+                .at(&["path"])
+                .map_or(operation.place, |path| path.place),
+            message,
+        })?;
+    }
+    Ok(())
+}
+
+fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
+    let name = text(operation, &["op"]).ok_or("an operation lacks its `op`")?;
+    let path = pointer(operation, "path")?;
+    let value = || {
+        let value = operation.at(&["value"]).cloned();
+        value.unwrap_or(Node {
+            value: Value::Null,
+            place: operation.place,
+        })
+    };
+    match name {
+        "add" => add(tree, &path, value()),
+        "replace" => replace(tree, &path, value()),
+        "remove" => remove(tree, &path).map(drop),
+        "copy" => {
+            let node = get(tree, &pointer(operation, "from")?)?.clone();
+            add(tree, &path, node)
+        }
+        "move" => {
+            let node = remove(tree, &pointer(operation, "from")?)?;
+            add(tree, &path, node)
+        }
+        "test" => {
+            let found = get(tree, &path).map_or(&Value::Null, |node| &node.value);
+            match found.same(&value().value) {
+                true => Ok(()),
+                false => Err(format!("the test of `{}` fails", shown(&path))),
+            }
+        }
+        other => Err(format!("there is no operation `{other}`")),
+    }
+}
+
+/// The keys of a pointer (<https://www.rfc-editor.org/rfc/rfc6901>).
+fn pointer(operation: &Node, field: &str) -> Result<Vec<String>, String> {
+    let path =
+        text(operation, &[field]).ok_or_else(|| format!("an operation lacks its `{field}`"))?;
+    let Some(path) = path.strip_prefix('/') else {
+        return match path {
+            "" => Ok(Vec::new()),
+            _ => Err(format!("`{path}` does not start with `/`")),
+        };
+    };
+    let key = |key: &str| key.replace("~1", "/").replace("~0", "~");
+    let keys: Vec<String> = path.split('/').map(key).collect();
+    match keys.len() {
+        0..=DEEPEST => Ok(keys),
+        _ => Err(format!("a path leads deeper than {DEEPEST} keys")),
+    }
+}
+
+fn shown(path: &[String]) -> String {
+    format!("/{}", path.join("/"))
+}
+
+fn missing(path: &[String]) -> String {
+    format!("there is no `{}` in the object", shown(path))
+}
+
+fn get<'n>(tree: &'n Node, path: &[String]) -> Result<&'n Node, String> {
+    let mut node = tree;
+    for key in path {
+        let below = match &node.value {
+            Value::Map(map) => map.get(key),
+            Value::List(items) => index(key, items.len()).and_then(|index| items.get(index)),
+            _ => None,
+        };
+        node = below.ok_or_else(|| missing(path))?;
+    }
+    Ok(node)
+}
+
+/// The container of the last key of a path, to be changed.
+fn parent<'n, 'p>(
+    tree: &'n mut Node,
+    path: &'p [String],
+) -> Result<(&'n mut Node, &'p str), String> {
+    let (last, parents) = path.split_last().ok_or("a path is empty")?;
+    let mut node = tree;
+    for key in parents {
+        let below = match &mut node.value {
+            Value::Map(map) => Arc::make_mut(map).get_mut(key),
+            Value::List(items) => {
+                index(key, items.len()).and_then(|index| Arc::make_mut(items).get_mut(index))
+            }
+            _ => None,
+        };
+        node = below.ok_or_else(|| missing(path))?;
+    }
+    Ok((node, last))
+}
+
+fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
+    if path.is_empty() {
+        *tree = value;
+        return Ok(());
+    }
+    let (container, key) = parent(tree, path)?;
+    match &mut container.value {
+        Value::Map(map) => {
+            Arc::make_mut(map).insert(entry(key, value));
+            Ok(())
+        }
+        Value::List(items) => {
+            let end = items.len();
+            let at = if key == "-" {
+                Some(end)
+            } else {
+                index(key, end + 1)
+            };
+            let at = at.ok_or_else(|| {
+                format!(
+                    "`{key}` in `{}` is no index into a list of {end}",
+                    shown(path)
+                )
+            })?;
+            Arc::make_mut(items).insert(at, value);
+            Ok(())
+        }
+        _ => Err(missing(path)),
+    }
+}
+
+fn replace(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
+    if path.is_empty() {
+        *tree = value;
+        return Ok(());
+    }
+    let (container, key) = parent(tree, path)?;
+    match &mut container.value {
+        Value::Map(map) if map.get(key).is_some() => {
+            Arc::make_mut(map).insert(entry(key, value));
+            Ok(())
+        }
+        Value::List(items) => {
+            let at = index(key, items.len()).ok_or_else(|| missing(path))?;
+            Arc::make_mut(items)[at] = value;
+            Ok(())
+        }
+        _ => Err(missing(path)),
+    }
+}
+
+fn remove(tree: &mut Node, path: &[String]) -> Result<Node, String> {
+    let (container, key) = parent(tree, path)?;
+    match &mut container.value {
+        Value::Map(map) => {
+            let removed = Arc::make_mut(map).remove(key);
+            removed.map(|entry| entry.node).ok_or_else(|| missing(path))
+        }
+        Value::List(items) => {
+            let at = index(key, items.len()).ok_or_else(|| missing(path))?;
+            Ok(Arc::make_mut(items).remove(at))
+        }
+        _ => Err(missing(path)),
+    }
+}
+
+/// An index below `end`; a negative one counts from it.
+fn index(key: &str, end: usize) -> Option<usize> {
+    let index: isize = key.parse().ok()?;
+    let index = if index < 0 {
+        index.checked_add_unsigned(end)?
+    } else {
+        index
+    };
+    usize::try_from(index).ok().filter(|index| *index < end)
+}
+
+fn entry(key: &str, node: Node) -> Entry {
+    Entry {
+        key: key.into(),
+        key_place: node.place,
+        node,
+    }
+}

@@ -1,0 +1,289 @@
+//! A Kustomization, built in the order of kustomize: resources, generators, components, patches, names.
+//!
+//! Files may lie anywhere in the repository, as for Flux, which builds without kustomize's own restriction to the folder
+//! (<https://github.com/fluxcd/kustomize-controller/blob/main/docs/spec/v1/kustomizations.md>).
+
+use std::path::{Path, PathBuf};
+
+use crate::model::finding::Finding;
+use crate::model::place::Place;
+use crate::model::value::Node;
+
+use super::UNSUPPORTED;
+use super::files::below;
+use super::generator::{self, Made};
+use super::names::{self, Reference};
+use super::object::{Object, items, text};
+use super::patch;
+use super::reader::{Reader, Stop};
+use super::unsupported;
+
+/// The names that a kustomization's file may have.
+pub(super) const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// How deep kustomizations may stand in one another.
+const DEEPEST: usize = 50;
+
+/// How many kustomizations one build may visit: without it, ten that each name the next twice would visit a thousand.
+const MOST: usize = 2_000;
+
+/// What kustomize makes of a folder.
+#[derive(Default)]
+pub(super) struct Built {
+    pub(super) objects: Vec<Object>,
+    /// What could not be built, and may hold what is missing later.
+    pub(super) unknown: Vec<Finding>,
+    /// The folders that were built into this one.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+/// Builds the kustomization in a folder; none if it holds none.
+pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, Stop> {
+    let Some(kustomization) = find(reader, folder)? else {
+        return Ok(None);
+    };
+    if text(&kustomization, &["kind"]) == Some("Component") {
+        return Ok(None);
+    }
+    let mut build = Build {
+        reader,
+        references: Vec::new(),
+        unknown: Vec::new(),
+        folders: Vec::new(),
+        within: Vec::new(),
+    };
+    let mut objects = build.target(folder, &kustomization, Vec::new())?;
+    let Build {
+        references,
+        unknown,
+        folders,
+        ..
+    } = build;
+    names::finish(&mut objects, &references);
+    Ok(Some(Built {
+        objects,
+        unknown,
+        folders,
+    }))
+}
+
+/// The kustomization in a folder; none if it holds none.
+pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, Stop> {
+    let mut found: Option<Node> = None;
+    for name in NAMES {
+        let Some(documents) = reader.objects(&folder.join(name))? else {
+            continue;
+        };
+        let Some(document) = documents.first() else {
+            continue;
+        };
+        if found.is_some() {
+            let message = "the folder holds several kustomizations".to_owned();
+            return Err(reader.refused(message, document.place));
+        }
+        found = Some(document.clone());
+    }
+    Ok(found)
+}
+
+struct Build<'b, 'r> {
+    reader: &'b mut Reader<'r>,
+    references: Vec<Reference>,
+    unknown: Vec<Finding>,
+    folders: Vec<PathBuf>,
+    within: Vec<PathBuf>,
+}
+
+impl Build<'_, '_> {
+    /// Builds one kustomization onto `objects`: those of the parent for a component, none for any other.
+    fn target(
+        &mut self,
+        folder: &Path,
+        kustomization: &Node,
+        mut objects: Vec<Object>,
+    ) -> Result<Vec<Object>, Stop> {
+        self.enter(folder, kustomization.place)?;
+        let resources = [
+            items(kustomization, &["resources"]),
+            items(kustomization, &["bases"]),
+        ];
+        for resource in resources.into_iter().flatten() {
+            self.resource(folder, resource, &mut objects)?;
+        }
+        self.configurations(folder, kustomization)?;
+        for made in [Made::ConfigMap, Made::Secret] {
+            for one in items(kustomization, &[made.field()]) {
+                generator::generate(self.reader, folder, made, one, kustomization, &mut objects)?;
+            }
+        }
+        for component in items(kustomization, &["components"]) {
+            objects = self.component(folder, component, objects)?;
+        }
+        patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
+        names::rename(kustomization, &mut objects);
+        patch::json_patches(self.reader, folder, kustomization, &mut objects)?;
+        unsupported::check(
+            self.reader,
+            folder,
+            kustomization,
+            &objects,
+            &mut self.unknown,
+        )?;
+        self.check_names(&objects)?;
+        self.within.pop();
+        Ok(objects)
+    }
+
+    fn enter(&mut self, folder: &Path, place: Place) -> Result<(), Stop> {
+        if self.within.iter().any(|outer| outer == folder) {
+            let message = format!("`{}` is built into itself", folder.display());
+            return Err(self.reader.refused(message, place));
+        }
+        if self.within.len() >= DEEPEST || self.folders.len() >= MOST {
+            let message = "the kustomizations stand in one another without end".to_owned();
+            return Err(self.reader.finding(UNSUPPORTED, message, place).into());
+        }
+        self.within.push(folder.to_owned());
+        self.folders.push(folder.to_owned());
+        Ok(())
+    }
+
+    /// A file of objects, or a folder with a kustomization.
+    fn resource(
+        &mut self,
+        folder: &Path,
+        resource: &Node,
+        objects: &mut Vec<Object>,
+    ) -> Result<(), Stop> {
+        let Some(named) = resource.value.as_str() else {
+            return Ok(());
+        };
+        let Some(path) = self.path(folder, named, resource.place)? else {
+            return Ok(());
+        };
+        if let Some(documents) = self.reader.objects(&path)? {
+            for document in documents.iter() {
+                add(objects, document);
+            }
+            return self.check_names(objects);
+        }
+        let kustomization = self.kustomization(&path, named, resource.place)?;
+        if text(&kustomization, &["kind"]) == Some("Component") {
+            let message = format!("`{named}` is a Component: name it under `components`");
+            return Err(self.reader.refused(message, resource.place));
+        }
+        let built = self.target(&path, &kustomization, Vec::new())?;
+        objects.extend(built);
+        self.check_names(objects)
+    }
+
+    fn component(
+        &mut self,
+        folder: &Path,
+        component: &Node,
+        objects: Vec<Object>,
+    ) -> Result<Vec<Object>, Stop> {
+        let Some(named) = component.value.as_str() else {
+            return Ok(objects);
+        };
+        let Some(path) = self.path(folder, named, component.place)? else {
+            return Ok(objects);
+        };
+        let kustomization = self.kustomization(&path, named, component.place)?;
+        if text(&kustomization, &["kind"]) != Some("Component") {
+            let message = format!("`{named}` is no Component: name it under `resources`");
+            return Err(self.reader.refused(message, component.place));
+        }
+        self.target(&path, &kustomization, objects)
+    }
+
+    fn kustomization(&mut self, path: &Path, named: &str, place: Place) -> Result<Node, Stop> {
+        match find(self.reader, path)? {
+            Some(kustomization) => Ok(kustomization),
+            None => {
+                let message =
+                    format!("`{named}` is neither a file nor a folder with a kustomization");
+                Err(self.reader.refused(message, place))
+            }
+        }
+    }
+
+    /// A path below the root; none for what is fetched from elsewhere, which is noted.
+    fn path(&mut self, folder: &Path, named: &str, place: Place) -> Result<Option<PathBuf>, Stop> {
+        if is_remote(named) {
+            let message = format!("`{named}` is fetched from elsewhere and not built here");
+            self.unknown
+                .push(self.reader.finding(UNSUPPORTED, message, place));
+            return Ok(None);
+        }
+        match below(folder, named) {
+            Some(path) => Ok(Some(path)),
+            None => Err(self
+                .reader
+                .refused(format!("`{named}` lies outside of the repository"), place)),
+        }
+    }
+
+    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), Stop> {
+        for item in items(kustomization, &["configurations"]) {
+            let Some(named) = item.value.as_str() else {
+                continue;
+            };
+            let Some(path) = self.path(folder, named, item.place)? else {
+                continue;
+            };
+            let Some(documents) = self.reader.objects(&path)? else {
+                return Err(self
+                    .reader
+                    .refused(format!("there is no file `{named}`"), item.place));
+            };
+            for reference in documents.iter().flat_map(Reference::of) {
+                if !self.references.contains(&reference) {
+                    self.references.push(reference);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses two objects of one name.
+    fn check_names(&self, objects: &[Object]) -> Result<(), Stop> {
+        for (index, object) in objects.iter().enumerate() {
+            let same =
+                |other: &&Object| other.is_kind_of(object) && other.current() == object.current();
+            if let Some(first) = objects[..index].iter().find(same) {
+                let message = format!("two objects are {} `{}`", object.kind(), object.name());
+                let finding = self
+                    .reader
+                    .finding(super::FAILED, message, object.tree.place);
+                let first = self.reader.sources.resolve(first.tree.place);
+                return Err(finding.at(first, "the other one").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a document: an object, or each item of a List.
+pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
+    let is_list = text(document, &["kind"]).is_some_and(|kind| kind.ends_with("List"));
+    match is_list.then(|| document.at(&["items"])).flatten() {
+        Some(list) => objects.extend(
+            list.value
+                .as_list()
+                .unwrap_or_default()
+                .iter()
+                .cloned()
+                .map(Object::new),
+        ),
+        None => objects.push(Object::new(document.clone())),
+    }
+}
+
+/// Whether a resource is a URL or a repository, in the forms that kustomize knows.
+fn is_remote(named: &str) -> bool {
+    named.contains("://")
+        || named.starts_with("git@")
+        || named.starts_with("github.com")
+        || named.contains("?ref=")
+}

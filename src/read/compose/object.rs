@@ -1,0 +1,179 @@
+//! One Kubernetes object while kustomize's steps change it, and the names that it has had.
+
+use std::sync::Arc;
+
+use crate::model::value::{Entry, Map, Node, Value};
+
+/// An object of the build.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    /// What it says, with the places that say it.
+    pub(super) tree: Node,
+    /// The names that it had before overlays changed them; patches and generators still find it by those.
+    previous: Vec<Named>,
+    /// Its name will end in a hash of its content.
+    pub(super) is_hashed: bool,
+}
+
+/// A name in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) name: Arc<str>,
+    /// `default` where none is set, as kustomize compares them.
+    pub(super) namespace: Arc<str>,
+}
+
+impl Object {
+    pub(super) fn new(tree: Node) -> Self {
+        Self {
+            tree,
+            previous: Vec::new(),
+            is_hashed: false,
+        }
+    }
+
+    pub(super) fn kind(&self) -> &str {
+        text(&self.tree, &["kind"]).unwrap_or_default()
+    }
+
+    /// The group of `apiVersion`; empty for the core's.
+    pub(super) fn group(&self) -> &str {
+        let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
+        version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    pub(super) fn version(&self) -> &str {
+        let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
+        version
+            .split_once('/')
+            .map_or(version, |(_, version)| version)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        text(&self.tree, &["metadata", "name"]).unwrap_or_default()
+    }
+
+    /// The namespace as written; empty if there is none.
+    pub(super) fn namespace(&self) -> &str {
+        text(&self.tree, &["metadata", "namespace"]).unwrap_or_default()
+    }
+
+    /// The current name, and before it all earlier ones.
+    pub(super) fn names(&self) -> impl Iterator<Item = Named> + '_ {
+        self.previous.iter().cloned().chain([self.current()])
+    }
+
+    pub(super) fn current(&self) -> Named {
+        let namespace = match self.namespace() {
+            "" => "default",
+            namespace => namespace,
+        };
+        Named {
+            name: self.name().into(),
+            namespace: namespace.into(),
+        }
+    }
+
+    /// Whether kustomize takes both for the same object: kind, and any name that this one has had.
+    pub(super) fn answers_to(&self, other: &Object) -> bool {
+        let named = other.current();
+        self.is_kind_of(other) && self.names().any(|name| name == named)
+    }
+
+    pub(super) fn is_kind_of(&self, other: &Object) -> bool {
+        self.kind() == other.kind()
+            && self.group() == other.group()
+            && self.version() == other.version()
+    }
+
+    /// Gives it another name or namespace, and remembers the one it had.
+    pub(super) fn rename(&mut self, field: &str, value: &str) {
+        let current = self.current();
+        if !self.previous.contains(&current) {
+            self.previous.push(current);
+        }
+        set(&mut self.tree, &["metadata", field], Value::from(value));
+    }
+
+    /// Takes the names, and the fate of the name, of the object that this one replaces.
+    pub(super) fn succeed(&mut self, other: &Object) {
+        self.previous.clone_from(&other.previous);
+        self.is_hashed = other.is_hashed;
+        for field in ["name", "namespace"] {
+            match other.tree.at(&["metadata", field]) {
+                Some(node) => set(&mut self.tree, &["metadata", field], node.value.clone()),
+                None => remove(&mut self.tree, &["metadata", field]),
+            }
+        }
+    }
+
+    /// The value of a label or an annotation (`field` says which).
+    pub(super) fn mark(&self, field: &str, key: &str) -> Option<&str> {
+        text(&self.tree, &["metadata", field, key])
+    }
+}
+
+/// The string at a path of keys.
+pub(super) fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
+    node.at(path)?.value.as_str().map(|text| &**text)
+}
+
+/// The list at a path of keys; empty if there is none.
+pub(super) fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
+    node.at(path)
+        .and_then(|node| node.value.as_list())
+        .unwrap_or_default()
+}
+
+/// Whether the flag at a path of keys is set to true.
+pub(super) fn flag(node: &Node, path: &[&str]) -> bool {
+    node.at(path)
+        .is_some_and(|node| node.value == Value::Bool(true))
+}
+
+/// Sets the value at a path of keys, making the maps that lead there.
+pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
+    let Some((key, rest)) = path.split_first() else {
+        node.value = value;
+        return;
+    };
+    let map = map_mut(node);
+    if map.get(key).is_none() {
+        map.insert(Entry::computed(*key, Value::Null));
+    }
+    if let Some(below) = map.get_mut(key) {
+        set(below, rest, value);
+    }
+}
+
+/// Takes out the value at a path of keys, if there is one.
+pub(super) fn remove(node: &mut Node, path: &[&str]) {
+    let Some((last, parents)) = path.split_last() else {
+        return;
+    };
+    if node
+        .at(parents)
+        .is_none_or(|node| node.value.as_map().is_none())
+    {
+        return;
+    }
+    let mut node = node;
+    for key in parents {
+        match map_mut(node).get_mut(key) {
+            Some(below) => node = below,
+            None => return,
+        }
+    }
+    map_mut(node).remove(last);
+}
+
+/// The node's map, its own copy; what is no map becomes an empty one.
+pub(super) fn map_mut(node: &mut Node) -> &mut Map {
+    if node.value.as_map().is_none() {
+        node.value = Value::empty_map();
+    }
+    match &mut node.value {
+        Value::Map(map) => Arc::make_mut(map),
+        _ => unreachable!("made a map above"),
+    }
+}

@@ -1,0 +1,221 @@
+//! The patches of a kustomization, in all forms: `patches`, and the older `patchesStrategicMerge` and `patchesJson6902`.
+
+use std::path::Path;
+
+use crate::model::place::Place;
+use crate::model::value::{Node, Value};
+
+use super::files::below;
+use super::json_patch;
+use super::object::{Object, items, remove, set, text};
+use super::reader::{Reader, Stop};
+use super::selector::Selector;
+use super::strategic::{self, Clash};
+
+/// Applies `patchesStrategicMerge`, then `patches`.
+pub(super) fn merge_patches(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), Stop> {
+    for item in items(kustomization, &["patchesStrategicMerge"]) {
+        let Some(named) = item.value.as_str() else {
+            continue;
+        };
+        let documents = match below(folder, named)
+            .map(|path| reader.objects(&path))
+            .transpose()?
+        {
+            Some(Some(documents)) => documents.to_vec(),
+            _ => reader.inline(named, item.place)?,
+        };
+        for document in &documents {
+            merge_named(reader, document, objects)?;
+        }
+    }
+    for patch in items(kustomization, &["patches"]) {
+        apply(reader, folder, patch, objects)?;
+    }
+    Ok(())
+}
+
+/// Applies `patchesJson6902`, which kustomize does after the names have changed.
+pub(super) fn json_patches(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), Stop> {
+    for patch in items(kustomization, &["patchesJson6902"]) {
+        apply(reader, folder, patch, objects)?;
+    }
+    Ok(())
+}
+
+/// One patch with its target.
+fn apply(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    patch: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), Stop> {
+    let documents = documents(reader, folder, patch)?;
+    let target = patch.at(&["target"]);
+    let selector = target.map(Selector::new).transpose();
+    let selector = selector.map_err(|message| reader.refused(message, patch.place))?;
+    for document in &documents {
+        match (&document.value, &selector) {
+            (Value::List(operations), Some(selector)) => {
+                for object in objects.iter_mut().filter(|object| selector.selects(object)) {
+                    json_patch::apply(&mut object.tree, operations)
+                        .map_err(|clash| refused(reader, clash, patch))?;
+                }
+            }
+            (Value::List(_), None) => {
+                return Err(reader.refused("a JSON patch needs a `target`".to_owned(), patch.place));
+            }
+            (Value::Map(_), Some(_)) if documents.len() > 1 => {
+                let message = "a patch with a `target` is a single document".to_owned();
+                return Err(reader.refused(message, patch.place));
+            }
+            (Value::Map(_), Some(selector)) => {
+                let options = Allowed::of(patch);
+                merge_into(
+                    reader,
+                    document,
+                    objects,
+                    |object| selector.selects(object),
+                    options,
+                )?;
+            }
+            (Value::Map(_), None) => merge_named(reader, document, objects)?,
+            (other, _) => {
+                let message = format!(
+                    "a patch is a map or a list of operations, and this is {}",
+                    other.kind()
+                );
+                return Err(reader.refused(message, document.place));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The documents of a patch, inline or in a file.
+fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec<Node>, Stop> {
+    let inline = patch
+        .at(&["patch"])
+        .and_then(|node| Some((node.value.as_str()?, node.place)));
+    if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
+        return reader.inline(text, place);
+    }
+    let Some(path) = patch.at(&["path"]) else {
+        return Err(reader.refused(
+            "a patch has neither `patch` nor `path`".to_owned(),
+            patch.place,
+        ));
+    };
+    let named = text(patch, &["path"]).unwrap_or_default();
+    let Some(file) = below(folder, named) else {
+        return Err(reader.refused(
+            format!("`{named}` lies outside of the repository"),
+            path.place,
+        ));
+    };
+    match reader.objects(&file)? {
+        Some(documents) => Ok(documents.to_vec()),
+        None => Err(reader.refused(format!("there is no file `{named}`"), path.place)),
+    }
+}
+
+/// Merges a patch into the one object that it names itself.
+fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
+    let named = Object::new(patch.clone());
+    let matching = objects
+        .iter()
+        .filter(|object| object.answers_to(&named))
+        .count();
+    if matching != 1 {
+        let what = format!("{} `{}`", named.kind(), named.name());
+        let message = match matching {
+            0 => format!("there is no {what} to patch"),
+            _ => format!("several objects are {what}"),
+        };
+        return Err(reader.refused(message, patch.place));
+    }
+    merge_into(
+        reader,
+        patch,
+        objects,
+        |object| object.answers_to(&named),
+        Allowed::default(),
+    )
+}
+
+/// What a patch may change of an object's identity.
+#[derive(Clone, Copy, Default)]
+struct Allowed {
+    name: bool,
+    kind: bool,
+}
+
+impl Allowed {
+    fn of(patch: &Node) -> Self {
+        let option = |name: &str| super::object::flag(patch, &["options", name]);
+        Self {
+            name: option("allowNameChange"),
+            kind: option("allowKindChange"),
+        }
+    }
+}
+
+fn merge_into(
+    reader: &Reader<'_>,
+    patch: &Node,
+    objects: &mut Vec<Object>,
+    selects: impl Fn(&Object) -> bool,
+    allowed: Allowed,
+) -> Result<(), Stop> {
+    let mut kept = Vec::with_capacity(objects.len());
+    for mut object in std::mem::take(objects) {
+        if selects(&object) {
+            let merged = strategic::patched(&object.tree, patch)
+                .map_err(|clash| refused(reader, clash, patch))?;
+            let Some(merged) = merged else { continue };
+            restore(&mut object, merged, allowed);
+        }
+        kept.push(object);
+    }
+    *objects = kept;
+    Ok(())
+}
+
+/// Takes the merged tree, but keeps what tells the object from others.
+fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
+    let mut keep = vec![vec!["apiVersion"], vec!["metadata", "namespace"]];
+    if !allowed.kind {
+        keep.push(vec!["kind"]);
+    }
+    let renamed = text(&merged, &["metadata", "name"]).map(str::to_owned);
+    keep.push(vec!["metadata", "name"]);
+    for path in keep {
+        match object.tree.at(&path) {
+            Some(node) => set(&mut merged, &path, node.value.clone()),
+            None => remove(&mut merged, &path),
+        }
+    }
+    object.tree = merged;
+    if let Some(name) = renamed.filter(|_| allowed.name) {
+        object.rename("name", &name);
+    }
+}
+
+fn refused(reader: &Reader<'_>, clash: Clash, patch: &Node) -> Stop {
+    let place: Place = if clash.place.is_known() {
+        clash.place
+    } else {
+        patch.place
+    };
+    reader.refused(clash.message, place)
+}

@@ -1,0 +1,326 @@
+//! A Flux HelmRelease's values: the chart's files, `valuesFrom` in order, `values`
+//! (<https://github.com/fluxcd/helm-controller/blob/main/docs/spec/v2/helmreleases.md>).
+
+use std::path::{Path, PathBuf};
+
+use crate::model::finding::Finding;
+use crate::model::merge::{Layer, LayerKind};
+use crate::model::place::Place;
+use crate::model::value::{Entry, Node, Number, Value};
+
+use super::files::below;
+use super::kustomization::Built;
+use super::names::{Referred, referred};
+use super::object::{Object, flag, items, text};
+use super::overrides::{self, Override};
+use super::reader::{Reader, Stop, decoded};
+use super::set::Style;
+use super::{FAILED, MissingSource, State, UNSUPPORTED};
+
+/// The key that is read where `valuesKey` names none.
+const VALUES_KEY: &str = "values.yaml";
+
+/// The layers of a release, and the objects and files that it needs and that are not in the repository.
+pub(super) struct Composed {
+    pub(super) layers: Vec<Layer>,
+    pub(super) missing: Vec<MissingSource>,
+}
+
+/// Composes the values of a HelmRelease among the objects of its build.
+pub(super) fn compose(
+    reader: &mut Reader<'_>,
+    state: &State,
+    built: &Built,
+    release: &Object,
+) -> Result<Composed, Stop> {
+    let mut release = Release {
+        reader,
+        state,
+        built,
+        release,
+        missing: Vec::new(),
+    };
+    let mut layers = release.chart()?;
+    let mut overrides = Vec::new();
+    for item in items(&release.release.tree, &["spec", "valuesFrom"]) {
+        overrides.extend(release.values_from(item)?);
+    }
+    let inline = release.inline()?;
+    let user = overrides::layers(overrides, inline)
+        .map_err(|(message, place)| release.reader.refused(message, place))?;
+    layers.extend(user);
+    Ok(Composed {
+        layers,
+        missing: release.missing,
+    })
+}
+
+struct Release<'c, 'r> {
+    reader: &'c mut Reader<'r>,
+    state: &'c State,
+    built: &'c Built,
+    release: &'c Object,
+    missing: Vec<MissingSource>,
+}
+
+impl Release<'_, '_> {
+    /// The chart's own values: `valuesFiles`, or its `values.yaml`.
+    fn chart(&mut self) -> Result<Vec<Layer>, Stop> {
+        if let Some(reference) = self.release.tree.at(&["spec", "chartRef"]) {
+            let message =
+                "the chart of a `chartRef` is not in this repository: its values are not known"
+                    .to_owned();
+            let finding = self.reader.finding(UNSUPPORTED, message, reference.place);
+            self.reader.findings.push(finding);
+            return Ok(Vec::new());
+        }
+        let Some(spec) = self.release.tree.at(&["spec", "chart", "spec"]) else {
+            return Ok(Vec::new());
+        };
+        let chart = text(spec, &["chart"]).unwrap_or_default();
+        let is_here = !matches!(text(spec, &["sourceRef", "kind"]), Some("HelmRepository"));
+        let home = self.state.get(&format!("HelmChart/{chart}")).cloned();
+        let root = match (is_here, home) {
+            (true, None) => Some(PathBuf::new()),
+            (_, home) => home,
+        };
+        let mut files: Vec<(&str, Place)> = Vec::new();
+        let named = spec
+            .at(&["valuesFile"])
+            .into_iter()
+            .chain(items(spec, &["valuesFiles"]));
+        files.extend(named.filter_map(|node| Some((&**node.value.as_str()?, node.place))));
+        let default = match is_here {
+            true => format!("{}/{VALUES_KEY}", chart.trim_end_matches('/')),
+            false => VALUES_KEY.to_owned(),
+        };
+        let chart_place = spec.at(&["chart"]).map_or(spec.place, |node| node.place);
+        if files.is_empty() {
+            files.push((&default, chart_place));
+        }
+        let is_forgiving = flag(spec, &["ignoreMissingValuesFiles"]);
+        let mut layers = Vec::new();
+        for (file, place) in files {
+            let tree = match &root {
+                Some(root) => self.chart_file(root, file, place)?,
+                None => None,
+            };
+            match tree {
+                Some(tree) => layers.push(Layer {
+                    tree,
+                    kind: LayerKind::Chart,
+                }),
+                None if is_forgiving => {}
+                None => self.miss("HelmChart", chart, file, place),
+            }
+        }
+        Ok(layers)
+    }
+
+    fn chart_file(&mut self, root: &Path, file: &str, place: Place) -> Result<Option<Node>, Stop> {
+        match below(root, file.trim_start_matches('/')) {
+            Some(path) => self.reader.values(&path),
+            None => Err(self
+                .reader
+                .refused(format!("`{file}` lies outside of the repository"), place)),
+        }
+    }
+
+    /// What one item of `valuesFrom` adds; none if its object is not known here.
+    fn values_from(&mut self, item: &Node) -> Result<Option<Override>, Stop> {
+        let kind = text(item, &["kind"]).unwrap_or_default();
+        let name = text(item, &["name"]).unwrap_or_default();
+        let key = text(item, &["valuesKey"])
+            .filter(|key| !key.is_empty())
+            .unwrap_or(VALUES_KEY);
+        let name_place = item.at(&["name"]).map_or(item.place, |node| node.place);
+        if !matches!(kind, "ConfigMap" | "Secret") {
+            let message =
+                format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
+            return Err(self.reader.refused(message, item.place));
+        }
+        let is_optional = flag(item, &["optional"]);
+        let found = match referred(&self.built.objects, self.release, kind, name) {
+            Referred::Object(object) => self.data(object, key)?,
+            Referred::Renamed(object) if self.given(kind, name).is_none() => {
+                let finding = self.renamed(object, kind, name, name_place);
+                self.reader.findings.push(finding);
+                return Ok(None);
+            }
+            Referred::Nothing | Referred::Renamed(_) => match self.given(kind, name) {
+                Some(path) => self.state_data(&path, kind, key)?,
+                None => {
+                    if !is_optional {
+                        self.miss(kind, name, key, name_place);
+                    }
+                    return Ok(None);
+                }
+            },
+        };
+        match found {
+            Some((text, place)) => self.override_of(item, text, place).map(Some),
+            None if is_optional => Ok(None),
+            None => {
+                let place = item
+                    .at(&["valuesKey"])
+                    .map_or(name_place, |node| node.place);
+                let message = format!("{kind} `{name}` has no key `{key}`");
+                let finding = self.reader.finding(FAILED, message, place);
+                let help = "add the key, or set `optional: true` on the item of `valuesFrom`";
+                self.reader.findings.push(finding.help(help));
+                Ok(None)
+            }
+        }
+    }
+
+    fn override_of(&mut self, item: &Node, value: String, place: Place) -> Result<Override, Stop> {
+        let Some(path) = text(item, &["targetPath"]).filter(|path| !path.is_empty()) else {
+            return self.reader.embedded(&value, place).map(Override::Values);
+        };
+        let is_quoted = |quote: char| value.starts_with(quote) && value.ends_with(quote);
+        let (style, value) = if flag(item, &["literal"]) {
+            (Style::Literal, &*value)
+        } else if is_quoted('\'') || is_quoted('"') {
+            (Style::Strings, value.trim_matches(['\'', '"']))
+        } else {
+            (Style::Typed, &*value)
+        };
+        Ok(Override::Set {
+            text: format!("{path}={value}"),
+            style,
+            place,
+        })
+    }
+
+    /// The text of a key of a ConfigMap or Secret, and its place.
+    fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, Stop> {
+        let is_secret = object.kind() == "Secret";
+        let plain = is_secret
+            .then(|| object.tree.at(&["stringData", key]))
+            .flatten();
+        let Some(node) = plain.or_else(|| object.tree.at(&["data", key])) else {
+            return Ok(None);
+        };
+        let found = match (&node.value, is_secret && plain.is_none()) {
+            (Value::Null, _) => Some(String::new()),
+            (_, true) => decoded(node),
+            (Value::String(text), false) => Some(text.to_string()),
+            _ => None,
+        };
+        match found {
+            Some(text) => Ok(Some((text, node.place))),
+            None => {
+                let wanted = if is_secret { "base64 of text" } else { "text" };
+                let message = format!(
+                    "the key `{key}` of {} `{}` is not {wanted}",
+                    object.kind(),
+                    object.name()
+                );
+                Err(self.reader.refused(message, node.place))
+            }
+        }
+    }
+
+    /// The file that stands for an object of the run time.
+    fn given(&self, kind: &str, name: &str) -> Option<PathBuf> {
+        self.state.get(&format!("{kind}/{name}")).cloned()
+    }
+
+    /// A key of an object that was given as a file: the object's own manifest, or a file of values for every key.
+    fn state_data(
+        &mut self,
+        path: &Path,
+        kind: &str,
+        key: &str,
+    ) -> Result<Option<(String, Place)>, Stop> {
+        let documents = self.reader.objects(path)?;
+        let manifest = documents.iter().flat_map(|documents| documents.iter());
+        let is_object =
+            |node: &&Node| text(node, &["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
+        if let Some(node) = manifest.into_iter().find(is_object) {
+            return self.data(&Object::new(node.clone()), key);
+        }
+        let Some(load) = self.reader.open(path)? else {
+            let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Stop::Error(crate::error::Error::Read {
+                path: path.to_owned(),
+                cause: error,
+            }));
+        };
+        let source = self.reader.source(load.file);
+        let place = Place {
+            file: load.file,
+            start: 0,
+            end: source.text.len() as u32,
+        };
+        Ok(Some((source.text.clone(), place)))
+    }
+
+    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
+        let message = match object.is_hashed {
+            true => format!(
+                "{kind} `{name}` gets a hash behind its name, which `valuesFrom` does not follow"
+            ),
+            false => format!(
+                "{kind} `{name}` is renamed to `{}`, which `valuesFrom` does not follow",
+                object.name()
+            ),
+        };
+        let made = self.reader.sources.resolve(object.tree.place);
+        let finding = self
+            .reader
+            .finding(FAILED, message, place)
+            .at(made, "made here");
+        let help = match object.is_hashed {
+            true => "set `options: {disableNameSuffixHash: true}` on its generator",
+            false => {
+                "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`"
+            }
+        };
+        finding.help(help)
+    }
+
+    /// `spec.values`, whose numbers the controller reads from JSON.
+    fn inline(&self) -> Result<Option<Node>, Stop> {
+        match self.release.tree.at(&["spec", "values"]) {
+            None => Ok(None),
+            Some(node) => match node.value {
+                Value::Map(_) => Ok(Some(floating(node))),
+                Value::Null => Ok(None),
+                _ => Err(self
+                    .reader
+                    .refused("`values` is no map".to_owned(), node.place)),
+            },
+        }
+    }
+
+    fn miss(&mut self, kind: &str, name: &str, key: &str, place: Place) {
+        let (name, key) = (name.to_owned(), key.to_owned());
+        self.missing.push(MissingSource {
+            kind: kind.to_owned(),
+            name,
+            key,
+            place,
+        });
+    }
+}
+
+/// The same values with numbers as Helm holds them.
+pub(super) fn floating(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Number(Number::Int(number)) => Value::Number(Number::Float(*number as f64)),
+        Value::List(items) => Value::from(items.iter().map(floating).collect::<Vec<_>>()),
+        Value::Map(map) => {
+            let entries = map.iter().map(|entry| Entry {
+                node: floating(&entry.node),
+                ..entry.clone()
+            });
+            Value::Map(std::sync::Arc::new(entries.collect()))
+        }
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: node.place,
+    }
+}

@@ -1,0 +1,137 @@
+//! Strategic merge patches, as kustomize applies them to objects whose lists have no keys: maps merge, lists are replaced.
+//!
+//! HelmReleases, ConfigMaps and Secrets have no list that merges by key, so no schema is needed
+//! (<https://github.com/kubernetes-sigs/kustomize/blob/master/examples/inlinePatch.md>).
+
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
+
+/// Why a patch does not apply.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Clash {
+    /// The value in the patch.
+    pub(super) place: Place,
+    pub(super) message: String,
+}
+
+/// `node` with `patch` applied; none if the patch deletes it.
+pub(super) fn patched(node: &Node, patch: &Node) -> Result<Option<Node>, Clash> {
+    merge(Some(node), Some(patch))
+}
+
+fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, Clash> {
+    let Some(patch) = patch else {
+        return Ok(below.and_then(unpatched));
+    };
+    if patch.value.is_null() {
+        return Ok(None);
+    }
+    let present = below.filter(|node| !node.value.is_null());
+    if let Some(node) = present {
+        check_kinds(node, patch)?;
+    }
+    let Value::Map(upper) = &patch.value else {
+        return Ok(Some(patch.clone()));
+    };
+    let lower = present.and_then(|node| node.value.as_map());
+    let lower = match directive(upper)? {
+        Directive::Delete => return Ok(None),
+        Directive::Replace => None,
+        Directive::Merge => lower,
+    };
+    let map = maps(lower.map(|map| &**map), upper)?;
+    Ok(Some(Node {
+        value: map.into(),
+        place: patch.place,
+    }))
+}
+
+fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, Clash> {
+    let empty = Map::default();
+    let lower = lower.unwrap_or(&empty);
+    let mut entries = Vec::with_capacity(lower.len() + upper.len());
+    for entry in lower {
+        let patch = upper.entry(&entry.key);
+        let node = merge(Some(&entry.node), patch.map(|patch| &patch.node))?;
+        entries.extend(node.map(|node| Entry {
+            node,
+            ..patch.unwrap_or(entry).clone()
+        }));
+    }
+    for entry in upper.iter().filter(|entry| lower.get(&entry.key).is_none()) {
+        if *entry.key == *DIRECTIVE {
+            continue;
+        }
+        let node = merge(None, Some(&entry.node))?;
+        entries.extend(node.map(|node| Entry {
+            node,
+            ..entry.clone()
+        }));
+    }
+    Ok(entries.into_iter().collect())
+}
+
+/// What kustomize leaves of a value that the patch does not name: a key without any value goes away.
+fn unpatched(node: &Node) -> Option<Node> {
+    match &node.value {
+        Value::Null if node.place.is_known() && node.place.start == node.place.end => None,
+        Value::Map(map) => {
+            let kept = map.iter().filter_map(|entry| {
+                let node = unpatched(&entry.node)?;
+                Some(Entry {
+                    node,
+                    ..entry.clone()
+                })
+            });
+            let value = kept.collect::<Map>().into();
+            Some(Node {
+                value,
+                place: node.place,
+            })
+        }
+        _ => Some(node.clone()),
+    }
+}
+
+/// The key of a map that says what becomes of it.
+const DIRECTIVE: &str = "$patch";
+
+enum Directive {
+    Merge,
+    Replace,
+    Delete,
+}
+
+fn directive(patch: &Map) -> Result<Directive, Clash> {
+    let Some(node) = patch.get(DIRECTIVE) else {
+        return Ok(Directive::Merge);
+    };
+    match node.value.as_str().map(|text| &**text) {
+        Some("merge") => Ok(Directive::Merge),
+        Some("replace") => Ok(Directive::Replace),
+        Some("delete") => Ok(Directive::Delete),
+        _ => Err(Clash {
+            place: node.place,
+            message: "`$patch` is `merge`, `replace` or `delete`".to_owned(),
+        }),
+    }
+}
+
+fn check_kinds(node: &Node, patch: &Node) -> Result<(), Clash> {
+    let shape = |value: &Value| match value {
+        Value::Map(_) => 0,
+        Value::List(_) => 1,
+        _ => 2,
+    };
+    if shape(&node.value) == shape(&patch.value) {
+        return Ok(());
+    }
+    Err(Clash {
+        place: patch.place,
+        message: format!(
+            "the patch has {} where the object has {}",
+            patch.value.kind(),
+            node.value.kind()
+        ),
+    })
+}

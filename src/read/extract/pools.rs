@@ -1,0 +1,305 @@
+//! Node pools and the levels that they inherit their image from (S26).
+
+use std::sync::Arc;
+
+use super::report::{Report, is_true, path_of};
+use crate::evaluate::{Branch, BranchEntry};
+use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use crate::model::merge::merge;
+use crate::model::place::{Located, Place};
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::value::{Entry, Map, Node, Number, Value};
+use crate::providers;
+
+/// The image's key: Sylva's name, and the proposal's.
+const KEYS: [&str; 2] = ["image_key", "os_image_key"];
+/// The settings that choose an image.
+const CHOICE: &[&str] = &[
+    "image_key",
+    "machine_image_checksum",
+    "machine_image_checksum_type",
+    "machine_image_format",
+    "machine_image_url",
+    "os_image_key",
+    "os_image_selector",
+];
+/// Fills in the levels and the pools.
+pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<'_>) {
+    let infra = cluster
+        .infra_provider
+        .as_ref()
+        .map(|infra| Arc::clone(&infra.value));
+    let mut levels = Levels {
+        infra,
+        found: Vec::new(),
+    };
+    let root = levels.read(LevelName::Cluster, Some(branch), report);
+    report.pool(Some(PoolName::ControlPlane.to_string()));
+    let own = part(branch, "control_plane", report);
+    let level = levels.read(LevelName::ControlPlane, own.as_ref(), report);
+    let settings = over(&root, &level);
+    cluster.pools.push(Pool {
+        name: PoolName::ControlPlane,
+        choice: choice(&settings, report),
+        place: control_plane_place(branch, report),
+        replicas: replicas(branch, "control_plane_replicas", report),
+        k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
+        settings,
+    });
+    report.pool(None);
+    let default = part(branch, "machine_deployment_default", report);
+    let level = levels.read(
+        LevelName::MachineDeploymentDefault,
+        default.as_ref(),
+        report,
+    );
+    let inherited = over(&root, &level);
+    for found in deployments(branch, report) {
+        report.pool(Some(found.key.to_string()));
+        let pool = deployment(&found, default.as_ref(), &inherited, &mut levels, report);
+        cluster.pools.extend(pool);
+    }
+    report.pool(None);
+    cluster.levels = levels.found;
+}
+
+fn deployment(
+    found: &BranchEntry,
+    default: Option<&Branch>,
+    inherited: &Node,
+    levels: &mut Levels,
+    report: &mut Report<'_>,
+) -> Option<Pool> {
+    let own = found.branch.shallow();
+    let node = report.answer(own)?;
+    let path = found.branch.path();
+    match &node.value {
+        Value::Map(_) => {}
+        Value::Null => report.null(&path, found.key_place),
+        _ => {
+            report.wrong_type(&path, &node, "a map");
+            return None;
+        }
+    }
+    let name = LevelName::MachineDeployment(Arc::clone(&found.key));
+    let level = levels.read(name, Some(&found.branch), report);
+    let settings = over(inherited, &level);
+    let own_or_default = |key: &str, report: &mut Report<'_>| {
+        let own = report.answer(found.branch.child(key));
+        match (own, default) {
+            (Some(_), _) | (None, None) => found.branch.clone(),
+            (None, Some(default)) => default.clone(),
+        }
+    };
+    let counted = own_or_default("replicas", report);
+    let versioned = own_or_default("k8s_version", report);
+    Some(Pool {
+        name: PoolName::MachineDeployment(Arc::clone(&found.key)),
+        choice: choice(&settings, report),
+        place: found.key_place,
+        replicas: replicas(&counted, "replicas", report),
+        k8s_version: report.string(&versioned, "k8s_version"),
+        settings,
+    })
+}
+
+/// The machine deployments. That there are none may be said by null (T11).
+fn deployments(branch: &Branch, report: &mut Report<'_>) -> Vec<BranchEntry> {
+    let Some(all) = report.answer(branch.child("machine_deployments")) else {
+        return Vec::new();
+    };
+    match report.answer(all.shallow()) {
+        Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
+            report.wrong_type("cluster.machine_deployments", &node, "a map");
+            Vec::new()
+        }
+        _ => report.answer(all.entries()).unwrap_or_default(),
+    }
+}
+
+/// A part of the cluster that must not be null (T11).
+fn part(branch: &Branch, key: &str, report: &mut Report<'_>) -> Option<Branch> {
+    let part = report.answer(branch.child(key))?;
+    let node = report.answer(part.shallow())?;
+    match &node.value {
+        Value::Map(_) => return Some(part),
+        Value::Null => report.null(&path_of(branch, key), node.place),
+        _ => report.wrong_type(&path_of(branch, key), &node, "a map"),
+    }
+    None
+}
+
+/// Whether a map stands there, or nothing by null; anything else is told.
+pub(super) fn is_map(path: &str, branch: &Branch, report: &mut Report<'_>) -> bool {
+    match report.answer(branch.shallow()) {
+        Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
+            report.wrong_type(path, &node, "a map");
+            false
+        }
+        _ => true,
+    }
+}
+
+/// The levels read so far.
+struct Levels {
+    infra: Option<Arc<str>>,
+    found: Vec<ChoiceLevel>,
+}
+
+impl Levels {
+    /// The provider's settings that stand at a level, evaluated as far as they are needed.
+    fn read(&mut self, name: LevelName, part: Option<&Branch>, report: &mut Report<'_>) -> Node {
+        let settings = part
+            .zip(self.infra.as_ref())
+            .and_then(|(part, infra)| settings(part, infra, report))
+            .unwrap_or_else(|| Node::computed(Value::empty_map()));
+        let choice = choice(&settings, report);
+        self.found.push(ChoiceLevel { name, choice });
+        settings
+    }
+}
+
+/// The settings that choose an image, and those that the provider's machine templates take. Others are the chart's own
+/// affair (networks, credentials) and are not even evaluated.
+fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
+    let branch = part(holder, infra, report)?;
+    let entries = report.answer(branch.entries())?;
+    let stamped = providers::find(infra).map_or(&[][..], |provider| provider.settings());
+    let mut kept = Vec::new();
+    for entry in entries {
+        if !CHOICE.contains(&&*entry.key) && !stamped.contains(&&*entry.key) {
+            continue;
+        }
+        if let Some(node) = report.answer(entry.branch.node()) {
+            kept.push(Entry {
+                key: entry.key,
+                key_place: entry.key_place,
+                node,
+            });
+        }
+    }
+    Some(Node {
+        value: kept.into_iter().collect::<Map>().into(),
+        place: branch.place(),
+    })
+}
+
+/// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below (T6). The
+/// two names of the image's key are one.
+fn over(lower: &Node, upper: &Node) -> Node {
+    let sets = |name: &str| {
+        upper
+            .value
+            .as_map()
+            .is_some_and(|map| map.get(name).is_some())
+    };
+    let replaced = match (sets(KEYS[0]), sets(KEYS[1])) {
+        (true, false) => Some(KEYS[1]),
+        (false, true) => Some(KEYS[0]),
+        _ => None,
+    };
+    match (replaced, &lower.value) {
+        (Some(name), Value::Map(map)) if map.get(name).is_some() => {
+            let mut map = Map::clone(map);
+            map.remove(name);
+            let lower = Node {
+                value: map.into(),
+                place: lower.place,
+            };
+            merge(&lower, upper)
+        }
+        _ => merge(lower, upper),
+    }
+}
+
+/// What settings say of the image.
+fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
+    let Some(map) = settings.value.as_map() else {
+        return Choice::default();
+    };
+    let mut text = |key: &str| {
+        let node = map.get(key)?;
+        match &node.value {
+            Value::Bool(false) => None,
+            _ => report.text_of(key, node),
+        }
+    };
+    let filled = |text: Option<Located<Arc<str>>>| text.filter(|text| !text.value.is_empty());
+    let choice = Choice {
+        key: text(KEYS[0]).or_else(|| text(KEYS[1])),
+        url: filled(text("machine_image_url")),
+        format: filled(text("machine_image_format")),
+        checksum: filled(text("machine_image_checksum")),
+        checksum_type: filled(text("machine_image_checksum_type")),
+        selector: None,
+    };
+    Choice {
+        selector: selector(map, report),
+        ..choice
+    }
+}
+
+/// A selector; what templates see as false is none (T6).
+fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
+    let node = map.get("os_image_selector")?;
+    match &node.value {
+        value if !is_true(value) => None,
+        Value::Map(map) => Some(Located::new(terms(map), node.place)),
+        _ => {
+            report.wrong_type("os_image_selector", node, "a map");
+            None
+        }
+    }
+}
+
+/// The terms of a selector, whatever their types: the rules look at those (S21).
+pub(super) fn terms(map: &Map) -> Selector {
+    let terms = map.iter().map(|entry| Term {
+        fact: Arc::clone(&entry.key),
+        wanted: match &entry.node.value {
+            Value::String(pattern) => Wanted::Pattern(Arc::clone(pattern)),
+            Value::Bool(flag) => Wanted::Bool(*flag),
+            other => Wanted::Invalid(other.kind()),
+        },
+        place: entry.node.place,
+        key_place: entry.key_place,
+    });
+    Selector {
+        terms: terms.collect(),
+    }
+}
+
+/// A number of nodes; expressions may print it as text.
+fn replicas(holder: &Branch, key: &str, report: &mut Report<'_>) -> Option<Located<u32>> {
+    let node = report.value(holder, key)?;
+    let count = match &node.value {
+        Value::Number(Number::Int(number)) => u32::try_from(*number).ok(),
+        Value::Number(Number::Float(number)) => {
+            let whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number);
+            whole.then_some(*number as u32)
+        }
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    match count {
+        Some(count) => Some(Located::new(count, node.place)),
+        None => {
+            report.wrong_type(&path_of(holder, key), &node, "a number of nodes");
+            None
+        }
+    }
+}
+
+/// Where the control plane is named: its own map, else what it is counted by.
+fn control_plane_place(branch: &Branch, report: &mut Report<'_>) -> Place {
+    let entries = report.answer(branch.entries()).unwrap_or_default();
+    let key = |name: &str| {
+        entries
+            .iter()
+            .find(|entry| &*entry.key == name)
+            .map(|entry| entry.key_place)
+    };
+    key("control_plane")
+        .or_else(|| key("control_plane_replicas"))
+        .unwrap_or(branch.place())
+}
