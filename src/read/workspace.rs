@@ -1,6 +1,6 @@
 //! Where the project is, what it says, and what all its clusters share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
 use super::compose;
+use super::management::Management;
 use super::project::{ClusterSource, HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{Request, Workspace, files, layers, typed};
@@ -81,6 +82,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         evaluation: project.file.evaluation,
         shared,
         clusters,
+        management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         facts: facts.iter().map(PathBuf::from).collect(),
         templates: templates
@@ -239,7 +241,26 @@ fn entries(
             files.join(", ")
         )));
     }
+    findings.extend(unknown_management(&entries));
     Ok(entries)
+}
+
+/// What is wrong with the management clusters that entries name.
+fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
+    let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
+    let named: BTreeSet<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.management.as_deref())
+        .collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let unknown = named.into_iter().filter(|name| !names.contains(name));
+    unknown
+        .map(|name| {
+            let message = format!("there is no cluster `{name}` to be the management cluster");
+            let help = suggestion(name, &names, "`management` names a cluster of this project");
+            Finding::new(PROJECT_FILE, message).help(help)
+        })
+        .collect()
 }
 
 fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
@@ -249,6 +270,7 @@ fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEnt
         name,
         namespace,
         layers,
+        management: source.management.as_deref().map(Arc::from),
     }
 }
 
