@@ -11,7 +11,6 @@
     clippy::print_stderr,
     reason = "a benchmark prints its table"
 )]
-
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fmt::Write as _;

@@ -37,6 +37,15 @@ const GENERATED: usize = 600;
 /// How many refusals are compared: each takes a run of its own.
 const REFUSALS: usize = 40;
 
+/// How many expressions of the grammar are compared, and how many refusals: `METALMARK_FUZZ` asks for more.
+fn counts() -> (usize, usize) {
+    let asked = std::env::var("METALMARK_FUZZ").unwrap_or_default();
+    match asked.parse::<usize>() {
+        Ok(asked) => (asked, REFUSALS.max(asked / 25)),
+        Err(_) => (GENERATED, REFUSALS),
+    }
+}
+
 #[test]
 #[allow(clippy::print_stderr, reason = "a skipped comparison says so")]
 fn a_real_helm_agrees() {
@@ -61,7 +70,7 @@ fn a_real_helm_agrees() {
         }
     }
     let mut wrong = compare_texts(&helm, folder.path(), texts);
-    let step = refusals.len().div_ceil(REFUSALS).max(1);
+    let step = refusals.len().div_ceil(counts().1).max(1);
     for (expression, error) in refusals.iter().step_by(step) {
         if let Ok(texts) = rendered(&helm, folder.path(), &[expression]) {
             wrong.push(format!(
@@ -215,7 +224,7 @@ fn expressions() -> Vec<String> {
         .filter(|text| !CHANGING.iter().any(|word| text.contains(word)))
         .collect();
     let mut grammar = Grammar { state: 0x5eed };
-    expressions.extend((0..GENERATED).map(|_| grammar.template()));
+    expressions.extend((0..counts().0).map(|_| grammar.template()));
     expressions
 }
 
@@ -286,7 +295,8 @@ impl Grammar {
 
     fn command(&mut self, depth: usize) -> String {
         let (first, second) = (self.operand(depth), self.operand(depth));
-        match self.number(12) {
+        match self.number(16) {
+            12..=15 => self.function(&first, &second),
             0 => format!(
                 "{} {first} {second}",
                 self.pick(&["eq", "ne", "lt", "le", "gt", "ge"])
@@ -301,6 +311,135 @@ impl Grammar {
                 self.pick(&["print", "println", "html", "js", "urlquery"])
             ),
             _ => first,
+        }
+    }
+
+    /// A call of what Helm and Sprig add.
+    fn function(&mut self, first: &str, second: &str) -> String {
+        let of_one = [
+            "upper",
+            "title",
+            "trim",
+            "quote",
+            "squote",
+            "int",
+            "int64",
+            "float64",
+            "toString",
+            "toJson",
+            "toYaml",
+            "b64enc",
+            "kindOf",
+            "empty",
+            "coalesce",
+            "first",
+            "last",
+            "rest",
+            "initial",
+            "uniq",
+            "reverse",
+            "compact",
+            "sortAlpha",
+            "keys",
+            "values",
+            "sha256sum",
+            "snakecase",
+            "camelcase",
+            "kebabcase",
+            "untitle",
+            "toStrings",
+            "ceil",
+            "floor",
+            "len",
+            "typeOf",
+            "list",
+            "fromYaml",
+            "fromJson",
+            "fromJsonArray",
+            "deepCopy",
+            "atoi",
+            "adler32sum",
+            "nospace",
+            "initials",
+            "swapcase",
+            "join \"-\"",
+            "dict \"k\"",
+            "semver",
+            "splitList \",\"",
+            "until",
+            "toDecimal",
+            "round",
+            "regexQuoteMeta",
+            "urlParse",
+            "base",
+            "dir",
+            "ext",
+            "clean",
+            "isAbs",
+            "max",
+            "min",
+            "add1",
+        ];
+        let of_two = [
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "mod",
+            "max",
+            "min",
+            "default",
+            "coalesce",
+            "append",
+            "prepend",
+            "concat",
+            "has",
+            "hasKey",
+            "get",
+            "pick",
+            "omit",
+            "trunc",
+            "indent",
+            "nindent",
+            "repeat",
+            "contains",
+            "hasPrefix",
+            "hasSuffix",
+            "trimPrefix",
+            "trimSuffix",
+            "trimAll",
+            "join",
+            "splitList",
+            "regexMatch",
+            "regexFind",
+            "ternary \"x\"",
+            "replace \"a\"",
+            "semverCompare",
+            "list",
+            "dict",
+            "without",
+            "round",
+            "substr 1",
+            "cat",
+            "plural \"one\"",
+            "eq",
+            "seq",
+            "untilStep 0",
+            "slice",
+            "split",
+            "wrap",
+            "addf",
+            "subf",
+            "mulf",
+            "divf",
+            "chunk",
+            "dig \"k\"",
+            "abbrev",
+            "kindIs",
+        ];
+        match self.number(2) {
+            0 => format!("{} {first}", self.pick(&of_one)),
+            _ => format!("{} {first} {second}", self.pick(&of_two)),
         }
     }
 

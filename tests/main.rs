@@ -8,6 +8,8 @@ mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
+mod limits;
+mod management;
 mod oracle;
 mod oracle_expressions;
 mod oracle_layers;

@@ -114,6 +114,17 @@ impl Sources {
         FileId((self.shared.len() + self.own.len() - 1) as u32)
     }
 
+    /// The number of a file that was read for another cluster: the one that it has here, else a new one.
+    pub fn adopt(&mut self, source: &Arc<Source>) -> FileId {
+        let mut all = self.shared.iter().chain(&self.own);
+        let known = all.position(|known| Arc::ptr_eq(known, source));
+        let index = known.unwrap_or_else(|| {
+            self.own.push(Arc::clone(source));
+            self.shared.len() + self.own.len() - 1
+        });
+        FileId(index as u32)
+    }
+
     /// The same files, all of them now shared: what every cluster starts from.
     pub fn share(self) -> Self {
         let mut all = Arc::unwrap_or_clone(self.shared);

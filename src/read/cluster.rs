@@ -1,5 +1,6 @@
 //! One cluster: its own layers over the shared ones, evaluated, and what its values say of nodes and images.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -13,6 +14,7 @@ use crate::model::workspace::ClusterRead;
 use super::compose::MissingSource;
 use super::extract::{self, CATALOGUE_KEYS};
 use super::layers::Own;
+use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
 
@@ -27,7 +29,7 @@ pub struct SharedCatalogue {
 /// Reads what the shared layers alone say of images. What is wrong with it is told by the clusters that have it.
 pub fn shared_catalogue(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalogue {
     let values = &workspace.shared.values;
-    let evaluator = Evaluator::new(values, &options(workspace, None, None), templates);
+    let evaluator = Evaluator::new(values, &of_release(workspace, None, None), templates);
     let (catalogue, findings) =
         extract::catalogue(&evaluator, workspace.shared.sources(), Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
@@ -57,10 +59,37 @@ pub fn cluster(
     shared: &SharedCatalogue,
     templates: &TemplateCache,
 ) -> Result<ClusterRead, Error> {
-    let own = workspace
-        .shared
-        .with(&workspace.settings.root, &entry.layers)?;
-    let (namespace, options) = release(workspace, entry, &own);
+    let state = |depth| State {
+        workspace,
+        entry,
+        templates,
+        depth,
+        is_used: Cell::new(false),
+    };
+    // What only exact evaluation could need without saying so is evaluated at once.
+    if workspace.evaluation == EvaluationOption::Lazy {
+        let state = state(Depth::Needed);
+        let read = with_state(workspace, entry, shared, templates, &state)?;
+        if !state.is_used.get() || read.findings.is_empty() {
+            return Ok(read);
+        }
+    }
+    let state = state(Depth::Whole);
+    with_state(workspace, entry, shared, templates, &state)
+}
+
+/// Reads one cluster that is told this of its management cluster's state.
+fn with_state(
+    workspace: &Workspace,
+    entry: &ClusterEntry,
+    shared: &SharedCatalogue,
+    templates: &TemplateCache,
+    state: &State<'_>,
+) -> Result<ClusterRead, Error> {
+    let root = &workspace.settings.root;
+    let own = workspace.shared.with(root, &entry.layers, state)?;
+    let options = options(workspace, entry, &own);
+    let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::new(&own.values, &options, templates);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
@@ -93,27 +122,6 @@ pub fn cluster(
     })
 }
 
-/// The namespace of a cluster's objects, and how its values are evaluated: as the release that composes it, if one does.
-pub(super) fn release(
-    workspace: &Workspace,
-    entry: &ClusterEntry,
-    own: &Own,
-) -> (Arc<str>, Options) {
-    let composed = own
-        .release
-        .as_ref()
-        .map(|(_, namespace)| namespace)
-        .filter(|namespace| !is_placeholder(namespace));
-    let namespace = match (&entry.namespace, composed) {
-        (Some(named), _) => Arc::clone(named),
-        (None, Some(composed)) => composed.as_str().into(),
-        (None, None) => Arc::clone(&entry.name),
-    };
-    let release = own.release.as_ref().map(|(name, _)| name.as_str());
-    let options = options(workspace, release, Some(&namespace));
-    (namespace, options)
-}
-
 /// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
 /// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
 fn is_placeholder(namespace: &str) -> bool {
@@ -129,8 +137,13 @@ pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) 
     if wanted.is_empty() {
         return;
     }
+    let is_told = |missing: &MissingSource| management::is_told(&missing.kind, &missing.name);
+    let management = match missing.iter().any(is_told) {
+        true => ", or name the cluster that tells it: `management: …`",
+        false => "",
+    };
     let help = format!(
-        "{} may hold it, which exists only at run time: give it as a file under `state:`",
+        "{} may hold it, which exists only at run time: give it as a file under `state:`{management}",
         wanted.join(" or ")
     );
     for finding in findings
@@ -144,7 +157,28 @@ pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) 
 /// The rules of findings that a missing layer can cause.
 const NEEDS_VALUES: [&str; 2] = ["expression-error", "value-missing"];
 
-fn options(workspace: &Workspace, release: Option<&str>, namespace: Option<&Arc<str>>) -> Options {
+/// How a cluster's values are evaluated: as the release that composes it, if one does.
+pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
+    let (release, composed) = match &own.release {
+        Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
+        None => (None, None),
+    };
+    let namespace = match (
+        &entry.namespace,
+        composed.filter(|name| !is_placeholder(name)),
+    ) {
+        (Some(named), _) => Arc::clone(named),
+        (None, Some(composed)) => composed.into(),
+        (None, None) => Arc::clone(&entry.name),
+    };
+    of_release(workspace, release, Some(namespace))
+}
+
+fn of_release(
+    workspace: &Workspace,
+    release: Option<&str>,
+    namespace: Option<Arc<str>>,
+) -> Options {
     let defaults = Options::default();
     Options {
         evaluation: match workspace.evaluation {
@@ -154,7 +188,7 @@ fn options(workspace: &Workspace, release: Option<&str>, namespace: Option<&Arc<
         engine: workspace.engine,
         release: Release {
             name: release.map_or(defaults.release.name, Arc::from),
-            namespace: namespace.map_or(defaults.release.namespace, Arc::clone),
+            namespace: namespace.unwrap_or(defaults.release.namespace),
         },
         ..defaults
     }

@@ -23,6 +23,8 @@ pub struct ClusterEntry {
     pub namespace: Option<Arc<str>>,
     /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
+    /// The cluster whose state it is told of at run time, where the project names one.
+    pub management: Option<Arc<str>>,
 }
 
 /// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`

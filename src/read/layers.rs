@@ -8,7 +8,7 @@ use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
-use super::compose::{self, Disk, MissingSource};
+use super::compose::{self, Disk, MissingSource, RunTime};
 use super::files;
 use super::settings::PROJECT_FILE;
 
@@ -89,7 +89,12 @@ impl Shared {
     }
 
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
-    pub(super) fn with(&self, root: &Path, layers: &[PathBuf]) -> Result<Own, Error> {
+    pub(super) fn with(
+        &self,
+        root: &Path,
+        layers: &[PathBuf],
+        run_time: &dyn RunTime,
+    ) -> Result<Own, Error> {
         let mut own = Own {
             layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
@@ -100,7 +105,7 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         for layer in layers {
-            for Layer { tree, kind } in self.composed(root, layer, &mut own)? {
+            for Layer { tree, kind } in self.composed(root, layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
@@ -125,7 +130,13 @@ impl Shared {
 
     /// What a path stands for: a values file for itself, a folder or file with a HelmRelease or an Application for the
     /// layers that it composes.
-    fn composed(&self, root: &Path, path: &Path, own: &mut Own) -> Result<Vec<Layer>, Error> {
+    fn composed(
+        &self,
+        root: &Path,
+        path: &Path,
+        run_time: &dyn RunTime,
+        own: &mut Own,
+    ) -> Result<Vec<Layer>, Error> {
         if !root.join(path).is_dir() {
             let before = own.sources.clone();
             let (tree, found) = files::values(root, path, self.composing.engine, &mut own.sources)?;
@@ -138,7 +149,9 @@ impl Shared {
             }
             own.sources = before;
         }
-        let composed = compose::cluster(&self.disk, path, &self.composing, &mut own.sources)?;
+        let options = &self.composing;
+        let composed =
+            compose::cluster_with(&self.disk, path, options, run_time, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

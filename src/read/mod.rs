@@ -7,6 +7,7 @@ pub mod compose;
 mod extract;
 mod files;
 mod layers;
+mod management;
 mod project;
 mod settings;
 mod typed;
@@ -81,6 +82,8 @@ pub struct Workspace {
     pub shared: Shared,
     /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
+    /// What management clusters tell others at run time.
+    management: management::Management,
     /// The files with image facts, the strongest first, below the root.
     pub facts: Vec<PathBuf>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.

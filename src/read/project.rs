@@ -69,6 +69,9 @@ pub(super) struct ClusterSource {
     /// The namespace of its objects; the cluster's name unless given.
     #[serde(default)]
     pub namespace: Option<String>,
+    /// The cluster that tells it its state at run time; the only one that needs no such state unless given.
+    #[serde(default)]
+    pub management: Option<String>,
 }
 
 /// Where image facts come from and how image fields are written.

@@ -1,13 +1,16 @@
 //! One cluster's values themselves: every layer, all of them merged, and what is needed to evaluate them.
 
+use std::cell::Cell;
+
 use crate::error::Error;
-use crate::evaluate::{Failure, Options};
+use crate::evaluate::{Failure, Options, TemplateCache};
 use crate::model::finding::{Finding, Subject};
 use crate::model::merge::Layer;
 use crate::model::place::Sources;
 use crate::model::value::Node;
 
 use super::compose::MissingSource;
+use super::management::{Depth, State};
 use super::{ClusterEntry, Workspace, cluster, extract};
 
 /// One cluster's values before evaluation.
@@ -34,8 +37,16 @@ pub struct ClusterValues {
 /// A layer cannot be read.
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
     let root = &workspace.settings.root;
-    let own = workspace.shared.with(root, &entry.layers)?;
-    let (_, options) = cluster::release(workspace, entry, &own);
+    let templates = TemplateCache::default();
+    let state = State {
+        workspace,
+        entry,
+        templates: &templates,
+        depth: Depth::Whole,
+        is_used: Cell::new(false),
+    };
+    let own = workspace.shared.with(root, &entry.layers, &state)?;
+    let options = cluster::options(workspace, entry, &own);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
         ..Subject::default()

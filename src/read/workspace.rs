@@ -1,6 +1,6 @@
 //! Where the project is, what it says, and what all its clusters share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::schema::Schemas;
 use crate::targets;
 
 use super::clusters::{self, ClusterEntry};
+use super::management::Management;
 use super::project::{ClusterSource, HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{Request, Workspace, compose, files, layers, typed};
@@ -99,6 +100,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         evaluation: project.file.evaluation,
         shared,
         clusters,
+        management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         facts: facts.iter().map(PathBuf::from).collect(),
         templates: templates
@@ -238,6 +240,7 @@ fn entries(
     }
     findings.extend(shared_names(&entries, &spots));
     findings.extend(illegal_names(&mut entries, &spots));
+    findings.extend(unknown_management(&entries));
     Ok((entries, findings))
 }
 
@@ -324,6 +327,24 @@ fn no_cluster(places: &Places<'_>) -> Finding {
         .unless_set(Level::Warning)
 }
 
+/// What is wrong with the management clusters that entries name.
+fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
+    let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
+    let named: BTreeSet<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.management.as_deref())
+        .collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let unknown = named.into_iter().filter(|name| !names.contains(name));
+    unknown
+        .map(|name| {
+            let message = format!("there is no cluster `{name}` to be the management cluster");
+            let help = suggestion(name, &names, "`management` names a cluster of this project");
+            Finding::new(PROJECT_FILE, message).help(help)
+        })
+        .collect()
+}
+
 fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
     let name: Arc<str> = name.into();
     let namespace = source.namespace.as_deref().map(Arc::from);
@@ -331,6 +352,7 @@ fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEnt
         name,
         namespace,
         layers,
+        management: source.management.as_deref().map(Arc::from),
     }
 }
 

@@ -93,6 +93,22 @@ pub struct MissingSource {
     pub place: Place,
 }
 
+/// Knows what objects of the run time will hold, where the repository tells it elsewhere.
+pub trait RunTime {
+    /// The values under a key of a ConfigMap or Secret that nothing here makes and no file stands for; none where that is
+    /// not known. Their places point into `sources`, which takes the files.
+    ///
+    /// # Errors
+    /// The world failed.
+    fn values(
+        &self,
+        kind: &str,
+        name: &str,
+        key: &str,
+        sources: &mut Sources,
+    ) -> Result<Option<Node>, Error>;
+}
+
 /// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
 /// finding: nobody says which one is the cluster's.
 ///
@@ -104,7 +120,33 @@ pub fn cluster(
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    let mut all = clusters(files, path, options, sources)?;
+    one(files, path, options, None, sources)
+}
+
+/// As [`cluster`], with what is known of the run time.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn cluster_with(
+    files: &dyn Files,
+    path: &Path,
+    options: &Options,
+    run_time: &dyn RunTime,
+    sources: &mut Sources,
+) -> Result<Option<Composition>, Error> {
+    one(files, path, options, Some(run_time), sources)
+}
+
+fn one(
+    files: &dyn Files,
+    path: &Path,
+    options: &Options,
+    run_time: Option<&dyn RunTime>,
+    sources: &mut Sources,
+) -> Result<Option<Composition>, Error> {
+    let mut reader = Reader::new(files, options, sources);
+    reader.run_time = run_time;
+    let mut all = compositions(&mut reader, path, options)?;
     if all.len() > 1 {
         let message = format!(
             "there are several releases, `{}` and `{}`",

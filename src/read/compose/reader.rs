@@ -13,7 +13,7 @@ use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
 use super::files::{Files, Found};
-use super::{FAILED, Options, base64};
+use super::{FAILED, Options, RunTime, base64};
 
 /// Why a composition ends early.
 #[derive(Debug)]
@@ -59,6 +59,8 @@ pub(super) struct Reader<'r> {
     pub(super) shared: &'r Loads,
     /// What was read for this one.
     pub(super) loads: Loads,
+    /// What is known of the run time.
+    pub(super) run_time: Option<&'r dyn RunTime>,
 }
 
 impl<'r> Reader<'r> {
@@ -74,6 +76,7 @@ impl<'r> Reader<'r> {
             findings: Vec::new(),
             shared: &options.shared.loads,
             loads: Loads::new(),
+            run_time: None,
         }
     }
 

@@ -150,10 +150,11 @@ impl Release<'_, '_> {
             Referred::Nothing | Referred::Renamed(_) => match self.given(kind, name) {
                 Some(path) => self.state_data(&path, kind, key)?,
                 None => {
-                    if !is_optional {
+                    let told = self.told(item, kind, name, key)?;
+                    if told.is_none() && !is_optional {
                         self.miss(kind, name, key, name_place);
                     }
-                    return Ok(None);
+                    return Ok(told);
                 }
             },
         };
@@ -171,6 +172,22 @@ impl Release<'_, '_> {
                 Ok(None)
             }
         }
+    }
+
+    /// What is known of an object of the run time.
+    fn told(
+        &mut self,
+        item: &Node,
+        kind: &str,
+        name: &str,
+        key: &str,
+    ) -> Result<Option<Override>, Stop> {
+        let is_path = text(item, &["targetPath"]).is_some_and(|path| !path.is_empty());
+        let Some(run_time) = self.reader.run_time.filter(|_| !is_path) else {
+            return Ok(None);
+        };
+        let values = run_time.values(kind, name, key, self.reader.sources)?;
+        Ok(values.map(Override::Values))
     }
 
     fn override_of(&mut self, item: &Node, value: String, place: Place) -> Result<Override, Stop> {

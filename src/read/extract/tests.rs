@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::evaluate::{Evaluator, Options, TemplateCache};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalogue::{Catalogue, CatalogueEntry};
 use crate::model::cluster::{Cluster, LevelName, Pool, PoolName};
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Subject};
@@ -322,6 +322,30 @@ suffix: two
         (sylva.enabled, catalogue.registries["unused"].enabled),
         (true, false)
     );
+}
+
+#[test]
+fn the_old_switches_serve_what_either_turns_on_and_a_default_only_beside_no_image_of_ones_own() {
+    let switches = "\
+sylva_diskimagebuilder_images:
+  both: {enabled: false, default_enabled: true}
+  default: {default_enabled: true}
+  named: {enabled: true, default_enabled: false}
+  neither: {enabled: false}
+  unsaid: {}
+";
+    let served = |text: &str| {
+        let (catalogue, _) = catalogue(text);
+        let on = |entry: &&CatalogueEntry| entry.enabled.as_ref().is_some_and(|flag| flag.value);
+        let names = catalogue.entries.iter().filter(on);
+        names
+            .map(|entry| entry.name.value.to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(served(switches), "both default named");
+    let own = "os_images: {own: {uri: 'http://h/f'}}\n";
+    assert_eq!(served(&format!("{own}{switches}")), "own named");
 }
 
 #[test]

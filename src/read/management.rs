@@ -1,0 +1,344 @@
+//! What a management cluster tells its workload clusters at run time, worked out from its own values.
+//!
+//! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for
+//! a layer of its values (T17). Where both stand in one repository, nobody has to give that object as a file.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::error::Error;
+use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
+use crate::model::place::{FileId, Place, Source, Sources};
+use crate::model::value::{Entry, Node, Value};
+
+use super::compose::RunTime;
+use super::{ClusterEntry, Workspace, cluster};
+
+/// The objects by kind and name, and the management cluster's value that each holds under [`KEY`].
+const OBJECTS: [(&str, &str, &str); 3] = [
+    (
+        "ConfigMap",
+        "mgmt-cluster-state-values",
+        "mgmt_cluster_state_values",
+    ),
+    // Up to 2025-03.
+    (
+        "ConfigMap",
+        "shared-workload-clusters-settings",
+        "shared_workload_clusters_values",
+    ),
+    (
+        "Secret",
+        "shared-workload-clusters-settings",
+        "shared_workload_clusters_secret_values",
+    ),
+];
+
+/// The key of the objects.
+const KEY: &str = "values";
+
+/// Whether a management cluster makes this object.
+pub(super) fn is_told(kind: &str, name: &str) -> bool {
+    object(kind, name).is_some()
+}
+
+fn object(kind: &str, name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    OBJECTS
+        .iter()
+        .find(|object| object.0 == kind && object.1 == name)
+}
+
+/// How far the management cluster's value is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Depth {
+    /// Not at all: an expression stands as one that fails, so that it is known whether it is needed.
+    Needed,
+    /// All of it; what cannot be evaluated fails where it is needed.
+    Whole,
+}
+
+/// What was worked out so far, each object of each management cluster once.
+#[derive(Default)]
+pub(super) struct Management {
+    /// The only cluster that is told nothing itself, once somebody had to know.
+    only: OnceLock<Option<Arc<str>>>,
+    told: Mutex<BTreeMap<Told, Option<Arc<Values>>>>,
+}
+
+/// Management cluster, value and depth.
+type Told = (Arc<str>, &'static str, Depth);
+
+/// A tree and the files that its places point into.
+struct Values {
+    tree: Node,
+    files: HashMap<FileId, Arc<Source>>,
+}
+
+/// What one cluster is told.
+pub(super) struct State<'w> {
+    pub(super) workspace: &'w Workspace,
+    pub(super) entry: &'w ClusterEntry,
+    pub(super) templates: &'w TemplateCache,
+    pub(super) depth: Depth,
+    /// Whether anything was asked for and known.
+    pub(super) is_used: Cell<bool>,
+}
+
+impl RunTime for State<'_> {
+    fn values(
+        &self,
+        kind: &str,
+        name: &str,
+        key: &str,
+        sources: &mut Sources,
+    ) -> Result<Option<Node>, Error> {
+        let Some((kind, _, value)) = object(kind, name).filter(|_| key == KEY) else {
+            return Ok(None);
+        };
+        let Some(management) = self.management() else {
+            return Ok(None);
+        };
+        let management_name = Arc::clone(&management.name);
+        let told = &self.workspace.management.told;
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match told.get(&(Arc::clone(&management_name), *value, self.depth)) {
+            Some(known) => known.clone(),
+            None => {
+                let worked_out = self.work_out(management, value, *kind == "Secret")?;
+                let worked_out = worked_out.map(Arc::new);
+                told.insert((management_name, value, self.depth), worked_out.clone());
+                worked_out
+            }
+        };
+        drop(told);
+        Ok(known.map(|values| {
+            self.is_used.set(true);
+            let ids = values
+                .files
+                .iter()
+                .map(|(id, source)| (*id, sources.adopt(source)));
+            moved(&values.tree, &ids.collect())
+        }))
+    }
+}
+
+impl State<'_> {
+    /// The cluster that tells this one: the one that its entry names, else the only one that there is.
+    fn management(&self) -> Option<&ClusterEntry> {
+        let only = || {
+            let only = &self.workspace.management.only;
+            only.get_or_init(|| only_management(self.workspace)).clone()
+        };
+        let name = self.entry.management.clone().or_else(only)?;
+        let mut entries = self.workspace.clusters.iter();
+        entries.find(|entry| entry.name == name && entry.name != self.entry.name)
+    }
+
+    fn work_out(
+        &self,
+        management: &ClusterEntry,
+        value: &str,
+        is_secret: bool,
+    ) -> Result<Option<Values>, Error> {
+        let root = &self.workspace.settings.root;
+        let shared = &self.workspace.shared;
+        let own = shared.with(root, &management.layers, &Nothing::default())?;
+        let Some(raw) = own.values.at(&[value]) else {
+            return Ok(None);
+        };
+        let options = cluster::options(self.workspace, management, &own);
+        let evaluator = Evaluator::new(&own.values, &options, self.templates);
+        let teller = Teller {
+            management: &management.name,
+            depth: self.depth,
+        };
+        let tree = match evaluator.root().child(value) {
+            Ok(Some(branch)) => teller.tree(raw, &branch),
+            Ok(None) => None,
+            Err(failure) => Some(teller.failing(raw, value, &failure)),
+        };
+        let Some(tree) = tree else { return Ok(None) };
+        let mut files = HashMap::new();
+        gather(&tree, &own.sources, is_secret, &mut files);
+        Ok(Some(Values { tree, files }))
+    }
+}
+
+/// The name of the cluster that is told nothing itself and has something to tell; none where there are several.
+fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
+    let root: &Path = &workspace.settings.root;
+    let is_management = |entry: &&ClusterEntry| {
+        let asks = Nothing::default();
+        let own = workspace.shared.with(root, &entry.layers, &asks);
+        let tells = own.is_ok_and(|own| {
+            let has = |object: &(&str, &str, &str)| own.values.at(&[object.2]).is_some();
+            own.release.is_some() && OBJECTS.iter().any(has)
+        });
+        tells && !asks.is_asked.get()
+    };
+    let candidates = workspace.clusters.iter();
+    let mut candidates = candidates
+        .filter(|entry| entry.management.is_none())
+        .filter(is_management);
+    let only = candidates.next()?;
+    match candidates.next() {
+        None => Some(Arc::clone(&only.name)),
+        Some(_) => None,
+    }
+}
+
+/// Tells nothing, and remembers whether it was asked.
+#[derive(Default)]
+pub(super) struct Nothing {
+    is_asked: Cell<bool>,
+}
+
+impl RunTime for Nothing {
+    fn values(
+        &self,
+        kind: &str,
+        name: &str,
+        _: &str,
+        _: &mut Sources,
+    ) -> Result<Option<Node>, Error> {
+        self.is_asked
+            .set(self.is_asked.get() || is_told(kind, name));
+        Ok(None)
+    }
+}
+
+/// Writes the value as the object would hold it.
+struct Teller<'a> {
+    management: &'a str,
+    depth: Depth,
+}
+
+impl Teller<'_> {
+    /// The value, evaluated as far as wanted; none where an expression leaves it out.
+    fn tree(&self, raw: &Node, branch: &Branch) -> Option<Node> {
+        if raw.is_literal() {
+            return Some(raw.clone());
+        }
+        if let Value::Map(map) = &raw.value {
+            return Some(match branch.entries() {
+                Err(failure) => self.failing(raw, &branch.path(), &failure),
+                Ok(entries) => {
+                    let unknown = Node::computed(Value::Null);
+                    let entries = entries.unwrap_or_default().into_iter();
+                    let told = entries.filter_map(|entry| {
+                        let node = match map.get(&entry.key) {
+                            Some(raw) => self.tree(raw, &entry.branch),
+                            // An expression made the key.
+                            None => self.value(&unknown, &entry.branch),
+                        };
+                        Some(Entry {
+                            key: entry.key,
+                            key_place: entry.key_place,
+                            node: node?,
+                        })
+                    });
+                    Node {
+                        value: Value::Map(Arc::new(told.collect())),
+                        place: raw.place,
+                    }
+                }
+            });
+        }
+        self.value(raw, branch)
+    }
+
+    fn value(&self, raw: &Node, branch: &Branch) -> Option<Node> {
+        if self.depth == Depth::Needed {
+            return Some(fails(raw, "it is not evaluated yet"));
+        }
+        match branch.node() {
+            Ok(node) => node,
+            Err(failure) => Some(self.failing(raw, &branch.path(), &failure)),
+        }
+    }
+
+    /// A value that tells why there is none, where it is needed.
+    fn failing(&self, raw: &Node, path: &str, failure: &Failure) -> Node {
+        let management = self.management;
+        let message = format!("`{path}` of the management cluster `{management}` fails: {failure}");
+        fails(raw, &message)
+    }
+}
+
+/// A value whose expression fails with this message.
+fn fails(raw: &Node, message: &str) -> Node {
+    Node {
+        value: Value::from(format!("{{{{ fail {message:?} }}}}")),
+        place: raw.place,
+    }
+}
+
+/// The files that a tree's places point into; marked as secrets, their text is never shown.
+fn gather(
+    node: &Node,
+    sources: &Sources,
+    is_secret: bool,
+    files: &mut HashMap<FileId, Arc<Source>>,
+) {
+    let mut add = |place: Place| {
+        if let (false, Some(source)) = (files.contains_key(&place.file), sources.get(place.file)) {
+            let source = match is_secret && !source.secret {
+                false => Arc::clone(source),
+                true => Arc::new(Source {
+                    secret: true,
+                    ..Source::new(Arc::clone(&source.path), source.text.clone())
+                }),
+            };
+            files.insert(place.file, source);
+        }
+    };
+    add(node.place);
+    match &node.value {
+        Value::Map(map) => {
+            for entry in map.iter() {
+                add(entry.key_place);
+            }
+            for entry in map.iter() {
+                gather(&entry.node, sources, is_secret, files);
+            }
+        }
+        Value::List(items) => {
+            for item in items.iter() {
+                gather(item, sources, is_secret, files);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same tree with its files' numbers as another cluster has them.
+fn moved(node: &Node, ids: &HashMap<FileId, FileId>) -> Node {
+    let place = |place: Place| Place {
+        file: ids.get(&place.file).copied().unwrap_or(place.file),
+        ..place
+    };
+    let value = match &node.value {
+        Value::Map(map) => Value::Map(Arc::new(
+            map.iter()
+                .map(|entry| Entry {
+                    key: Arc::clone(&entry.key),
+                    key_place: place(entry.key_place),
+                    node: moved(&entry.node, ids),
+                })
+                .collect(),
+        )),
+        Value::List(items) => Value::from(
+            items
+                .iter()
+                .map(|item| moved(item, ids))
+                .collect::<Vec<_>>(),
+        ),
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: place(node.place),
+    }
+}

@@ -1,0 +1,105 @@
+//! Every limit of an evaluation: what just fits is answered, one less is refused in words.
+
+use metalmark::gotemplate::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
+use metalmark::regexp::Regexp;
+
+fn run(text: &str, limits: Limits) -> Result<String, (ErrorClass, String)> {
+    let told = |error: metalmark::gotemplate::Error| (error.class, error.message);
+    let template = parse("text", text).map_err(told)?;
+    execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)).map_err(told)
+}
+
+/// The least that an expression needs of something, found by halving.
+fn least(most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_little, mut enough) = (0, most);
+    assert!(fits(enough) && !fits(too_little));
+    while enough - too_little > 1 {
+        let middle = too_little + (enough - too_little) / 2;
+        if fits(middle) {
+            enough = middle;
+        } else {
+            too_little = middle;
+        }
+    }
+    enough
+}
+
+#[test]
+fn the_last_step_that_fits_is_taken_and_the_next_is_refused() {
+    let text = "{{ range $x := until 50 }}{{ $x }}{{ end }}";
+    let with = |steps| {
+        let limits = Limits::default();
+        run(text, Limits { steps, ..limits })
+    };
+    let steps = least(10_000, |steps| with(steps).is_ok());
+    assert!(steps > 50, "each turn counts: {steps}");
+    let (class, message) = with(steps - 1).expect_err("one step too many");
+    assert_eq!(class, ErrorClass::Limit);
+    assert_eq!(
+        message,
+        format!("the expression takes more than {} steps", steps - 1)
+    );
+}
+
+#[test]
+fn the_last_byte_that_fits_is_written_and_the_next_is_refused() {
+    let text = "{{ repeat 1000 \"x\" }}";
+    let with = |bytes| {
+        let limits = Limits::default();
+        run(text, Limits { bytes, ..limits })
+    };
+    let bytes = least(1 << 20, |bytes| with(bytes).is_ok());
+    assert!(
+        (1000..=4000).contains(&bytes),
+        "about what it writes: {bytes}"
+    );
+    let (class, message) = with(bytes - 1).expect_err("one byte too many");
+    assert_eq!(class, ErrorClass::Limit);
+    assert_eq!(
+        message,
+        format!("the expression makes more than {} bytes of text", bytes - 1)
+    );
+}
+
+#[test]
+fn the_deepest_template_that_fits_is_run_and_the_next_is_refused() {
+    let text = |depth: usize| {
+        let define = |level: usize| {
+            let inner = format!("{{{{ template \"t{}\" }}}}", level + 1);
+            format!("{{{{ define \"t{level}\" }}}}{inner}{{{{ end }}}}")
+        };
+        let defined: String = (1..depth).map(define).collect();
+        format!("{defined}{{{{ define \"t{depth}\" }}}}x{{{{ end }}}}{{{{ template \"t1\" }}}}")
+    };
+    let limits = Limits {
+        depth: 20,
+        ..Limits::default()
+    };
+    // The template that begins is one of them.
+    assert_eq!(run(&text(19), limits).as_deref(), Ok("x"));
+    let (class, message) = run(&text(20), limits).expect_err("one too many");
+    assert_eq!(class, ErrorClass::Depth);
+    assert!(
+        message.starts_with("templates are nested more than 20 deep"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
+    let pattern = |times: u64| format!("^({}){{{times}}}$", "[a-z0-9]{40}");
+    let times = least(1000, |times| Regexp::new(&pattern(1000 - times)).is_ok());
+    let most = 1000 - times;
+    assert!(most >= 1);
+    let text = "a".repeat(40 * most as usize);
+    let fits = Regexp::new(&pattern(most)).expect("it fits");
+    assert!(fits.is_match(&text) && !fits.is_match(&text[1..]));
+    let error = Regexp::new(&pattern(most + 1)).expect_err("it does not");
+    assert!(!error.message.is_empty());
+}
+
+#[test]
+fn a_pattern_that_is_large_by_nesting_is_refused_by_its_size() {
+    let error = Regexp::new(r"(?i)(\pL{1000}){1}").expect_err("too large");
+    assert!(error.message.contains("limit"), "{}", error.message);
+}

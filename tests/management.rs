@@ -1,0 +1,221 @@
+//! A workload cluster is told its management cluster's state: worked out from the repository, where somebody needs it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Metalmark;
+
+/// The chart's values, as Sylva's are made.
+const CHART: &str = "\
+cluster: {name: x, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}}
+versions: {current: v1.31.8+rke2r1}
+_internal: {state: {}}
+os_images:
+  ubuntu-noble-plain-rke2-1-31-8: {uri: 'https://images.example.org/u.raw', os: ubuntu, k8s-version: 1.31.8+rke2r1, k8s-flavor: rke2, image-format: raw, sha256: \"a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447\"}
+mgmt_cluster_state_values:
+  cluster:
+    k8s_version: '{{ .Values.versions.current }}'
+    broken: '{{ fail \"never needed\" }}'
+    left_out: '{{ tuple 1 false | include \"set-only-if\" }}'
+  _internal:
+    enabled: '{{ dict \"capi\" true \"rancher\" (not .Values.lab) | include \"preserve-type\" }}'
+";
+
+const RELEASE: &str = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: sylva-units, namespace: NAMESPACE}
+spec:
+  chart: {spec: {chart: chart, sourceRef: {kind: GitRepository, name: here}, valuesFiles: [chart/values.yaml]}}
+  valuesFrom: [STATE{kind: ConfigMap, name: own, valuesKey: values}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: own, namespace: NAMESPACE}
+data:
+  values: |
+";
+
+const STATE: &str = "{kind: ConfigMap, name: mgmt-cluster-state-values, valuesKey: values}, ";
+
+fn repository() -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    write(scratch.path(), "chart/values.yaml", CHART);
+    scratch
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+    fs::write(path, text).expect("written");
+}
+
+/// A folder with a release: of a management cluster, or of one that is told the state.
+fn cluster(root: &Path, name: &str, state: &str, values: &str) {
+    let values: String = values.lines().map(|line| format!("    {line}\n")).collect();
+    let release = RELEASE.replace("NAMESPACE", name).replace("STATE", state);
+    write(
+        root,
+        &format!("{name}/release.yaml"),
+        &format!("{release}{}", values),
+    );
+}
+
+/// A management cluster and a workload cluster that boots the catalogue's image by version.
+fn both(root: &Path) {
+    cluster(
+        root,
+        "mgmt",
+        "",
+        "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}",
+    );
+    cluster(
+        root,
+        "edge",
+        STATE,
+        "cluster: {capm3: {os_image_selector: {os: ubuntu}}}",
+    );
+    write(
+        root,
+        "metalmark.yaml",
+        "clusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n",
+    );
+}
+
+fn check(root: &Path) -> String {
+    let outcome = Metalmark::within(root)
+        .args(["check", "--color", "never"])
+        .run();
+    format!("{}{}", outcome.stdout, outcome.stderr)
+}
+
+fn explain(root: &Path, cluster: &str) -> String {
+    let outcome = Metalmark::within(root)
+        .args(["explain", cluster, "--color", "never"])
+        .run();
+    format!("{}{}", outcome.stdout, outcome.stderr)
+}
+
+#[test]
+fn a_workload_cluster_has_what_its_management_cluster_tells_with_its_place() {
+    let scratch = repository();
+    both(scratch.path());
+    for evaluation in ["lazy", "exact"] {
+        let project = "clusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n";
+        write(
+            scratch.path(),
+            "metalmark.yaml",
+            &format!("evaluation: {evaluation}\n{project}"),
+        );
+        let told = explain(scratch.path(), "edge");
+        assert!(
+            told.contains("Kubernetes v1.31.8+rke2r1  (chart/values.yaml:"),
+            "{told}"
+        );
+        assert!(
+            told.contains("boots image `ubuntu-noble-plain-rke2-1-31-8`"),
+            "{told}"
+        );
+        let found = check(scratch.path());
+        assert!(!found.contains("error["), "{found}");
+        assert!(!found.contains("never needed"), "{found}");
+    }
+}
+
+#[test]
+fn an_expression_that_yields_a_map_is_told_as_one() {
+    let scratch = repository();
+    both(scratch.path());
+    let version =
+        "'{{ if .Values._internal.enabled.rancher }}v1.31.8+rke2r1{{ else }}v1.30.0{{ end }}'";
+    cluster(
+        scratch.path(),
+        "edge",
+        STATE,
+        &format!(
+            "cluster: {{k8s_version: {version}, capm3: {{os_image_selector: {{os: ubuntu}}}}}}"
+        ),
+    );
+    let told = explain(scratch.path(), "edge");
+    assert!(
+        told.contains("Kubernetes v1.31.8+rke2r1  (edge/release.yaml:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_fails_there_is_told_where_it_is_needed() {
+    let scratch = repository();
+    both(scratch.path());
+    cluster(
+        scratch.path(),
+        "edge",
+        STATE,
+        "cluster: {k8s_version: '{{ .Values.cluster.broken }}', capm3: {os_image_selector: {os: ubuntu}}}",
+    );
+    let found = check(scratch.path());
+    assert!(found.contains("error[expression-error]"), "{found}");
+    assert!(
+        found.contains("`mgmt_cluster_state_values.cluster.broken` of the management cluster `mgmt` fails: never needed"),
+        "{found}"
+    );
+}
+
+#[test]
+fn of_two_management_clusters_the_project_names_one() {
+    let scratch = repository();
+    both(scratch.path());
+    let other = "versions: {current: v1.30.12+rke2r1}\ncluster: {k8s_version: v1.31.8+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}";
+    cluster(scratch.path(), "other", "", other);
+    let project = |management: &str| {
+        format!(
+            "clusters: [{{name: mgmt, values: [mgmt]}}, {{name: other, values: [other]}}, {{name: edge, values: [edge]{management}}}]\n"
+        )
+    };
+    write(scratch.path(), "metalmark.yaml", &project(""));
+    let found = check(scratch.path());
+    assert!(found.contains("error[value-missing]"), "{found}");
+    assert!(
+        found.contains("or name the cluster that tells it: `management: …`"),
+        "{found}"
+    );
+    write(
+        scratch.path(),
+        "metalmark.yaml",
+        &project(", management: other"),
+    );
+    let told = explain(scratch.path(), "edge");
+    assert!(told.contains("Kubernetes v1.30.12+rke2r1"), "{told}");
+    write(
+        scratch.path(),
+        "metalmark.yaml",
+        &project(", management: othr"),
+    );
+    let found = check(scratch.path());
+    assert!(
+        found.contains("there is no cluster `othr` to be the management cluster"),
+        "{found}"
+    );
+    assert!(found.contains("did you mean `other`?"), "{found}");
+}
+
+#[test]
+fn a_file_given_for_the_object_wins() {
+    let scratch = repository();
+    both(scratch.path());
+    write(
+        scratch.path(),
+        "state.yaml",
+        "cluster: {k8s_version: v1.29.15+rke2r1}\n",
+    );
+    write(
+        scratch.path(),
+        "metalmark.yaml",
+        "state: {ConfigMap/mgmt-cluster-state-values: state.yaml}\nclusters: [{name: mgmt, values: [mgmt]}, {name: edge, values: [edge]}]\n",
+    );
+    let told = explain(scratch.path(), "edge");
+    assert!(
+        told.contains("Kubernetes v1.29.15+rke2r1  (state.yaml:1:"),
+        "{told}"
+    );
+}
