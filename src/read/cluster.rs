@@ -12,6 +12,7 @@ use crate::model::workspace::ClusterRead;
 
 use super::compose::MissingSource;
 use super::extract::{self, CATALOGUE_KEYS};
+use super::layers::Own;
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
 
@@ -59,18 +60,7 @@ pub fn cluster(
     let own = workspace
         .shared
         .with(&workspace.settings.root, &entry.layers)?;
-    let composed = own
-        .release
-        .as_ref()
-        .map(|(_, namespace)| namespace)
-        .filter(|namespace| !is_placeholder(namespace));
-    let namespace = match (&entry.namespace, composed) {
-        (Some(named), _) => Arc::clone(named),
-        (None, Some(composed)) => composed.as_str().into(),
-        (None, None) => Arc::clone(&entry.name),
-    };
-    let release = own.release.as_ref().map(|(name, _)| name.as_str());
-    let options = options(workspace, release, Some(&namespace));
+    let (namespace, options) = release(workspace, entry, &own);
     let evaluator = Evaluator::new(&own.values, &options, templates);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
@@ -103,6 +93,27 @@ pub fn cluster(
     })
 }
 
+/// The namespace of a cluster's objects, and how its values are evaluated: as the release that composes it, if one does.
+pub(super) fn release(
+    workspace: &Workspace,
+    entry: &ClusterEntry,
+    own: &Own,
+) -> (Arc<str>, Options) {
+    let composed = own
+        .release
+        .as_ref()
+        .map(|(_, namespace)| namespace)
+        .filter(|namespace| !is_placeholder(namespace));
+    let namespace = match (&entry.namespace, composed) {
+        (Some(named), _) => Arc::clone(named),
+        (None, Some(composed)) => composed.as_str().into(),
+        (None, None) => Arc::clone(&entry.name),
+    };
+    let release = own.release.as_ref().map(|(name, _)| name.as_str());
+    let options = options(workspace, release, Some(&namespace));
+    (namespace, options)
+}
+
 /// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
 /// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
 fn is_placeholder(namespace: &str) -> bool {
@@ -110,7 +121,7 @@ fn is_placeholder(namespace: &str) -> bool {
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.
-fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
+pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
     let wanted = missing
         .iter()
         .map(|missing| format!("`{}/{}`", missing.kind, missing.name));

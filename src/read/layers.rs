@@ -21,6 +21,8 @@ pub struct Shared {
     chart: Node,
     /// The layers above it, merged.
     overrides: Node,
+    /// Each layer by itself, lowest first.
+    layers: Vec<Layer>,
     /// Both, merged: what a cluster without values of its own has.
     pub(super) values: Node,
     /// The files, shared by every cluster's sources.
@@ -43,13 +45,19 @@ pub(super) fn shared(
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
+    let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         let (tree, found) = files::values(root, layer, engine, &mut sources)?;
         findings.extend(found);
-        match index {
-            0 => chart = tree,
-            _ => overrides = merge::merge(&overrides, &tree),
+        let kind = match index {
+            0 => LayerKind::Chart,
+            _ => LayerKind::Override,
+        };
+        match kind {
+            LayerKind::Chart => chart = tree.clone(),
+            LayerKind::Override => overrides = merge::merge(&overrides, &tree),
         }
+        all.push(Layer { tree, kind });
     }
     let merged = merge::over_chart(&chart, &overrides, engine);
     findings.extend(
@@ -65,6 +73,7 @@ pub(super) fn shared(
     let shared = Shared {
         chart,
         overrides,
+        layers: all,
         values: merged.tree,
         sources: sources.share(),
         composing,
@@ -82,6 +91,7 @@ impl Shared {
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
     pub(super) fn with(&self, root: &Path, layers: &[PathBuf]) -> Result<Own, Error> {
         let mut own = Own {
+            layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
             sources: self.sources.clone(),
             findings: Vec::new(),
@@ -90,14 +100,18 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         for layer in layers {
-            for Layer { tree, kind } in self.layers(root, layer, &mut own)? {
+            for Layer { tree, kind } in self.composed(root, layer, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
                 };
                 *side = merge::merge(side, &tree);
+                own.layers.push(Layer { tree, kind });
             }
         }
+        // The chart's layers lie below all others, whoever names them.
+        own.layers
+            .sort_by_key(|layer| layer.kind != LayerKind::Chart);
         let merged = merge::over_chart(&chart, &user, self.composing.engine);
         let clashes = merged
             .conflicts
@@ -111,7 +125,7 @@ impl Shared {
 
     /// What a path stands for: a values file for itself, a folder or file with a HelmRelease or an Application for the
     /// layers that it composes.
-    fn layers(&self, root: &Path, path: &Path, own: &mut Own) -> Result<Vec<Layer>, Error> {
+    fn composed(&self, root: &Path, path: &Path, own: &mut Own) -> Result<Vec<Layer>, Error> {
         if !root.join(path).is_dir() {
             let before = own.sources.clone();
             let (tree, found) = files::values(root, path, self.composing.engine, &mut own.sources)?;
@@ -154,6 +168,8 @@ fn is_manifest(tree: &Node) -> bool {
 
 /// One cluster's merged values.
 pub(super) struct Own {
+    /// All layers, each by itself, lowest first.
+    pub(super) layers: Vec<Layer>,
     pub(super) values: Node,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,

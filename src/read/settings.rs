@@ -45,7 +45,13 @@ impl Places<'_> {
     /// Where a word stands in the file, quoted or not: for names that no path leads to.
     pub(super) fn word(&self, word: &str) -> Option<Spot> {
         let source = self.source?;
-        let start = source.text.find(word)? as u32;
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+        let stands_alone = |start: &usize| {
+            let (before, after) = (&source.text[..*start], &source.text[start + word.len()..]);
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        };
+        let mut found = source.text.match_indices(word).map(|(start, _)| start);
+        let start = found.find(stands_alone)? as u32;
         Some(Spot {
             source: std::sync::Arc::clone(source),
             start,

@@ -176,11 +176,11 @@ impl Walk<'_> {
             Some("object") => "a map",
             _ => return Some(data),
         };
-        let message = format!(
-            "`{}` is {wanted}, and this is {}",
-            self.place_name(),
-            value.kind()
-        );
+        let found = match value {
+            Value::Number(_) if wanted == "a whole number" => format!("`{}`", shown(&data)),
+            _ => value.kind().to_owned(),
+        };
+        let message = format!("`{}` is {wanted}, and this is {found}", self.place_name());
         let help = match value {
             Value::Bool(_) if wanted == "a string" => {
                 "`on`, `off`, `yes` and `no` are booleans to YAML 1.1: quote the word".to_owned()
@@ -196,15 +196,14 @@ impl Walk<'_> {
     fn no_choice(&mut self, words: &[String], found: &Json, place: Place) -> Option<Json> {
         let listed = words.iter().map(|word| format!("`{word}`"));
         let listed = listed.collect::<Vec<_>>().join(", ");
+        let name = self.place_name();
         let message = match found {
-            Json::Array(_) | Json::Object(_) => {
-                format!("`{}` is one of {listed}", self.place_name())
+            Json::Array(_) | Json::Object(_) => format!("`{name}` is one of {listed}"),
+            // A number in quotes.
+            Json::String(text) if words.contains(text) => {
+                format!("`{name}` is one of {listed}, not `{found}`")
             }
-            _ => format!(
-                "`{}` is one of {listed}, not `{}`",
-                self.place_name(),
-                shown(found)
-            ),
+            _ => format!("`{name}` is one of {listed}, not `{}`", shown(found)),
         };
         let near = did_you_mean(&shown(found), words.iter().map(String::as_str));
         let help = match near {

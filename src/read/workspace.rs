@@ -61,6 +61,9 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .collect::<Vec<_>>();
     let (clusters, found) = entries(&root, &project.file, &flags.clusters, &places)?;
     project.findings.extend(found);
+    if clusters.is_empty() && project.findings.is_empty() {
+        project.findings.push(no_cluster(&places));
+    }
     let state = project.file.state.iter();
     let composing = compose::Options {
         engine,
@@ -235,9 +238,6 @@ fn entries(
     }
     findings.extend(shared_names(&entries, &spots));
     findings.extend(illegal_names(&mut entries, &spots));
-    if sources.is_empty() {
-        findings.push(no_cluster(places));
-    }
     Ok((entries, findings))
 }
 
@@ -371,7 +371,7 @@ fn unknown_names(
         );
         findings.push(
             Finding::new(PROJECT_FILE, message)
-                .at(places.word(&output.target), "")
+                .at(output.spot.as_ref().and(places.word(&output.target)), "")
                 .help(help),
         );
     }

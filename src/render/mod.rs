@@ -12,7 +12,7 @@ mod engine;
 mod stamp;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use minijinja::Value as Context;
@@ -33,6 +33,7 @@ pub struct Renderer<'a> {
     settings: &'a Settings,
     schemas: Option<&'a Schemas>,
     engine: Engine,
+    overridden: BTreeSet<String>,
     outputs: Vec<Prepared<'a>>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> Renderer<'a> {
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
-                report(unknown_target(output));
+                // Told where the project file is read.
                 continue;
             };
             let path_template = format!("outputs[{index}].path");
@@ -90,6 +91,7 @@ impl<'a> Renderer<'a> {
             settings,
             schemas,
             engine,
+            overridden: overrides.keys().cloned().collect(),
             outputs,
         }
     }
@@ -255,8 +257,15 @@ impl<'a> Renderer<'a> {
                 // An own template that writes no object leaves the file out: an empty one would prune like none.
                 Ok(text) if file.content == Content::Objects && documents::is_blank(&text) => {}
                 Ok(text) => {
-                    documents::check((&path, &text), file.content, self.schemas, report);
-                    files.push(ManifestFile::new(path, text, owner));
+                    let content = match file.content {
+                        Content::TheseObjects(_) if self.overridden.contains(&template) => {
+                            Content::Objects
+                        }
+                        content => content,
+                    };
+                    documents::check((&path, &text), &content, self.schemas, report);
+                    // Copied, because the text grew by doubling and thousands may be held until all is checked.
+                    files.push(ManifestFile::new(path, text.as_str(), owner));
                 }
                 Err(finding) => report(*finding),
             }
@@ -314,16 +323,4 @@ fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
     );
     let finding = finding.at(Some(spot), "").unless_set(Level::Warning);
     Some(finding.help(format!("did you mean `{meant}`?")))
-}
-
-fn unknown_target(output: &Output) -> Finding {
-    let known: Vec<&str> = targets::TARGETS
-        .iter()
-        .map(|target| target.name())
-        .collect();
-    Finding::new(
-        "project-file",
-        format!("there is no output target `{}`", output.target),
-    )
-    .help(format!("write one of {}", known.join(", ")))
 }

@@ -103,10 +103,12 @@ pub struct TargetFile {
 }
 
 /// What a file holds, and so how it is checked once rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Kubernetes objects, each with apiVersion, kind and a legal name.
     Objects,
+    /// The same, and these they are wherever the embedded template writes them, so that the text need not be read again.
+    TheseObjects(Vec<Node>),
     /// Any other YAML: values, a kustomization.
     Yaml,
 }

@@ -27,7 +27,7 @@ pub(super) fn tree(json: &serde_json::Value) -> Node {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(flag) => Value::Bool(*flag),
         serde_json::Value::Number(number) => {
-            Value::Number(Number::Float(number.as_f64().expect("a number fits")))
+            Value::Number(Number::Float(number.as_f64().expect("a JSON number")))
         }
         serde_json::Value::String(text) => Value::from(text.as_str()),
         serde_json::Value::Array(items) => Value::from(items.iter().map(tree).collect::<Vec<_>>()),

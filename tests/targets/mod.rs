@@ -509,8 +509,6 @@ fn an_option_that_is_missing_or_wrong_is_a_finding_with_the_line_to_write() {
         message,
         "option `name-suffix-hash` of target `configmap` is true or false, not `\"yes\"`"
     );
-    let (message, _) = told("manifest", json!({}));
-    assert_eq!(message, "there is no output target `manifest`");
 }
 
 #[test]

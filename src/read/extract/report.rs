@@ -53,7 +53,16 @@ impl<'s> Report<'s> {
             ErrorClass::NilPointer => "value-missing",
             _ => "expression-error",
         };
-        let mut finding = Finding::new(rule, failure.message.clone());
+        let secret = |place| {
+            let spot = self.sources.resolve(place);
+            spot.is_some_and(|spot| spot.source.secret)
+        };
+        let message = if failure.chain.iter().any(|step| secret(step.place)) {
+            "the expression cannot be evaluated; why is not said of a file of secrets".to_owned()
+        } else {
+            failure.message.clone()
+        };
+        let mut finding = Finding::new(rule, message);
         let mut steps = failure.chain.iter().rev();
         if let Some(fault) = steps.next() {
             let at = self.inside(fault.place, &fault.text, fault.span.clone());
