@@ -30,8 +30,9 @@ pub(crate) fn python_with_yaml() -> Option<PathBuf> {
     None
 }
 
+/// Says that a test is skipped for want of something; fails if `METALMARK_REQUIRE` names it.
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn missing(name: &str) {
+pub(crate) fn missing(name: &str) {
     let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
     assert!(
         !required.split([',', ' ']).any(|word| word == name),

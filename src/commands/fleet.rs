@@ -150,12 +150,7 @@ fn conclude<T>(
         }
         all.push(part.uses);
     }
-    let shared = resolve::cluster(
-        read::shared(workspace, &tools.shared),
-        &tools.catalogues,
-        &workspace.settings,
-        &tools.patterns,
-    )?;
+    let shared = shared(workspace, tools)?;
     let input = WorkspaceInput {
         uses: &all,
         images: &shared.images,
@@ -167,6 +162,16 @@ fn conclude<T>(
     survey.judged.extend(whole.findings);
     survey.served = Arc::new(images);
     Ok(survey)
+}
+
+/// What the layers that every cluster shares come to by themselves.
+fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
+    resolve::cluster(
+        read::shared(workspace, &tools.shared),
+        &tools.catalogues,
+        &workspace.settings,
+        &tools.patterns,
+    )
 }
 
 fn uses(view: &ClusterView) -> ImageUse {

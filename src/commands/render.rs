@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::check::Checked;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
 use crate::model::policy::Date;
+use crate::model::workspace::ClusterView;
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::report;
@@ -94,22 +96,13 @@ fn print(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let mut found = Vec::new();
-        let files = match checked.has_errors() {
-            true => Vec::new(),
-            false => renderer.cluster(view, &mut |finding| found.push(finding)),
-        };
-        Ok((files, found))
+        Ok(rendered(renderer, view, checked))
     })?;
     let shared = shared_files(workspace, renderer, &mut survey, options);
     let verdict = report(workspace, &survey, options, terminal)?;
     if may_write(&survey, options) {
         let files: Vec<&ManifestFile> = survey.results.iter().flatten().chain(&shared).collect();
-        if files.is_empty() && !options.allow_empty {
-            return Err(Error::Usage {
-                message: EMPTY.to_owned(),
-            });
-        }
+        refuse_empty(files.is_empty(), options)?;
         for file in files {
             write!(
                 terminal.out,
@@ -130,23 +123,17 @@ fn plan(
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let foreign = if options.adopt {
-        Foreign::Adopt
-    } else {
-        Foreign::Refuse
+    let foreign = match options.adopt {
+        true => Foreign::Adopt,
+        false => Foreign::Refuse,
     };
-    let previous = if options.mode == RenderMode::Check {
-        Previous::Keep
-    } else {
-        Previous::Drop
+    let previous = match options.mode {
+        RenderMode::Check => Previous::Keep,
+        RenderMode::Write | RenderMode::Stdout => Previous::Drop,
     };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let mut found = Vec::new();
-        let files = match checked.has_errors() {
-            true => Vec::new(),
-            false => renderer.cluster(view, &mut |finding| found.push(finding)),
-        };
+        let (files, found) = rendered(renderer, view, checked);
         Ok((outputs.compare(files)?, found))
     })?;
     let shared = shared_files(workspace, renderer, &mut survey, options);
@@ -162,11 +149,7 @@ fn plan(
     if !may_write(&survey, options) {
         return Ok(verdict);
     }
-    if changes.iter().all(ChangeSet::is_empty) && !options.allow_empty {
-        return Err(Error::Usage {
-            message: EMPTY.to_owned(),
-        });
-    }
+    refuse_empty(changes.iter().all(ChangeSet::is_empty), options)?;
     carry_out(&changes, options, terminal)?;
     let drift = options.mode == RenderMode::Check && changes.iter().any(ChangeSet::drift);
     Ok(if drift && verdict == Verdict::Clean {
@@ -174,6 +157,29 @@ fn plan(
     } else {
         verdict
     })
+}
+
+/// The files of a cluster that is clean, and what was found in making them.
+fn rendered(
+    renderer: &Renderer<'_>,
+    view: &ClusterView,
+    checked: &Checked,
+) -> (Vec<ManifestFile>, Vec<Finding>) {
+    let mut found = Vec::new();
+    let files = match checked.has_errors() {
+        true => Vec::new(),
+        false => renderer.cluster(view, &mut |finding| found.push(finding)),
+    };
+    (files, found)
+}
+
+/// A GitOps engine would delete everything.
+fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
+    if is_empty && !options.allow_empty {
+        let message = EMPTY.to_owned();
+        return Err(Error::Usage { message });
+    }
+    Ok(())
 }
 
 /// Writes the changes, or shows them.

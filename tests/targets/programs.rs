@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::given::{output, rendered, settings};
 use super::keyed;
+use crate::programs::{find, missing};
 
 /// The folder of CRD files: `METALMARK_CRDS`, or one beside the repository.
 fn definitions() -> Option<Schemas> {
@@ -26,10 +27,7 @@ fn definitions() -> Option<Schemas> {
         });
     let schemas = Schemas::new(files);
     if schemas.is_empty() {
-        println!(
-            "skipped: no CRD files in {}; set METALMARK_CRDS",
-            folder.display()
-        );
+        missing("crds");
         return None;
     }
     Some(schemas)
@@ -100,16 +98,9 @@ fn a_field_that_the_definitions_refuse_is_told() {
 
 #[test]
 fn kubectl_builds_the_flux_folders() {
-    let kubectl = std::env::var("METALMARK_KUBECTL").unwrap_or_else(|_| "kubectl".to_owned());
-    if Command::new(&kubectl)
-        .arg("version")
-        .arg("--client")
-        .output()
-        .is_err()
-    {
-        println!("skipped: no kubectl; set METALMARK_KUBECTL");
+    let Some(kubectl) = find("kubectl") else {
         return;
-    }
+    };
     for options in [json!({}), json!({"patch": "cluster"})] {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let settings = settings(vec![output("flux", ".", &options)]);
