@@ -1,7 +1,10 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod charts;
 mod cli;
+mod compose;
+mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
@@ -15,7 +18,9 @@ mod readme;
 mod rules;
 mod schemas;
 mod support;
+mod sylva_core;
 mod targets;
+mod values;
 mod workspaces;
 mod write;
 mod yaml_emit;

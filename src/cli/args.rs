@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use super::terminal::Color;
 use crate::commands::{
     CheckOptions, ExplainOptions, Format, ImagesOptions, ListFormat, RenderMode, RenderOptions,
+    Show, Stage, ValuesOptions,
 };
 use crate::model::matching::Matching;
 use crate::model::policy::Date;
@@ -20,7 +21,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) place: ProjectArguments,
     /// When to use colours; `auto` means on a terminal where NO_COLOR is not set.
-    #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Everywhere")]
     pub(super) color: Color,
     #[command(subcommand)]
     pub(super) command: Command,
@@ -30,10 +31,15 @@ pub(super) struct Arguments {
 #[derive(Debug, Args)]
 pub(super) struct ProjectArguments {
     /// Run as if started in this folder.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(
+        short = 'C',
+        value_name = "DIR",
+        global = true,
+        help_heading = "Everywhere"
+    )]
     directory: Option<PathBuf>,
     /// The project file; else `metalmark.yaml` in the working directory or the nearest folder above it.
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     project: Option<PathBuf>,
 }
 
@@ -47,6 +53,8 @@ pub(super) enum Command {
     Images(ImagesArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(ExplainArguments),
+    /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
+    Values(ValuesArguments),
     /// Prints a completion script for a shell.
     Completions(CompletionArguments),
 }
@@ -87,8 +95,6 @@ pub(super) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct RenderArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// What to render; with --out, instead of the project file's outputs.
     #[arg(long, value_name = "TARGET", requires = "out")]
     target: Vec<String>,
@@ -118,23 +124,25 @@ pub(super) struct RenderArguments {
     templates: Option<String>,
     #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ImagesArguments {
-    #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
     /// The format of what is printed.
     #[arg(long, value_enum, default_value_t = ListOutput::Human, value_name = "FORMAT")]
     output: ListOutput,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
@@ -143,9 +151,33 @@ pub(super) struct ExplainArguments {
     #[arg(value_name = "ID")]
     subject: String,
     #[command(flatten)]
-    pub(super) workspace: WorkspaceArguments,
-    #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ValuesArguments {
+    /// The cluster; may be left out where there is only one.
+    #[arg(value_name = "CLUSTER")]
+    first: Option<String>,
+    /// What to print of its values: keys with dots between them, `a."b.c"` or `a[b.c]` for a key with a dot, `a[0]` for an item.
+    #[arg(value_name = "PATH")]
+    second: Option<String>,
+    /// Print each leaf with its layer, file, line and column.
+    #[arg(long)]
+    origin: bool,
+    /// Print the values before evaluation.
+    #[arg(long)]
+    raw: bool,
+    /// Tell every layer that set PATH, in order, and what its expression read.
+    #[arg(long, conflicts_with_all = ["origin", "raw"])]
+    why: bool,
+    /// The format of what is printed; without it, values are YAML and all else is text.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    output: Option<DataOutput>,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
 }
 
 #[derive(Debug, Args)]
@@ -170,6 +202,14 @@ enum ListOutput {
     Json,
     /// YAML.
     Yaml,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DataOutput {
+    /// YAML.
+    Yaml,
+    /// JSON.
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -271,6 +311,34 @@ impl ExplainArguments {
         ExplainOptions {
             subject: self.subject.clone(),
             format: self.report.format(),
+            today,
+        }
+    }
+}
+
+impl ValuesArguments {
+    pub(super) fn options(&self, today: Date) -> ValuesOptions {
+        let show = match (self.why, self.origin) {
+            (true, _) => Show::Why,
+            (_, true) => Show::Origins,
+            _ => Show::Values,
+        };
+        let stage = if self.raw {
+            Stage::Raw
+        } else {
+            Stage::Evaluated
+        };
+        let format = match self.output {
+            None => ListFormat::Human,
+            Some(DataOutput::Yaml) => ListFormat::Yaml,
+            Some(DataOutput::Json) => ListFormat::Json,
+        };
+        ValuesOptions {
+            first: self.first.clone(),
+            second: self.second.clone(),
+            show,
+            stage,
+            format,
             today,
         }
     }

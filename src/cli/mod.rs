@@ -60,6 +60,11 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal) -> Result<Verdict, E
             &explain.options(today),
             terminal,
         ),
+        Command::Values(values) => commands::values(
+            &values.workspace.request(place),
+            &values.options(today),
+            terminal,
+        ),
         Command::Completions(completions) => {
             terminal.out.write_all(&completions.script())?;
             Ok(Verdict::Clean)

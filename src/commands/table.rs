@@ -32,19 +32,35 @@ impl Table {
             .map(|column| width(column).unwrap_or(0))
             .collect();
         for row in &self.rows {
-            let padded = row
+            let cells = row
                 .iter()
                 .zip(&widths)
-                .map(|(cell, width)| format!("{cell:<width$}"));
-            writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
+                .map(|(cell, width)| padded(cell, *width));
+            writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }
         Ok(())
     }
 }
 
+/// With spaces up to a width, which Rust's own formatting takes no more than 16 bits of.
+fn padded(cell: &str, width: usize) -> String {
+    let spaces = width.saturating_sub(cell.chars().count());
+    format!("{cell}{}", " ".repeat(spaces))
+}
+
 #[cfg(test)]
 mod tests {
     use super::Table;
+
+    #[test]
+    fn a_very_long_cell_is_written_whole() {
+        let long = "x".repeat(100_000);
+        let mut table = Table::new(&["a", "b"]);
+        table.row([long.clone(), "y".to_owned()]);
+        let mut text = Vec::new();
+        table.write(&mut text).expect("memory");
+        assert!(String::from_utf8_lossy(&text).ends_with(&format!("{long}  y\n")));
+    }
 
     #[test]
     fn columns_line_up_and_lines_end_in_text() {

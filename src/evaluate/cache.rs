@@ -8,10 +8,12 @@ use crate::gotemplate::{self, Error, Template};
 /// Texts beyond this number are parsed again each time, so that memory does not grow with the fleet.
 const MOST: usize = 4096;
 
+type Parsed = HashMap<Arc<str>, Result<Template, Error>>;
+
 /// What was parsed so far, by text. Cloning shares it; threads may use it together.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateCache {
-    parsed: Arc<RwLock<HashMap<Arc<str>, Result<Template, Error>>>>,
+    parsed: Arc<RwLock<Parsed>>,
 }
 
 impl TemplateCache {

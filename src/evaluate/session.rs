@@ -6,49 +6,51 @@ use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::convert;
 use super::exact;
-use super::failure::{Fault, Step};
+use super::failure::Fault;
 use super::helpers::{self, Helper};
 use super::path::Path;
-use super::short_form::{self, Insertion};
-use super::text::{alias, is_encapsulated, is_template, only_prints};
+use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
 use crate::gotemplate::value::{Map, PLAIN_MAP};
-use crate::gotemplate::{self, Budget, Engine, Error, ErrorClass, Host, Named, Template, Value};
+use crate::gotemplate::{self, Budget, Engine, Error, Host, Named, Template, Value};
 use crate::model::place::Place;
-use crate::model::value::{self as tree, Node};
+use crate::model::value::Node;
 
-/// How often the result of an expression may be an expression again: Helm counts its own `include`s and stops there.
-const MOST_ROUNDS: usize = 1000;
-
+/// What all parts of one evaluation share.
 pub(super) struct Session {
     this: Weak<Session>,
     pub(super) options: Options,
     pub(super) root: Node,
-    cache: TemplateCache,
+    pub(super) cache: TemplateCache,
     pub(super) budget: Budget,
     dot: OnceCell<Value>,
     helpers: OnceCell<Vec<Helper>>,
     /// The texts evaluated so far, by text and by whether they stand under `_internal`: a text means the same wherever it
     /// stands.
-    memo: RefCell<HashMap<(Arc<str>, bool), Memo>>,
+    pub(super) memo: RefCell<HashMap<(Arc<str>, bool), Memo>>,
     pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
-    frames: RefCell<Vec<Frame>>,
+    pub(super) frames: RefCell<Vec<Frame>>,
     /// The fault behind the error that the engine is handing up.
     pending: RefCell<Option<Rc<Fault>>>,
     /// The expressions that used another expression's value as more than text.
-    suspects: RefCell<Vec<Suspect>>,
+    pub(super) suspects: RefCell<Vec<Suspect>>,
     suspects_given: Cell<usize>,
-    executions: Cell<usize>,
+    /// Whether maps may hold values of expressions by now, which are fetched from there without a word.
+    pub(super) holds_evaluated: Cell<bool>,
+    /// Likewise, of another type than a string.
+    pub(super) holds_typed: Cell<bool>,
+    pub(super) executions: Cell<usize>,
     /// `_internal` at its stages, where evaluation is by name.
     pub(super) internal: OnceCell<exact::Internal>,
+    /// What each expression read, where that is asked for.
+    pub(super) trace: Option<Rc<Trace>>,
 }
 
 /// A text's evaluation, finished or not.
 #[derive(Clone)]
-enum Memo {
+pub(super) enum Memo {
     Running,
     Done(Done),
     Failed(Rc<Fault>, Option<Range<usize>>),
@@ -58,18 +60,23 @@ enum Memo {
 #[derive(Clone)]
 pub(super) struct Done {
     pub(super) value: Value,
-    suspect: bool,
+    pub(super) suspect: bool,
 }
 
 /// An expression being evaluated.
-struct Frame {
-    text: Arc<str>,
-    path: Option<Path>,
-    internal: bool,
-    only_prints: bool,
-    suspect: bool,
+pub(super) struct Frame {
+    pub(super) text: Arc<str>,
+    pub(super) path: Option<Path>,
+    pub(super) internal: bool,
+    pub(super) only_prints: bool,
+    /// It names one other value, and has that one's type.
+    pub(super) is_alias: bool,
+    pub(super) suspect: bool,
+    /// The root that this expression alone sees, where its readings are noted: a value that another one fetched from a
+    /// common root would not be seen to be read again.
+    pub(super) dot: Option<Value>,
     /// Sylva's helpers on the way: they evaluate what they are given themselves.
-    helpers: u32,
+    pub(super) helpers: u32,
 }
 
 /// An expression whose result may depend on the order of evaluation (T13).
@@ -86,7 +93,12 @@ pub(super) struct Suspect {
 pub(super) type TextFault = (Rc<Fault>, Option<Range<usize>>);
 
 impl Session {
-    pub(super) fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Rc<Self> {
+    pub(super) fn new(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        trace: Option<Rc<Trace>>,
+    ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             options: options.clone(),
@@ -101,14 +113,24 @@ impl Session {
             pending: RefCell::default(),
             suspects: RefCell::default(),
             suspects_given: Cell::default(),
+            holds_evaluated: Cell::default(),
+            holds_typed: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
+            trace,
         })
     }
 
     /// A session over the same values that evaluates by name.
     pub(super) fn by_name(&self, options: &Options) -> Rc<Self> {
-        Self::new(&self.root, options, &self.cache)
+        Self::new(&self.root, options, &self.cache, None)
+    }
+
+    /// The same in the same order, with nothing evaluated yet.
+    pub(super) fn afresh(&self) -> Rc<Self> {
+        let fresh = Self::new(&self.root, &self.options, &self.cache, self.trace.clone());
+        fresh.dot();
+        fresh
     }
 
     pub(super) fn weak(&self) -> Weak<Self> {
@@ -124,11 +146,6 @@ impl Session {
         self.executions.get()
     }
 
-    /// Whether any expression's result may depend on the order of evaluation.
-    pub(super) fn has_suspects(&self) -> bool {
-        !self.suspects.borrow().is_empty()
-    }
-
     /// The suspects that were not given out before.
     pub(super) fn new_suspects(&self) -> Vec<Suspect> {
         let suspects = self.suspects.borrow();
@@ -137,275 +154,26 @@ impl Session {
     }
 
     /// What expressions see as `.`.
-    pub(super) fn dot(&self) -> &Value {
-        self.dot.get_or_init(|| {
-            let values = match self.root.value.as_map() {
-                Some(map) => Map::lazy(
-                    root::values_type(self.options.engine),
-                    Rc::new(View::new(self, map, Path::default())),
-                ),
-                None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
-            };
-            let values = Rc::new(values);
-            exact::prepare(self, &values);
-            root::dot(&self.options, Value::Map(values))
-        })
+    pub(super) fn dot(&self) -> Value {
+        let own = self
+            .frames
+            .borrow()
+            .last()
+            .and_then(|frame| frame.dot.clone());
+        own.unwrap_or_else(|| self.dot.get_or_init(|| self.new_dot()).clone())
     }
 
-    /// Evaluates the string of a node, or of a key. Also notes what its user made of it.
-    pub(super) fn leaf(
-        &self,
-        text: &Arc<str>,
-        place: Place,
-        path: &Path,
-    ) -> Result<Value, Rc<Fault>> {
-        let internal = path.begins_with("_internal");
-        match self.text(text, internal, Some(path)) {
-            Ok(done) => {
-                if done.suspect {
-                    self.suspect(text, place, path, &done.value);
-                }
-                self.note_use(&done.value, path);
-                Ok(done.value)
-            }
-            Err((fault, span)) => Err(fault.seen_from(Step {
-                path: path.to_string(),
-                place,
-                text: Arc::clone(text),
-                span,
-            })),
-        }
-    }
-
-    fn suspect(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
-        let internal = path.begins_with("_internal");
-        let mut suspects = self.suspects.borrow_mut();
-        if !suspects
-            .iter()
-            .any(|known| known.text == *text && known.internal == internal)
-        {
-            suspects.push(Suspect {
-                path: path.to_string(),
-                place,
-                text: Arc::clone(text),
-                internal,
-                value: value.clone(),
-            });
-        }
-    }
-
-    /// An expression that uses another one's value as more than printed text may come to something else in Helm, which
-    /// would have given it the other expression's text.
-    fn note_use(&self, value: &Value, path: &Path) {
-        let mut frames = self.frames.borrow_mut();
-        let Some(user) = frames.last_mut() else {
-            return;
+    pub(super) fn new_dot(&self) -> Value {
+        let values = match self.root.value.as_map() {
+            Some(map) => Map::lazy(
+                root::values_type(self.options.engine),
+                Rc::new(View::new(self, map, Path::default())),
+            ),
+            None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
         };
-        let evaluated_before = path.begins_with("_internal") && !user.internal;
-        let printed = user.only_prints && matches!(value, Value::String(_));
-        if !evaluated_before && !printed && user.helpers == 0 {
-            user.suspect = true;
-        }
-    }
-
-    /// Evaluates a text by rules 1 to 4 of expressions.md §2.
-    pub(super) fn text(
-        &self,
-        text: &Arc<str>,
-        internal: bool,
-        path: Option<&Path>,
-    ) -> Result<Done, TextFault> {
-        if self.is_exact() {
-            return self.text_by_name(text, internal);
-        }
-        let key = (Arc::clone(text), internal);
-        match self.memo.borrow().get(&key) {
-            Some(Memo::Done(done)) => return Ok(done.clone()),
-            Some(Memo::Failed(fault, span)) => return Err((Rc::clone(fault), span.clone())),
-            Some(Memo::Running) => return Err((self.cycle(&key, path), None)),
-            None => {}
-        }
-        self.memo.borrow_mut().insert(key.clone(), Memo::Running);
-        let result = self.enter(text, internal, path);
-        let memo = match &result {
-            Ok(done) => Memo::Done(done.clone()),
-            Err((fault, span)) => Memo::Failed(Rc::clone(fault), span.clone()),
-        };
-        self.memo.borrow_mut().insert(key, memo);
-        result
-    }
-
-    fn enter(
-        &self,
-        text: &Arc<str>,
-        internal: bool,
-        path: Option<&Path>,
-    ) -> Result<Done, TextFault> {
-        let deepest = self.options.limits.nested;
-        if self.frames.borrow().len() >= deepest as usize {
-            let message = format!("values need one another more than {deepest} deep");
-            return Err((Fault::new(ErrorClass::Depth, message), None));
-        }
-        self.frames.borrow_mut().push(Frame {
-            text: Arc::clone(text),
-            path: path.cloned(),
-            internal,
-            only_prints: only_prints(text),
-            suspect: false,
-            helpers: 0,
-        });
-        let result = self.run(text, internal);
-        let frame = self.frames.borrow_mut().pop();
-        result.map(|value| Done {
-            value,
-            suspect: frame.is_some_and(|frame| frame.suspect),
-        })
-    }
-
-    fn run(&self, text: &Arc<str>, internal: bool) -> Result<Value, TextFault> {
-        let output = match self.aliased(text, internal)? {
-            Some(Aliased::Typed(value)) => return Ok(value),
-            Some(Aliased::Text(output)) => output,
-            None => self.execute(self.dot(), text)?,
-        };
-        let nowhere = |error| (self.fault(error), None);
-        if is_encapsulated(&output) {
-            self.interpret(self.dot(), &convert::decapsulate(&output), 0)
-                .map_err(nowhere)
-        } else if is_template(&output) {
-            match self.text(&output.into(), internal, None) {
-                Ok(done) => Ok(done.value),
-                Err((fault, _)) => Err((fault, None)),
-            }
-        } else {
-            Ok(Value::from(output))
-        }
-    }
-
-    /// The value of a text that only names another one. Helm prints the other's text and evaluates that, so that its type
-    /// is kept; except for what stands under `_internal`, which is evaluated before anything else.
-    fn aliased(&self, text: &str, internal: bool) -> Result<Option<Aliased>, TextFault> {
-        let Some(alias) = alias(text) else {
-            return Ok(None);
-        };
-        let Some((node, path)) = view::raw(self, &alias.keys) else {
-            return Ok(None);
-        };
-        let tree::Value::String(target) = &node.value else {
-            return Ok(None);
-        };
-        if !is_template(target) {
-            return Ok(None);
-        }
-        let span = text
-            .find("{{")
-            .map(|open| open..text.len() - alias.after.len());
-        let value = self
-            .leaf(target, node.place, &path)
-            .map_err(|fault| (fault, span))?;
-        let evaluated_before =
-            path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
-        Ok(match value {
-            Value::String(value) => Some(Aliased::Text(format!(
-                "{}{value}{}",
-                alias.before, alias.after
-            ))),
-            typed
-                if !evaluated_before
-                    && alias.before.trim_matches([' ', '\n']).is_empty()
-                    && alias.after.trim_matches([' ', '\n', '\t', '\r']).is_empty() =>
-            {
-                if let Some(frame) = self.frames.borrow_mut().last_mut() {
-                    frame.suspect = false;
-                }
-                Some(Aliased::Typed(typed))
-            }
-            _ => None,
-        })
-    }
-
-    /// Evaluates a text as Helm does, without memory: what it prints is evaluated again until nothing is left to do.
-    fn text_by_name(&self, text: &Arc<str>, internal: bool) -> Result<Done, TextFault> {
-        let evaluate = || self.rounds(self.dot(), text);
-        let value = if internal {
-            exact::inside_internal(self, evaluate)
-        } else {
-            evaluate()
-        };
-        value.map(|value| Done {
-            value,
-            suspect: false,
-        })
-    }
-
-    fn rounds(&self, dot: &Value, text: &Arc<str>) -> Result<Value, TextFault> {
-        let mut output = self.execute(dot, text)?;
-        for _ in 0..MOST_ROUNDS {
-            if is_encapsulated(&output) {
-                return self
-                    .interpret(dot, &convert::decapsulate(&output), 0)
-                    .map_err(|error| (self.fault(error), None));
-            }
-            if !is_template(&output) {
-                return Ok(Value::from(output));
-            }
-            output = self
-                .execute(dot, &output.into())
-                .map_err(|(fault, _)| (fault, None))?;
-        }
-        let message = format!(
-            "the result of the expression is an expression again, {MOST_ROUNDS} times over"
-        );
-        Err((Fault::new(ErrorClass::Depth, message), None))
-    }
-
-    /// Evaluates a text that an expression hands over, with the root that it hands over.
-    pub(super) fn hand_over(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
-        let result = if !self.is_exact() && self.is_root(dot) {
-            let internal = self
-                .frames
-                .borrow()
-                .last()
-                .is_some_and(|frame| frame.internal);
-            self.text(text, internal, None).map(|done| done.value)
-        } else {
-            self.rounds(dot, text)
-        };
-        result.map_err(|(fault, _)| self.raise(fault))
-    }
-
-    fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextFault> {
-        self.executions.set(self.executions.get() + 1);
-        let (template, insertions) = self.template(text).map_err(|(error, insertions)| {
-            let span = short_form::restore(error.span.clone(), &insertions);
-            (self.fault(error), Some(span))
-        })?;
-        gotemplate::execute(&template, dot, self, &self.budget).map_err(|error| {
-            let span = short_form::restore(error.span.clone(), &insertions);
-            (self.fault(error), Some(span))
-        })
-    }
-
-    /// Parses a text. A name that is no function but a key of `cluster` stands for that key, as the proposal has it.
-    fn template(
-        &self,
-        text: &Arc<str>,
-    ) -> Result<(Template, Vec<Insertion>), (Error, Vec<Insertion>)> {
-        let mut insertions = Vec::new();
-        let mut text = Arc::clone(text);
-        loop {
-            let error = match self.cache.parse(&text) {
-                Ok(template) => return Ok((template, insertions)),
-                Err(error) => error,
-            };
-            match short_form::expand(&text, &error, &self.root) {
-                Some((expanded, insertion)) => {
-                    insertions.push(insertion);
-                    text = expanded;
-                }
-                None => return Err((error, insertions)),
-            }
-        }
+        let values = Rc::new(values);
+        exact::prepare(self, &values);
+        root::dot(&self.options, Value::Map(values))
     }
 
     /// The fault behind an error: the one that was raised further down, or a new one.
@@ -430,7 +198,7 @@ impl Session {
 
     /// Whether a value is the root that all expressions see.
     pub(super) fn is_root(&self, dot: &Value) -> bool {
-        is_same_map(dot, self.dot())
+        is_same_map(dot, &self.dot())
     }
 
     /// Runs a helper's body: what it reads it evaluates, so that its user is not suspected for it.
@@ -445,31 +213,6 @@ impl Session {
         count(-1);
         result
     }
-
-    fn cycle(&self, key: &(Arc<str>, bool), path: Option<&Path>) -> Rc<Fault> {
-        let frames = self.frames.borrow();
-        let start = frames
-            .iter()
-            .position(|frame| frame.text == key.0 && frame.internal == key.1)
-            .unwrap_or_default();
-        let mut names: Vec<String> = frames[start..]
-            .iter()
-            .filter_map(|frame| frame.path.as_ref())
-            .map(|path| format!("`{path}`"))
-            .collect();
-        let first = names.first().cloned();
-        names.extend(path.map(|path| format!("`{path}`")).or(first));
-        names.dedup();
-        Fault::new(
-            ErrorClass::Cycle,
-            format!("the value needs itself: {}", names.join(" → ")),
-        )
-    }
-}
-
-enum Aliased {
-    Text(String),
-    Typed(Value),
 }
 
 /// Whether two values are one and the same map.

@@ -11,11 +11,15 @@ const SHIELD: &str = "《";
 const ENCAPSULATED: &str = "{\"encapsulated-result\":";
 
 /// Whether a string holds an expression: `{{`, at least one character, `}}`.
+///
+/// Asked of every key on the way to a value, so it looks at bytes: setting up a search for a text costs more than most keys.
 pub(super) fn is_template(text: &str) -> bool {
-    match (text.find("{{"), text.rfind("}}")) {
-        (Some(open), Some(close)) => close >= open + 3,
-        _ => false,
-    }
+    let bytes = text.as_bytes();
+    let Some(open) = bytes.windows(2).position(|pair| pair == b"{{") else {
+        return false;
+    };
+    let close = bytes.windows(2).rposition(|pair| pair == b"}}");
+    close.is_some_and(|close| close >= open + 3)
 }
 
 /// Whether a text is a typed result: blanks and newlines may stand before it, a tab may not.

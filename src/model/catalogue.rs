@@ -30,8 +30,10 @@ pub struct CatalogueEntry {
     pub built: bool,
     /// `os_images_oci_registry`.
     pub registry: Option<Located<Arc<str>>>,
-    /// `enabled`, else `default_enabled`.
+    /// Whether it is served, where entries of this catalogue say so (T16): as `enabled` and `default_enabled` come to.
     pub enabled: Option<Located<bool>>,
+    /// `default_enabled` as written, which counts only beside no image of the user's own.
+    pub default_enabled: Option<Located<bool>>,
     /// `uri`, `sha256`, `filename` and every other property that is a scalar, as text, by name. The proposal's and the old
     /// names are kept as written (`checksum`).
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,

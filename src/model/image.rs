@@ -174,6 +174,12 @@ impl Image {
     }
 }
 
+/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
+pub fn is_oci(url: &str) -> bool {
+    url.get(..6)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
+}
+
 /// The images of a cluster's catalogue by key.
 pub type Images = BTreeMap<ImageKey, Image>;
 

@@ -6,11 +6,13 @@ use crate::error::Error;
 use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
 use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
-use crate::model::finding::Subject;
+use crate::model::finding::{Finding, Subject};
 use crate::model::value::Node;
 use crate::model::workspace::ClusterRead;
 
+use super::compose::MissingSource;
 use super::extract::{self, CATALOGUE_KEYS};
+use super::layers::Own;
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
 
@@ -25,7 +27,7 @@ pub struct SharedCatalogue {
 /// Reads what the shared layers alone say of images. What is wrong with it is told by the clusters that have it.
 pub fn shared_catalogue(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalogue {
     let values = &workspace.shared.values;
-    let evaluator = Evaluator::new(values, &options(workspace, None), templates);
+    let evaluator = Evaluator::new(values, &options(workspace, None, None), templates);
     let (catalogue, findings) =
         extract::catalogue(&evaluator, workspace.shared.sources(), Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
@@ -57,8 +59,9 @@ pub fn cluster(
 ) -> Result<ClusterRead, Error> {
     let own = workspace
         .shared
-        .with(&workspace.settings.root, &entry.layers, workspace.engine)?;
-    let evaluator = Evaluator::new(&own.values, &options(workspace, Some(entry)), templates);
+        .with(&workspace.settings.root, &entry.layers)?;
+    let (namespace, options) = release(workspace, entry, &own);
+    let evaluator = Evaluator::new(&own.values, &options, templates);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
         ..Subject::default()
@@ -68,8 +71,7 @@ pub fn cluster(
         .into_iter()
         .map(|finding| finding.about(subject.clone()))
         .collect();
-    let (cluster, found) =
-        extract::cluster(&evaluator, &own.sources, &entry.name, &entry.namespace);
+    let (cluster, found) = extract::cluster(&evaluator, &own.sources, &entry.name, &namespace);
     findings.extend(found);
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),
@@ -82,6 +84,7 @@ pub fn cluster(
         findings.extend(found);
         Arc::new(catalogue)
     };
+    tell_missing(&own.missing, &mut findings);
     Ok(ClusterRead {
         cluster,
         catalogue,
@@ -90,7 +93,58 @@ pub fn cluster(
     })
 }
 
-fn options(workspace: &Workspace, entry: Option<&ClusterEntry>) -> Options {
+/// The namespace of a cluster's objects, and how its values are evaluated: as the release that composes it, if one does.
+pub(super) fn release(
+    workspace: &Workspace,
+    entry: &ClusterEntry,
+    own: &Own,
+) -> (Arc<str>, Options) {
+    let composed = own
+        .release
+        .as_ref()
+        .map(|(_, namespace)| namespace)
+        .filter(|namespace| !is_placeholder(namespace));
+    let namespace = match (&entry.namespace, composed) {
+        (Some(named), _) => Arc::clone(named),
+        (None, Some(composed)) => composed.as_str().into(),
+        (None, None) => Arc::clone(&entry.name),
+    };
+    let release = own.release.as_ref().map(|(name, _)| name.as_str());
+    let options = options(workspace, release, Some(&namespace));
+    (namespace, options)
+}
+
+/// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
+/// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
+fn is_placeholder(namespace: &str) -> bool {
+    namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
+}
+
+/// What findings of missing values say beside themselves: which objects exist only at run time.
+pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
+    let wanted = missing
+        .iter()
+        .map(|missing| format!("`{}/{}`", missing.kind, missing.name));
+    let wanted: Vec<String> = wanted.collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let help = format!(
+        "{} may hold it, which exists only at run time: give it as a file under `state:`",
+        wanted.join(" or ")
+    );
+    for finding in findings
+        .iter_mut()
+        .filter(|finding| NEEDS_VALUES.contains(&finding.rule))
+    {
+        finding.help.push(help.clone());
+    }
+}
+
+/// The rules of findings that a missing layer can cause.
+const NEEDS_VALUES: [&str; 2] = ["expression-error", "value-missing"];
+
+fn options(workspace: &Workspace, release: Option<&str>, namespace: Option<&Arc<str>>) -> Options {
     let defaults = Options::default();
     Options {
         evaluation: match workspace.evaluation {
@@ -99,11 +153,8 @@ fn options(workspace: &Workspace, entry: Option<&ClusterEntry>) -> Options {
         },
         engine: workspace.engine,
         release: Release {
-            namespace: entry.map_or_else(
-                || defaults.release.namespace.clone(),
-                |entry| Arc::clone(&entry.namespace),
-            ),
-            ..defaults.release
+            name: release.map_or(defaults.release.name, Arc::from),
+            namespace: namespace.map_or(defaults.release.namespace, Arc::clone),
         },
         ..defaults
     }

@@ -5,10 +5,11 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-use walkdir::WalkDir;
+use globset::Glob;
 
 use crate::error::Error;
+
+use super::compose::{self, Disk};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -18,59 +19,34 @@ const LONGEST: usize = 200;
 pub struct ClusterEntry {
     /// The name that findings and output files use.
     pub name: Arc<str>,
-    /// The namespace of its objects.
-    pub namespace: Arc<str>,
-    /// Its own values layers, lowest first, below the root.
+    /// The namespace of its objects, where the project names one: else the release's that composes it, else the name.
+    pub namespace: Option<Arc<str>>,
+    /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
 }
 
-/// The files below `root` that a pattern matches, sorted. `*` stays within a folder, `**` does not.
+/// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
+/// stays within a folder, `**` does not.
 ///
-/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one visit each.
+/// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
 pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let pattern = pattern.trim_start_matches("./");
-    let root = if Path::new(pattern).is_absolute() {
-        Path::new("")
-    } else {
-        root
-    };
-    let matcher = compile(pattern)?;
-    let fixed = fixed_folder(pattern);
-    let depth = if pattern.contains("**") {
-        usize::MAX
-    } else {
-        Path::new(pattern).components().count() - fixed.components().count()
-    };
-    let walk = WalkDir::new(root.join(&fixed))
-        .follow_links(true)
-        .max_depth(depth)
-        .sort_by_file_name();
-    let mut found = Vec::new();
-    for entry in walk
-        .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git")
-    {
-        // An unreadable or looping folder can only hide files that were never readable.
-        let Ok(entry) = entry else { continue };
-        let Ok(below) = entry.path().strip_prefix(root) else {
-            continue;
-        };
-        if entry.file_type().is_file() && matcher.is_match(below) {
-            found.push(below.to_owned());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn compile(pattern: &str) -> Result<GlobMatcher, Error> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage {
+    if let Err(error) = Glob::new(pattern) {
+        return Err(Error::Usage {
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
-        })
+        });
+    }
+    let (top, below, start) = match pattern.strip_prefix('/') {
+        Some(below) => (Path::new("/"), below, PathBuf::from("/")),
+        None => (root, pattern, PathBuf::new()),
+    };
+    let disk = Disk::new(top)?;
+    if pattern.ends_with('/') {
+        return compose::discover(&disk, below);
+    }
+    let mut found = compose::matches(&disk, below)?;
+    found.retain(|file| top.join(file).is_file());
+    found.sort();
+    Ok(found.into_iter().map(|file| start.join(file)).collect())
 }
 
 /// The leading folders of a pattern that hold no wildcard.
@@ -86,9 +62,19 @@ fn is_fixed(part: &OsStr) -> bool {
     !part.to_string_lossy().contains(['*', '?', '[', '{', '\\'])
 }
 
-/// Names for the files of one pattern: the folder's name; the file's own where a folder holds several of them, or where
+/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them, or where
 /// the pattern leaves nothing else open (`clusters/*.yaml`), so that a second cluster does not rename the first.
 pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
+    if pattern.ends_with('/') {
+        let name = |folder: &PathBuf| {
+            folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        return files.iter().map(name).collect();
+    }
     let path = Path::new(pattern);
     let is_open = path.components().count() > fixed_folder(pattern).components().count() + 1;
     let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));

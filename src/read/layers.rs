@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::merge;
+use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
+use super::compose::{self, Disk, MissingSource};
 use super::files;
+use super::settings::PROJECT_FILE;
 
 /// The shared layers: the chart's own values, and the overrides above them.
 ///
@@ -20,28 +21,43 @@ pub struct Shared {
     chart: Node,
     /// The layers above it, merged.
     overrides: Node,
+    /// Each layer by itself, lowest first.
+    layers: Vec<Layer>,
     /// Both, merged: what a cluster without values of its own has.
     pub(super) values: Node,
     /// The files, shared by every cluster's sources.
     sources: Sources,
+    /// How folders that stand for a cluster's layers are composed.
+    composing: compose::Options,
+    /// Where their files are.
+    disk: Disk,
 }
 
-/// Reads and merges the shared layers.
+/// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
+/// read once too: that of the first cluster's layers, `example`.
 pub(super) fn shared(
     root: &Path,
     layers: &[PathBuf],
-    engine: Engine,
+    example: &[PathBuf],
+    mut composing: compose::Options,
 ) -> Result<(Shared, Vec<Finding>), Error> {
+    let engine = composing.engine;
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
+    let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         let (tree, found) = files::values(root, layer, engine, &mut sources)?;
         findings.extend(found);
-        match index {
-            0 => chart = tree,
-            _ => overrides = merge::merge(&overrides, &tree),
+        let kind = match index {
+            0 => LayerKind::Chart,
+            _ => LayerKind::Override,
+        };
+        match kind {
+            LayerKind::Chart => chart = tree.clone(),
+            LayerKind::Override => overrides = merge::merge(&overrides, &tree),
         }
+        all.push(Layer { tree, kind });
     }
     let merged = merge::over_chart(&chart, &overrides, engine);
     findings.extend(
@@ -50,11 +66,18 @@ pub(super) fn shared(
             .iter()
             .map(|conflict| clash(conflict, &sources)),
     );
+    let disk = Disk::new(root)?;
+    for layer in example.iter().filter(|layer| root.join(layer).is_dir()) {
+        compose::share(&disk, layer, &mut composing, &mut sources)?;
+    }
     let shared = Shared {
         chart,
         overrides,
+        layers: all,
         values: merged.tree,
         sources: sources.share(),
+        composing,
+        disk,
     };
     Ok((shared, findings))
 }
@@ -66,39 +89,94 @@ impl Shared {
     }
 
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
-    pub(super) fn with(
-        &self,
-        root: &Path,
-        layers: &[PathBuf],
-        engine: Engine,
-    ) -> Result<Own, Error> {
-        let (mut sources, mut findings) = (self.sources.clone(), Vec::new());
-        let mut user = self.overrides.clone();
+    pub(super) fn with(&self, root: &Path, layers: &[PathBuf]) -> Result<Own, Error> {
+        let mut own = Own {
+            layers: self.layers.clone(),
+            values: Node::computed(Value::empty_map()),
+            sources: self.sources.clone(),
+            findings: Vec::new(),
+            release: None,
+            missing: Vec::new(),
+        };
+        let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         for layer in layers {
-            let (tree, found) = files::values(root, layer, engine, &mut sources)?;
-            findings.extend(found);
-            user = merge::merge(&user, &tree);
+            for Layer { tree, kind } in self.composed(root, layer, &mut own)? {
+                let side = match kind {
+                    LayerKind::Chart => &mut chart,
+                    LayerKind::Override => &mut user,
+                };
+                *side = merge::merge(side, &tree);
+                own.layers.push(Layer { tree, kind });
+            }
         }
-        let merged = merge::over_chart(&self.chart, &user, engine);
-        findings.extend(
-            merged
-                .conflicts
-                .iter()
-                .map(|conflict| clash(conflict, &sources)),
-        );
-        Ok(Own {
-            values: merged.tree,
-            sources,
-            findings,
-        })
+        // The chart's layers lie below all others, whoever names them.
+        own.layers
+            .sort_by_key(|layer| layer.kind != LayerKind::Chart);
+        let merged = merge::over_chart(&chart, &user, self.composing.engine);
+        let clashes = merged
+            .conflicts
+            .iter()
+            .map(|conflict| clash(conflict, &own.sources));
+        let clashes: Vec<Finding> = clashes.collect();
+        own.findings.extend(clashes);
+        own.values = merged.tree;
+        Ok(own)
     }
+
+    /// What a path stands for: a values file for itself, a folder or file with a HelmRelease or an Application for the
+    /// layers that it composes.
+    fn composed(&self, root: &Path, path: &Path, own: &mut Own) -> Result<Vec<Layer>, Error> {
+        if !root.join(path).is_dir() {
+            let before = own.sources.clone();
+            let (tree, found) = files::values(root, path, self.composing.engine, &mut own.sources)?;
+            if !is_manifest(&tree) {
+                own.findings.extend(found);
+                return Ok(vec![Layer {
+                    tree,
+                    kind: LayerKind::Override,
+                }]);
+            }
+            own.sources = before;
+        }
+        let composed = compose::cluster(&self.disk, path, &self.composing, &mut own.sources)?;
+        let Some(composed) = composed else {
+            let message = format!(
+                "`{}` composes no values: it holds no HelmRelease and no Application",
+                files::display(path)
+            );
+            let help =
+                "name values files, or the folder of a Kustomization that yields a HelmRelease";
+            own.findings
+                .push(Finding::new(PROJECT_FILE, message).help(help));
+            return Ok(Vec::new());
+        };
+        own.findings.extend(composed.findings);
+        own.missing.extend(composed.missing);
+        own.release = Some((composed.name, composed.namespace));
+        Ok(composed.layers)
+    }
+}
+
+/// Whether a file is a Kubernetes object rather than values.
+fn is_manifest(tree: &Node) -> bool {
+    let text = |key| {
+        tree.at(&[key])
+            .is_some_and(|node| node.value.as_str().is_some())
+    };
+    text("apiVersion") && text("kind")
 }
 
 /// One cluster's merged values.
 pub(super) struct Own {
+    /// All layers, each by itself, lowest first.
+    pub(super) layers: Vec<Layer>,
     pub(super) values: Node,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,
+    /// Name and namespace of the release that composes it.
+    pub(super) release: Option<(String, String)>,
+    /// What its composition needs and exists only at run time.
+    pub(super) missing: Vec<MissingSource>,
 }
 
 fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {

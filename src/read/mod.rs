@@ -3,12 +3,16 @@
 
 mod cluster;
 mod clusters;
+pub mod compose;
 mod extract;
 mod files;
+mod fleet;
 mod layers;
 mod project;
 mod settings;
 mod typed;
+mod unknown;
+mod values;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -26,6 +30,7 @@ pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use typed::schema;
+pub use values::{ClusterValues, values};
 pub use workspace::workspace;
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.

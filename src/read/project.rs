@@ -24,6 +24,9 @@ pub(super) struct ProjectFile {
     /// The clusters.
     #[serde(default)]
     pub clusters: Vec<ClusterSource>,
+    /// What exists only at run time, as files: `ConfigMap/NAME`, `Secret/NAME`, or `HelmChart/NAME` for a chart's folder.
+    #[serde(default)]
+    pub state: BTreeMap<String, String>,
     /// Where image facts come from and how image fields are written.
     #[serde(default)]
     pub images: ImageOptions,
@@ -60,7 +63,7 @@ pub(super) struct ClusterSource {
     /// Its own values layers, lowest first, over the shared ones.
     #[serde(default)]
     pub values: Vec<String>,
-    /// A pattern of values files: one cluster a match, named by the file's folder.
+    /// A pattern of values files, or of folders if it ends with `/`: one cluster a match, named by the folder.
     #[serde(default)]
     pub each: Option<String>,
     /// The namespace of its objects; the cluster's name unless given.

@@ -57,52 +57,7 @@ impl Target for ArgoCd {
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("repo-url", "required: the repository of the chart"),
-            (
-                "chart-path",
-                "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
-            ),
-            (
-                "chart",
-                "the chart's name, where `repo-url` is a Helm repository",
-            ),
-            (
-                "revision",
-                "the chart's branch, tag or version (default `HEAD`)",
-            ),
-            (
-                "value-files",
-                "a list for `helm.valueFiles`: the cluster's own values",
-            ),
-            ("project", "the Argo CD project (default `default`)"),
-            ("namespace", "Argo CD's namespace (default `argocd`)"),
-            (
-                "server",
-                "the API server that it deploys to (default `https://kubernetes.default.svc`)",
-            ),
-            (
-                "api-version",
-                "the machine template's API version: `v1beta1` (default) or `v1beta2`",
-            ),
-            (
-                "machine-templates",
-                "false: leave the machine templates to the chart (default true)",
-            ),
-            (
-                "applicationset",
-                "true: one ApplicationSet for all clusters",
-            ),
-            (
-                "rendered-repo-url",
-                "required with `applicationset`: the repository of the rendered files",
-            ),
-            ("rendered-revision", "its branch or tag (default `HEAD`)"),
-            (
-                "project-path",
-                "the project's folder in that repository (default: its root)",
-            ),
-        ]
+        OPTIONS
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
@@ -173,6 +128,53 @@ impl Target for ArgoCd {
         }]
     }
 }
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("repo-url", "required: the repository of the chart"),
+    (
+        "chart-path",
+        "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
+    ),
+    (
+        "chart",
+        "the chart's name, where `repo-url` is a Helm repository",
+    ),
+    (
+        "revision",
+        "the chart's branch, tag or version (default `HEAD`)",
+    ),
+    (
+        "value-files",
+        "a list for `helm.valueFiles`: the cluster's own values",
+    ),
+    ("project", "the Argo CD project (default `default`)"),
+    ("namespace", "Argo CD's namespace (default `argocd`)"),
+    (
+        "server",
+        "the API server that it deploys to (default `https://kubernetes.default.svc`)",
+    ),
+    (
+        "api-version",
+        "the machine template's API version: `v1beta1` (default) or `v1beta2`",
+    ),
+    (
+        "machine-templates",
+        "false: leave the machine templates to the chart (default true)",
+    ),
+    (
+        "applicationset",
+        "true: one ApplicationSet for all clusters",
+    ),
+    (
+        "rendered-repo-url",
+        "required with `applicationset`: the repository of the rendered files",
+    ),
+    ("rendered-revision", "its branch or tag (default `HEAD`)"),
+    (
+        "project-path",
+        "the project's folder in that repository (default: its root)",
+    ),
+];
 
 fn wave(number: &str) -> Map {
     Map::from_iter([Entry::computed(WAVE, number)])

@@ -67,7 +67,7 @@ pub fn explain(
         answer(&told(rule), options.format, terminal, text::rule)?;
         return Ok(Verdict::Clean);
     }
-    let mut workspace = read::workspace(request)?;
+    let mut workspace = read::workspace(request).map_err(|error| misspelt(subject, error))?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let (cluster, pool) = subject
         .split_once('/')
@@ -92,6 +92,19 @@ pub fn explain(
         text::images(images, out)
     })?;
     Ok(Verdict::Clean)
+}
+
+/// Where there is no project, a word that is nearly a rule's is a misspelt rule.
+fn misspelt(subject: &str, error: Error) -> Error {
+    match (
+        did_you_mean(subject, RULES.iter().map(|rule| rule.id())),
+        &error,
+    ) {
+        (Some(rule), Error::Usage { .. }) => Error::Usage {
+            message: format!("there is no rule `{subject}`\nhelp: did you mean `{rule}`?"),
+        },
+        _ => error,
+    }
 }
 
 /// Prints an answer as data or as text.

@@ -3,6 +3,7 @@
 //! Source: sylva-core `_os-images.tpl` and sylva-library `_os_images.tpl`; sylva-values.md S9–S12 and S20–S26.
 
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::Arc;
 
 use super::arguments::{fail, fields, item, map, shown, string};
@@ -31,7 +32,7 @@ pub(super) fn generate_os_images(session: &Session, dot: &Value) -> Result<Strin
     let built = built_images(session, dot)?;
     let mut text = "os_images:".to_owned();
     let mut write = |images: &Value| -> Result<(), Error> {
-        let yaml = session.function("toYaml", &[images.clone()])?;
+        let yaml = session.function("toYaml", slice::from_ref(images))?;
         let indented = session.function("indent", &[Value::Int(2), yaml])?;
         text.push('\n');
         text.push_str(&string(&indented, "YAML")?);
@@ -157,7 +158,7 @@ fn finalized(session: &Session, cluster: &Value, selector: &Value) -> Result<Val
         ("k8s-flavor", Value::from(flavor(&provider)?)),
     ];
     let defaults = defaults.map(|(name, value)| (Arc::from(name), value));
-    let selector = session.function("deepCopy", &[selector.clone()])?;
+    let selector = session.function("deepCopy", slice::from_ref(selector))?;
     session.function(
         "mergeOverwrite",
         &[Value::map(BTreeMap::from(defaults)), selector],
@@ -178,7 +179,7 @@ pub(super) fn find_cluster_image_selectors(
         session.function("deepCopy", &[found])
     };
     let over = |lower: &Value, upper: Value| {
-        let lower = session.function("deepCopy", &[lower.clone()])?;
+        let lower = session.function("deepCopy", slice::from_ref(lower))?;
         session.function("mergeOverwrite", &[lower, upper])
     };
     let root = level(&cluster, &[])?;

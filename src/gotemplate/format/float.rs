@@ -71,7 +71,7 @@ fn general(number: f64, precision: Option<usize>, letter: char) -> String {
     }
     let scientific = match precision {
         None => format!("{number:e}"),
-        Some(precision) => format!("{number:.*e}", precision.max(1) - 1),
+        Some(precision) => format!("{number:.*e}", (precision.max(1) - 1).min(MOST_PLACES)),
     };
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -126,16 +126,28 @@ fn exponential(number: f64, precision: usize, letter: char) -> String {
     if let Some(special) = special(number) {
         return special;
     }
-    let scientific = format!("{number:.precision$e}");
+    let scientific = format!("{number:.*e}", precision.min(MOST_PLACES));
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     format!(
-        "{mantissa}{}",
+        "{mantissa}{}{}",
+        further_zeros(precision),
         exponent_part(exponent.parse().unwrap_or(0), letter)
     )
 }
 
 fn plain(number: f64, precision: usize) -> String {
-    special(number).unwrap_or_else(|| format!("{number:.precision$}"))
+    special(number).unwrap_or_else(|| {
+        let places = precision.min(MOST_PLACES);
+        format!("{number:.places$}{}", further_zeros(precision))
+    })
+}
+
+/// No finite number has more decimals than the smallest one, 2^-1074: behind them are zeros only. Rust's own formatting
+/// takes no more than 16 bits of precision.
+const MOST_PLACES: usize = 1074;
+
+fn further_zeros(precision: usize) -> String {
+    "0".repeat(precision.saturating_sub(MOST_PLACES))
 }
 
 /// Mantissa and exponent of a finite number: `mantissa * 2^exponent`.

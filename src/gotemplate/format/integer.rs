@@ -83,8 +83,9 @@ fn digits(text: &mut String, magnitude: u64, is_negative: bool, verb: char, spec
 
 /// `U+0078`, and with `#` the character behind it.
 fn unicode(text: &mut String, code: u64, spec: &Spec) {
-    let width = spec.precision.unwrap_or(4).max(4);
-    let mut piece = format!("U+{code:0width$X}");
+    let digits = format!("{code:04X}");
+    let zeros = spec.precision.unwrap_or(0).saturating_sub(digits.len());
+    let mut piece = format!("U+{}{digits}", "0".repeat(zeros));
     if spec.sharp
         && let Some(character) = u32::try_from(code).ok().and_then(char::from_u32)
         && quote::is_printable(character)

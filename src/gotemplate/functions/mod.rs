@@ -4,7 +4,6 @@
 
 #[cfg(test)]
 mod answers;
-mod base;
 mod constraint;
 mod convert;
 mod decimal;

@@ -1,6 +1,6 @@
 //! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
 
-use super::super::convert::{from_model, to_exact_model};
+use super::super::convert::{from_model, to_model};
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let text = yaml::as_helm(&to_exact_model(&call.value(0))?, lists);
+    let text = yaml::as_helm(&to_model(&call.value(0))?, lists);
     call.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }

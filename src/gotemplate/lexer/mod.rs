@@ -1,10 +1,7 @@
 //! The words of a template: text, and what stands inside the braces, with Go's trimming of blanks around them.
 
 mod number;
-
-use std::sync::LazyLock;
-
-use crate::regexp::Regexp;
+mod word;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,141 +176,6 @@ impl Lexer<'_> {
         }
     }
 
-    fn word(&mut self) -> Result<(), String> {
-        let Some(character) = self.next() else {
-            return Err("the action is not closed by `}}`".to_owned());
-        };
-        match character {
-            blank if BLANKS.contains(&blank) => self.space(),
-            '=' => self.push(Kind::Assign),
-            ':' if self.next() == Some('=') => self.push(Kind::Declare),
-            ':' => return Err("`:` must be followed by `=`".to_owned()),
-            '|' => self.push(Kind::Pipe),
-            '"' => self.quoted('"', Kind::String)?,
-            '\'' => self.quoted('\'', Kind::CharacterConstant)?,
-            '`' => self.raw_string()?,
-            '$' => self.field_or_variable(Kind::Variable)?,
-            '.' if !self.rest().starts_with(|c: char| c.is_ascii_digit())
-                && !self.rest().is_empty() =>
-            {
-                self.field_or_variable(Kind::Field)?;
-            }
-            '.' | '+' | '-' | '0'..='9' => self.number()?,
-            '(' => {
-                self.parentheses += 1;
-                self.push(Kind::LeftParenthesis);
-            }
-            ')' if self.parentheses == 0 => {
-                return Err("there is no parenthesis to close here".to_owned());
-            }
-            ')' => {
-                self.parentheses -= 1;
-                self.push(Kind::RightParenthesis);
-            }
-            letter if is_alphanumeric(letter) => self.identifier()?,
-            ' '..='~' => self.push(Kind::Character),
-            other => return Err(format!("unexpected character `{}`", other.escape_default())),
-        }
-        Ok(())
-    }
-
-    /// A run of blanks, unless the last of them belongs to a trimming right delimiter.
-    fn space(&mut self) {
-        while self.rest().starts_with(BLANKS) {
-            self.position += 1;
-        }
-        let last = &self.text[self.position - 1..];
-        if trims_right(last) && last[2..].starts_with(RIGHT) {
-            self.position -= 1;
-        }
-        if self.position > self.start {
-            self.push(Kind::Space);
-        }
-    }
-
-    fn identifier(&mut self) -> Result<(), String> {
-        self.alphanumerics();
-        self.terminated()?;
-        let kind = match &self.text[self.start..self.position] {
-            "block" => Kind::Block,
-            "break" => Kind::Break,
-            "continue" => Kind::Continue,
-            "define" => Kind::Define,
-            "else" => Kind::Else,
-            "end" => Kind::End,
-            "if" => Kind::If,
-            "range" => Kind::Range,
-            "nil" => Kind::Nil,
-            "template" => Kind::Template,
-            "with" => Kind::With,
-            "true" | "false" => Kind::Bool,
-            _ => Kind::Identifier,
-        };
-        self.push(kind);
-        Ok(())
-    }
-
-    /// `.name`, `$name`, or the dot or the dollar alone.
-    fn field_or_variable(&mut self, kind: Kind) -> Result<(), String> {
-        if self.at_terminator() {
-            self.push(if kind == Kind::Field { Kind::Dot } else { kind });
-            return Ok(());
-        }
-        self.alphanumerics();
-        self.terminated()?;
-        self.push(kind);
-        Ok(())
-    }
-
-    fn quoted(&mut self, quote: char, kind: Kind) -> Result<(), String> {
-        loop {
-            match self.next() {
-                Some('\\') if !matches!(self.next(), None | Some('\n')) => {}
-                Some('\\' | '\n') | None => {
-                    return Err("the quoted text is not closed on its line".to_owned());
-                }
-                Some(character) if character == quote => break,
-                Some(_) => {}
-            }
-        }
-        self.push(kind);
-        Ok(())
-    }
-
-    fn raw_string(&mut self) -> Result<(), String> {
-        let Some(distance) = self.rest().find('`') else {
-            return Err("the text in backquotes is not closed".to_owned());
-        };
-        self.position += distance + 1;
-        self.push(Kind::RawString);
-        Ok(())
-    }
-
-    fn alphanumerics(&mut self) {
-        let rest = self.rest();
-        let length = rest
-            .find(|character| !is_alphanumeric(character))
-            .unwrap_or(rest.len());
-        self.position += length;
-    }
-
-    fn at_terminator(&self) -> bool {
-        let rest = self.rest();
-        rest.is_empty()
-            || rest.starts_with(BLANKS)
-            || rest.starts_with(['.', ',', '|', ':', ')', '('])
-            || rest.starts_with(RIGHT)
-    }
-
-    fn terminated(&self) -> Result<(), String> {
-        if self.at_terminator() {
-            return Ok(());
-        }
-        let character = self.rest().chars().next().unwrap_or(' ');
-        let word = &self.text[self.start..self.position];
-        Err(format!("`{character}` cannot follow `{word}`"))
-    }
-
     fn rest(&self) -> &str {
         &self.text[self.position..]
     }
@@ -346,18 +208,6 @@ fn trims_left(text: &str) -> bool {
 
 fn trims_right(text: &str) -> bool {
     text.starts_with(BLANKS) && text[1..].starts_with('-')
-}
-
-/// Go's letters and digits: Unicode's categories L and Nd, and the underscore.
-fn is_alphanumeric(character: char) -> bool {
-    static LETTER_OR_DIGIT: LazyLock<Option<Regexp>> =
-        LazyLock::new(|| Regexp::new(r"^[\p{L}\p{Nd}]$").ok());
-    if character.is_ascii() {
-        return character.is_ascii_alphanumeric() || character == '_';
-    }
-    LETTER_OR_DIGIT
-        .as_ref()
-        .is_some_and(|regexp| regexp.is_match(character.encode_utf8(&mut [0; 4])))
 }
 
 #[cfg(test)]

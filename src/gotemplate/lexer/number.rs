@@ -1,6 +1,7 @@
 //! Numbers inside an action.
 
-use super::{Kind, Lexer, is_alphanumeric};
+use super::word::is_alphanumeric;
+use super::{Kind, Lexer};
 
 impl Lexer<'_> {
     /// A number as far as its characters go; whether it is one is decided when it is converted.

@@ -19,13 +19,39 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// As [`encode`], in lines of 70 digits if there is more than one, as kustomize writes it.
+pub(super) fn wrapped(bytes: &[u8]) -> String {
+    let text = encode(bytes);
+    if text.len() < LINE {
+        return text;
+    }
+    let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
+    for (index, digit) in text.chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(digit);
+    }
+    lines.push('\n');
+    lines
+}
+
+const LINE: usize = 70;
+
 /// Text to bytes; line breaks do not count. None if it is no base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
-    if digits.len() % 4 != 0 {
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b'\n' | b'\r'))
+        .collect();
+    if !digits.len().is_multiple_of(4) {
         return None;
     }
-    let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
+    let padding = digits
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count();
     if padding > 2 {
         return None;
     }
@@ -48,7 +74,13 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_standard() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(encode(plain.as_bytes()), coded);
             assert_eq!(decode(coded).as_deref(), Some(plain.as_bytes()));
         }

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use globset::Glob;
+
 use crate::error::Error;
 
 /// Where a composition reads its files; paths are relative to the repository's root and hold no `..`.
@@ -124,6 +126,47 @@ pub(super) fn below(from: &Path, path: &str) -> Option<PathBuf> {
     }
     Some(parts)
 }
+
+/// The paths that a pattern matches, sorted: `*` stays within a folder, `**` crosses them, hidden names match only what
+/// names their dot. Only the folders that can match are read.
+///
+/// # Errors
+/// A folder that cannot be read. A pattern that is none matches nothing.
+pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let parts: Vec<&str> = pattern
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    let mut found = Vec::new();
+    let mut open = vec![(PathBuf::new(), 0)];
+    while let Some((path, at)) = open.pop() {
+        let Some(part) = parts.get(at) else {
+            found.push(path);
+            continue;
+        };
+        if *part == "**" {
+            open.push((path.clone(), at + 1));
+        } else if !part.contains(WILD) {
+            open.push((path.join(part), at + 1));
+            continue;
+        }
+        let next = if *part == "**" { at } else { at + 1 };
+        let glob = Glob::new(part).map(|glob| glob.compile_matcher());
+        let Ok(glob) = glob else { continue };
+        for name in files.folder(&path)?.unwrap_or_default() {
+            let is_hidden = name.starts_with('.') && !part.starts_with('.');
+            if !is_hidden && glob.is_match(&name) {
+                open.push((path.join(name), next));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// The characters that make a part of a path a pattern.
+const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 #[cfg(test)]
 mod tests {

@@ -48,10 +48,20 @@ pub(super) fn generate(
     let Some(name) = text(generator, &["name"]) else {
         return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
     };
-    let mut tree = Node { value: Value::empty_map(), place: generator.place };
+    let mut tree = Node {
+        value: Value::empty_map(),
+        place: generator.place,
+    };
     set(&mut tree, &["apiVersion"], "v1".into());
     set(&mut tree, &["kind"], made.kind().into());
     set(&mut tree, &["metadata", "name"], name.into());
+    if made == Made::Secret {
+        set(
+            &mut tree,
+            &["type"],
+            text(generator, &["type"]).unwrap_or("Opaque").into(),
+        );
+    }
     if let Some(namespace) = text(generator, &["namespace"]) {
         set(&mut tree, &["metadata", "namespace"], namespace.into());
     }
@@ -60,12 +70,17 @@ pub(super) fn generate(
             set(&mut tree, &["metadata", field], node.value.clone());
         }
     }
-    let mut data = Data { made, entries: Map::default(), binary: Map::default() };
+    let mut data = Data {
+        made,
+        entries: Map::default(),
+        binary: Map::default(),
+    };
     data.env_files(reader, folder, generator)?;
     data.literals(reader, generator)?;
     data.files(reader, folder, generator)?;
     for (field, map) in [("data", data.entries), ("binaryData", data.binary)] {
-        if !map.is_empty() {
+        // Of a Secret without data kustomize prints `data: {}`.
+        if !map.is_empty() || (made == Made::Secret && field == "data") {
             set(&mut tree, &[field], map.into());
         }
     }
@@ -83,9 +98,9 @@ fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result
     let shown = format!("{} `{}`", object.kind(), object.name());
     match (found, more, behavior) {
         (_, Some(_), _) => Err(format!("several objects are {shown}")),
-        (None, _, "merge" | "replace") => {
-            Err(format!("there is no {shown} that `behavior: {behavior}` could change"))
-        }
+        (None, _, "merge" | "replace") => Err(format!(
+            "there is no {shown} that `behavior: {behavior}` could change"
+        )),
         (None, ..) => {
             objects.push(object);
             Ok(())
@@ -119,7 +134,9 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) {
     if map.get(field).is_none() {
         map.insert(Entry::computed(field, Value::empty_map()));
     }
-    let Some(data) = map.get_mut(field).map(map_mut) else { return };
+    let Some(data) = map.get_mut(field).map(map_mut) else {
+        return;
+    };
     for entry in old.iter() {
         if data.get(&entry.key).is_none() {
             data.insert(entry.clone());
@@ -128,10 +145,16 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) {
 }
 
 fn merge_marks(new: &mut Node, old: &Node, field: &str) {
-    let marks = old.at(&["metadata", field]).and_then(|node| node.value.as_map());
+    let marks = old
+        .at(&["metadata", field])
+        .and_then(|node| node.value.as_map());
     for entry in marks.into_iter().flat_map(|map| map.iter()) {
         if new.at(&["metadata", field, &entry.key]).is_none() {
-            set(new, &["metadata", field, &entry.key], entry.node.value.clone());
+            set(
+                new,
+                &["metadata", field, &entry.key],
+                entry.node.value.clone(),
+            );
         }
     }
 }
@@ -144,32 +167,56 @@ struct Data {
 }
 
 impl Data {
-    fn add(&mut self, reader: &Reader<'_>, key: &str, value: &str, place: Place) -> Result<(), Stop> {
+    fn add(
+        &mut self,
+        reader: &Reader<'_>,
+        key: &str,
+        value: &str,
+        place: Place,
+    ) -> Result<(), Stop> {
         let value: Arc<str> = match self.made {
             Made::ConfigMap => value.into(),
-            Made::Secret => base64::encode(value.as_bytes()).into(),
+            Made::Secret => base64::wrapped(value.as_bytes()).into(),
         };
-        let node = Node { value: Value::String(value), place };
-        let entry = Entry { key: key.into(), key_place: place, node };
+        let node = Node {
+            value: Value::String(value),
+            place,
+        };
+        let entry = Entry {
+            key: key.into(),
+            key_place: place,
+            node,
+        };
         match self.entries.insert(entry) {
             None => Ok(()),
             Some(_) => Err(reader.refused(format!("the key `{key}` is generated twice"), place)),
         }
     }
 
-    fn files(&mut self, reader: &mut Reader<'_>, folder: &Path, generator: &Node) -> Result<(), Stop> {
+    fn files(
+        &mut self,
+        reader: &mut Reader<'_>,
+        folder: &Path,
+        generator: &Node,
+    ) -> Result<(), Stop> {
         for item in items(generator, &["files"]) {
-            let Some(named) = item.value.as_str() else { continue };
-            let (key, path) = named.split_once('=').unwrap_or_else(|| {
-                (named.rsplit('/').next().unwrap_or_default(), named)
-            });
+            let Some(named) = item.value.as_str() else {
+                continue;
+            };
+            let (key, path) = named
+                .split_once('=')
+                .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));
             if key.is_empty() || path.is_empty() {
                 let message = format!("`{named}` is neither a path nor `key=path`");
                 return Err(reader.refused(message, item.place));
             }
             let load = open(reader, folder, path, item.place)?;
             let source = reader.source(load.0);
-            let place = Place { file: load.0, start: 0, end: source.text.len() as u32 };
+            let place = Place {
+                file: load.0,
+                start: 0,
+                end: source.text.len() as u32,
+            };
             if load.1 {
                 self.add(reader, key, &source.text, place)?;
             } else {
@@ -181,23 +228,38 @@ impl Data {
 
     fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), Stop> {
         for item in items(generator, &["literals"]) {
-            let Some(literal) = item.value.as_str() else { continue };
-            let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            let Some(literal) = item.value.as_str() else {
+                continue;
+            };
+            let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())
+            else {
                 return Err(reader.refused("a literal is `key=value`".to_owned(), item.place));
             };
             let value = unquoted(value);
             let start = value.as_ptr().addr() - literal.as_ptr().addr();
             let source = reader.source(item.place.file);
-            let place = yaml::inside(&source.text, item.place, literal, start..start + value.len());
+            let place = yaml::inside(
+                &source.text,
+                item.place,
+                literal,
+                start..start + value.len(),
+            );
             self.add(reader, key, value, place)?;
         }
         Ok(())
     }
 
-    fn env_files(&mut self, reader: &mut Reader<'_>, folder: &Path, generator: &Node) -> Result<(), Stop> {
+    fn env_files(
+        &mut self,
+        reader: &mut Reader<'_>,
+        folder: &Path,
+        generator: &Node,
+    ) -> Result<(), Stop> {
         let one = generator.at(&["env"]);
         for item in items(generator, &["envs"]).iter().chain(one) {
-            let Some(path) = item.value.as_str() else { continue };
+            let Some(path) = item.value.as_str() else {
+                continue;
+            };
             let (file, _) = open(reader, folder, path, item.place)?;
             let source = reader.source(file);
             for line in source.text.lines() {
@@ -206,9 +268,14 @@ impl Data {
                     continue;
                 }
                 let start = line.as_ptr().addr() - source.text.as_ptr().addr();
-                let place = Place { file, start: start as u32, end: (start + line.len()) as u32 };
+                let place = Place {
+                    file,
+                    start: start as u32,
+                    end: (start + line.len()) as u32,
+                };
                 let Some((key, value)) = line.split_once('=') else {
-                    let message = format!("`{line}` takes its value from the environment of whoever builds");
+                    let message =
+                        format!("`{line}` takes its value from the environment of whoever builds");
                     return Err(reader.refused(message, place));
                 };
                 self.add(reader, key, value, place)?;
@@ -237,7 +304,9 @@ pub(super) fn open(
 /// A literal's value without the quotes around it.
 fn unquoted(value: &str) -> &str {
     for quote in ['"', '\''] {
-        let inner = value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        let inner = value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
         if let Some(inner) = inner {
             return inner;
         }

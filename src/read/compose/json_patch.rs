@@ -28,7 +28,10 @@ fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
     let path = pointer(operation, "path")?;
     let value = || {
         let value = operation.at(&["value"]).cloned();
-        value.unwrap_or_else(|| Node { value: Value::Null, place: operation.place })
+        value.unwrap_or(Node {
+            value: Value::Null,
+            place: operation.place,
+        })
     };
     match name {
         "add" => add(tree, &path, value()),
@@ -55,7 +58,8 @@ fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
 
 /// The keys of a pointer (<https://www.rfc-editor.org/rfc/rfc6901>).
 fn pointer(operation: &Node, field: &str) -> Result<Vec<String>, String> {
-    let path = text(operation, &[field]).ok_or_else(|| format!("an operation lacks its `{field}`"))?;
+    let path =
+        text(operation, &[field]).ok_or_else(|| format!("an operation lacks its `{field}`"))?;
     let Some(path) = path.strip_prefix('/') else {
         return match path {
             "" => Ok(Vec::new()),
@@ -92,14 +96,18 @@ fn get<'n>(tree: &'n Node, path: &[String]) -> Result<&'n Node, String> {
 }
 
 /// The container of the last key of a path, to be changed.
-fn parent<'n, 'p>(tree: &'n mut Node, path: &'p [String]) -> Result<(&'n mut Node, &'p str), String> {
+fn parent<'n, 'p>(
+    tree: &'n mut Node,
+    path: &'p [String],
+) -> Result<(&'n mut Node, &'p str), String> {
     let (last, parents) = path.split_last().ok_or("a path is empty")?;
     let mut node = tree;
     for key in parents {
         let below = match &mut node.value {
             Value::Map(map) => Arc::make_mut(map).get_mut(key),
-            Value::List(items) => index(key, items.len())
-                .and_then(|index| Arc::make_mut(items).get_mut(index)),
+            Value::List(items) => {
+                index(key, items.len()).and_then(|index| Arc::make_mut(items).get_mut(index))
+            }
             _ => None,
         };
         node = below.ok_or_else(|| missing(path))?;
@@ -120,9 +128,16 @@ fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
         }
         Value::List(items) => {
             let end = items.len();
-            let at = if key == "-" { Some(end) } else { index(key, end + 1) };
+            let at = if key == "-" {
+                Some(end)
+            } else {
+                index(key, end + 1)
+            };
             let at = at.ok_or_else(|| {
-                format!("`{key}` in `{}` is no index into a list of {end}", shown(path))
+                format!(
+                    "`{key}` in `{}` is no index into a list of {end}",
+                    shown(path)
+                )
             })?;
             Arc::make_mut(items).insert(at, value);
             Ok(())
@@ -169,7 +184,11 @@ fn remove(tree: &mut Node, path: &[String]) -> Result<Node, String> {
 /// An index below `end`; a negative one counts from it.
 fn index(key: &str, end: usize) -> Option<usize> {
     let index: isize = key.parse().ok()?;
-    let index = if index < 0 { index.checked_add_unsigned(end)? } else { index };
+    let index = if index < 0 {
+        index.checked_add_unsigned(end)?
+    } else {
+        index
+    };
     usize::try_from(index).ok().filter(|index| *index < end)
 }
 

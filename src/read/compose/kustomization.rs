@@ -31,7 +31,6 @@ const MOST: usize = 2_000;
 #[derive(Default)]
 pub(super) struct Built {
     pub(super) objects: Vec<Object>,
-    pub(super) references: Vec<Reference>,
     /// What could not be built, and may hold what is missing later.
     pub(super) unknown: Vec<Finding>,
     /// The folders that were built into this one.
@@ -53,9 +52,19 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         folders: Vec::new(),
         within: Vec::new(),
     };
-    let objects = build.target(folder, &kustomization, Vec::new())?;
-    let Build { references, unknown, folders, .. } = build;
-    Ok(Some(Built { objects, references, unknown, folders }))
+    let mut objects = build.target(folder, &kustomization, Vec::new())?;
+    let Build {
+        references,
+        unknown,
+        folders,
+        ..
+    } = build;
+    names::finish(&mut objects, &references);
+    Ok(Some(Built {
+        objects,
+        unknown,
+        folders,
+    }))
 }
 
 /// The kustomization in a folder; none if it holds none.
@@ -65,7 +74,9 @@ pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node
         let Some(documents) = reader.objects(&folder.join(name))? else {
             continue;
         };
-        let Some(document) = documents.first() else { continue };
+        let Some(document) = documents.first() else {
+            continue;
+        };
         if found.is_some() {
             let message = "the folder holds several kustomizations".to_owned();
             return Err(reader.refused(message, document.place));
@@ -85,9 +96,17 @@ struct Build<'b, 'r> {
 
 impl Build<'_, '_> {
     /// Builds one kustomization onto `objects`: those of the parent for a component, none for any other.
-    fn target(&mut self, folder: &Path, kustomization: &Node, mut objects: Vec<Object>) -> Result<Vec<Object>, Stop> {
+    fn target(
+        &mut self,
+        folder: &Path,
+        kustomization: &Node,
+        mut objects: Vec<Object>,
+    ) -> Result<Vec<Object>, Stop> {
         self.enter(folder, kustomization.place)?;
-        let resources = [items(kustomization, &["resources"]), items(kustomization, &["bases"])];
+        let resources = [
+            items(kustomization, &["resources"]),
+            items(kustomization, &["bases"]),
+        ];
         for resource in resources.into_iter().flatten() {
             self.resource(folder, resource, &mut objects)?;
         }
@@ -103,7 +122,13 @@ impl Build<'_, '_> {
         patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
         names::rename(kustomization, &mut objects);
         patch::json_patches(self.reader, folder, kustomization, &mut objects)?;
-        unsupported::check(self.reader, folder, kustomization, &objects, &mut self.unknown)?;
+        unsupported::check(
+            self.reader,
+            folder,
+            kustomization,
+            &objects,
+            &mut self.unknown,
+        )?;
         self.check_names(&objects)?;
         self.within.pop();
         Ok(objects)
@@ -124,9 +149,18 @@ impl Build<'_, '_> {
     }
 
     /// A file of objects, or a folder with a kustomization.
-    fn resource(&mut self, folder: &Path, resource: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
-        let Some(named) = resource.value.as_str() else { return Ok(()) };
-        let Some(path) = self.path(folder, named, resource.place)? else { return Ok(()) };
+    fn resource(
+        &mut self,
+        folder: &Path,
+        resource: &Node,
+        objects: &mut Vec<Object>,
+    ) -> Result<(), Stop> {
+        let Some(named) = resource.value.as_str() else {
+            return Ok(());
+        };
+        let Some(path) = self.path(folder, named, resource.place)? else {
+            return Ok(());
+        };
         if let Some(documents) = self.reader.objects(&path)? {
             for document in documents.iter() {
                 add(objects, document);
@@ -143,9 +177,18 @@ impl Build<'_, '_> {
         self.check_names(objects)
     }
 
-    fn component(&mut self, folder: &Path, component: &Node, objects: Vec<Object>) -> Result<Vec<Object>, Stop> {
-        let Some(named) = component.value.as_str() else { return Ok(objects) };
-        let Some(path) = self.path(folder, named, component.place)? else { return Ok(objects) };
+    fn component(
+        &mut self,
+        folder: &Path,
+        component: &Node,
+        objects: Vec<Object>,
+    ) -> Result<Vec<Object>, Stop> {
+        let Some(named) = component.value.as_str() else {
+            return Ok(objects);
+        };
+        let Some(path) = self.path(folder, named, component.place)? else {
+            return Ok(objects);
+        };
         let kustomization = self.kustomization(&path, named, component.place)?;
         if text(&kustomization, &["kind"]) != Some("Component") {
             let message = format!("`{named}` is no Component: name it under `resources`");
@@ -158,7 +201,8 @@ impl Build<'_, '_> {
         match find(self.reader, path)? {
             Some(kustomization) => Ok(kustomization),
             None => {
-                let message = format!("`{named}` is neither a file nor a folder with a kustomization");
+                let message =
+                    format!("`{named}` is neither a file nor a folder with a kustomization");
                 Err(self.reader.refused(message, place))
             }
         }
@@ -168,21 +212,30 @@ impl Build<'_, '_> {
     fn path(&mut self, folder: &Path, named: &str, place: Place) -> Result<Option<PathBuf>, Stop> {
         if is_remote(named) {
             let message = format!("`{named}` is fetched from elsewhere and not built here");
-            self.unknown.push(self.reader.finding(UNSUPPORTED, message, place));
+            self.unknown
+                .push(self.reader.finding(UNSUPPORTED, message, place));
             return Ok(None);
         }
         match below(folder, named) {
             Some(path) => Ok(Some(path)),
-            None => Err(self.reader.refused(format!("`{named}` lies outside of the repository"), place)),
+            None => Err(self
+                .reader
+                .refused(format!("`{named}` lies outside of the repository"), place)),
         }
     }
 
     fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), Stop> {
         for item in items(kustomization, &["configurations"]) {
-            let Some(named) = item.value.as_str() else { continue };
-            let Some(path) = self.path(folder, named, item.place)? else { continue };
+            let Some(named) = item.value.as_str() else {
+                continue;
+            };
+            let Some(path) = self.path(folder, named, item.place)? else {
+                continue;
+            };
             let Some(documents) = self.reader.objects(&path)? else {
-                return Err(self.reader.refused(format!("there is no file `{named}`"), item.place));
+                return Err(self
+                    .reader
+                    .refused(format!("there is no file `{named}`"), item.place));
             };
             for reference in documents.iter().flat_map(Reference::of) {
                 if !self.references.contains(&reference) {
@@ -196,10 +249,13 @@ impl Build<'_, '_> {
     /// Refuses two objects of one name.
     fn check_names(&self, objects: &[Object]) -> Result<(), Stop> {
         for (index, object) in objects.iter().enumerate() {
-            let same = |other: &&Object| other.is_kind_of(object) && other.current() == object.current();
+            let same =
+                |other: &&Object| other.is_kind_of(object) && other.current() == object.current();
             if let Some(first) = objects[..index].iter().find(same) {
                 let message = format!("two objects are {} `{}`", object.kind(), object.name());
-                let finding = self.reader.finding(super::FAILED, message, object.tree.place);
+                let finding = self
+                    .reader
+                    .finding(super::FAILED, message, object.tree.place);
                 let first = self.reader.sources.resolve(first.tree.place);
                 return Err(finding.at(first, "the other one").into());
             }
@@ -212,12 +268,22 @@ impl Build<'_, '_> {
 pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
     let is_list = text(document, &["kind"]).is_some_and(|kind| kind.ends_with("List"));
     match is_list.then(|| document.at(&["items"])).flatten() {
-        Some(list) => objects.extend(list.value.as_list().unwrap_or_default().iter().cloned().map(Object::new)),
+        Some(list) => objects.extend(
+            list.value
+                .as_list()
+                .unwrap_or_default()
+                .iter()
+                .cloned()
+                .map(Object::new),
+        ),
         None => objects.push(Object::new(document.clone())),
     }
 }
 
 /// Whether a resource is a URL or a repository, in the forms that kustomize knows.
 fn is_remote(named: &str) -> bool {
-    named.contains("://") || named.starts_with("git@") || named.starts_with("github.com") || named.contains("?ref=")
+    named.contains("://")
+        || named.starts_with("git@")
+        || named.starts_with("github.com")
+        || named.contains("?ref=")
 }

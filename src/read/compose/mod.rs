@@ -2,7 +2,11 @@
 //!
 //! The part of kustomize that shapes those objects is done here. What else touches them is a finding that names it.
 
+mod application;
+mod application_set;
 mod base64;
+mod deployments;
+mod discover;
 mod files;
 mod generator;
 mod json_patch;
@@ -26,11 +30,10 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
+use crate::model::value::Node;
 
 pub use files::{Disk, Files, Found};
 
-use kustomization::Built;
-use object::{Object, text};
 use reader::{Loads, Reader, Stop};
 
 /// The rule of what a real build would refuse.
@@ -61,12 +64,14 @@ pub struct Shared {
 }
 
 /// One release and the layers of its values.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Composition {
     /// The release's name.
     pub name: String,
     /// The namespace that it is installed into.
     pub namespace: String,
+    /// Where it is declared.
+    pub place: Place,
     /// Its values, lowest first.
     pub layers: Vec<Layer>,
     /// What it needs and the repository does not hold.
@@ -88,138 +93,141 @@ pub struct MissingSource {
     pub place: Place,
 }
 
-/// What the folder or file at `path` below `root` deploys; none if it holds no HelmRelease.
+/// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
+/// finding: nobody says which one is the cluster's.
 ///
 /// # Errors
 /// A file that is there and cannot be read.
 pub fn cluster(
-    root: &Path,
-    path: &Path,
-    options: &Options,
-    sources: &mut Sources,
-) -> Result<Option<Composition>, Error> {
-    Ok(compose(&Disk::new(root)?, path, options, sources)?.composition)
-}
-
-/// As [`cluster`], from any files.
-///
-/// # Errors
-/// As [`cluster`].
-pub fn cluster_of(
     files: &dyn Files,
     path: &Path,
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    Ok(compose(files, path, options, sources)?.composition)
-}
-
-struct Composing {
-    composition: Option<Composition>,
-    loads: Loads,
-}
-
-fn compose(files: &dyn Files, path: &Path, options: &Options, sources: &mut Sources) -> Result<Composing, Error> {
-    let mut reader = Reader {
-        files,
-        engine: options.engine,
-        sources,
-        findings: Vec::new(),
-        shared: &options.shared.loads,
-        loads: Loads::new(),
-    };
-    let composition = match composed(&mut reader, path, &options.state) {
-        Ok(composition) => composition,
-        Err(Stop::Error(error)) => return Err(error),
-        Err(Stop::Finding(finding)) => {
-            reader.findings.push(*finding);
-            Some(Composition { name: name_of(path), ..Composition::default() })
-        }
-    };
-    let findings = std::mem::take(&mut reader.findings);
-    let loads = std::mem::take(&mut reader.loads);
-    let composition = composition.map(|mut composition| {
-        composition.findings.extend(findings);
-        composition
-    });
-    Ok(Composing { composition, loads })
-}
-
-fn name_of(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
-}
-
-fn composed(reader: &mut Reader<'_>, path: &Path, state: &State) -> Result<Option<Composition>, Stop> {
-    let Some(built) = built(reader, path)? else {
-        return Ok(None);
-    };
-    let is_release = |object: &&Object| object.kind() == "HelmRelease" && object.group() == "helm.toolkit.fluxcd.io";
-    let mut releases = built.objects.iter().filter(is_release);
-    let Some(release) = releases.next() else {
-        return Ok(None);
-    };
-    if let Some(other) = releases.next() {
-        let message = format!("there are several HelmReleases, `{}` and `{}`", release.name(), other.name());
-        let finding = reader.finding(UNSUPPORTED, message, release.tree.place);
-        let other = reader.sources.resolve(other.tree.place);
-        let help = "name the file or folder of the one that is the cluster's";
-        return Err(finding.at(other, "the other one").help(help).into());
+    let mut all = clusters(files, path, options, sources)?;
+    if all.len() > 1 {
+        let message = format!(
+            "there are several releases, `{}` and `{}`",
+            all[0].name, all[1].name
+        );
+        let finding = Finding::new(UNSUPPORTED, message)
+            .at(sources.resolve(all[0].place), "")
+            .at(sources.resolve(all[1].place), "the other one")
+            .help("name the file or folder of the one that is the cluster's");
+        all[0].layers.clear();
+        all[0].findings.push(finding);
     }
-    let composed = release::compose(reader, state, &built, release)?;
-    if composed.missing.iter().any(|missing| missing.kind != "HelmChart") {
-        reader.findings.extend(built.unknown.iter().cloned());
-    }
-    let spec = |field: &str| text(&release.tree, &["spec", field]).filter(|text| !text.is_empty());
-    Ok(Some(Composition {
-        name: spec("releaseName").unwrap_or(release.name()).to_owned(),
-        namespace: spec("targetNamespace").unwrap_or(release.namespace()).to_owned(),
-        layers: composed.layers,
-        missing: composed.missing,
-        findings: Vec::new(),
-    }))
+    Ok(all.into_iter().next())
 }
 
-/// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if nothing is there.
-fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, Stop> {
-    if let Some(built) = kustomization::build(reader, path)? {
-        return Ok(Some(built));
-    }
-    if kustomization::find(reader, path)?.is_some() {
-        return Ok(None);
-    }
-    let mut objects = Vec::new();
-    let files = match reader.files.folder(path)? {
-        Some(names) => names.iter().map(|name| path.join(name)).collect(),
-        None => vec![path.to_owned()],
-    };
-    for file in files.iter().filter(|file| is_manifest(file)) {
-        for document in reader.objects(file)?.iter().flat_map(|documents| documents.iter()) {
-            if document.at(&["apiVersion"]).is_some() && document.at(&["kind"]).is_some() {
-                kustomization::add(&mut objects, document);
-            }
-        }
-    }
-    Ok((!objects.is_empty()).then(|| Built { objects, ..Built::default() }))
+/// Every release of a folder or file: each HelmRelease, Application, and Application that an
+/// ApplicationSet makes.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn clusters(
+    files: &dyn Files,
+    path: &Path,
+    options: &Options,
+    sources: &mut Sources,
+) -> Result<Vec<Composition>, Error> {
+    let mut reader = Reader::new(files, options, sources);
+    compositions(&mut reader, path, options)
 }
 
-fn is_manifest(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
-}
-
-/// Reads once what a cluster has in common with others: all of its files outside of its own folder, into sources that are
+/// Reads once what a cluster has in common with others, all of its files outside of its own folder, into sources that are
 /// to be shared.
 ///
 /// # Errors
 /// As [`cluster`].
 pub fn share(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &mut Options,
     sources: &mut Sources,
 ) -> Result<(), Error> {
-    let composing = compose(&Disk::new(root)?, path, options, sources)?;
-    let common = composing.loads.into_iter().filter(|(file, _)| !file.starts_with(path));
+    let mut reader = Reader::new(files, options, sources);
+    compositions(&mut reader, path, options)?;
+    let loads = reader.loads.into_iter();
+    let common: Loads = loads.filter(|(file, _)| !file.starts_with(path)).collect();
     options.shared.loads.extend(common);
     Ok(())
+}
+
+/// The folders and files that a pattern matches and that are clusters: they deploy something, and no other one of them is
+/// built on them. A folder that does not build is kept, so that composing it tells why.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn discover(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let matched = files::matches(files, pattern)?;
+    let (options, mut sources) = (Options::default(), Sources::default());
+    let mut reader = Reader::new(files, &options, &mut sources);
+    match discover::clusters(&mut reader, matched) {
+        Ok(found) => Ok(found),
+        Err(Stop::Error(error)) => Err(error),
+        // Only the world ends a discovery.
+        Err(Stop::Finding(_)) => Ok(Vec::new()),
+    }
+}
+
+/// The paths that a pattern may match, in no order: those whose last name has no wildcard are not looked for.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    files::matches(files, pattern)
+}
+
+/// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn objects(
+    files: &dyn Files,
+    path: &Path,
+    sources: &mut Sources,
+) -> Result<Result<Vec<Node>, Finding>, Error> {
+    let options = Options::default();
+    let mut reader = Reader::new(files, &options, sources);
+    match deployments::built(&mut reader, path) {
+        Ok(built) => {
+            let objects = built.map(|built| built.objects).unwrap_or_default();
+            Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
+        }
+        Err(Stop::Finding(finding)) => Ok(Err(*finding)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+fn compositions(
+    reader: &mut Reader<'_>,
+    path: &Path,
+    options: &Options,
+) -> Result<Vec<Composition>, Error> {
+    let mut all = match deployments::all(reader, &options.state, path) {
+        Ok(all) => all,
+        Err(Stop::Error(error)) => return Err(error),
+        Err(Stop::Finding(finding)) => {
+            reader.findings.push(*finding);
+            vec![unfinished(path)]
+        }
+    };
+    if let Some(first) = all.first_mut() {
+        first.findings.append(&mut reader.findings);
+    }
+    Ok(all)
+}
+
+/// What is known of a cluster whose composing had to end.
+fn unfinished(path: &Path) -> Composition {
+    let name = path.file_stem().unwrap_or_default();
+    Composition {
+        name: name.to_string_lossy().into_owned(),
+        namespace: String::new(),
+        place: Place::NONE,
+        layers: Vec::new(),
+        missing: Vec::new(),
+        findings: Vec::new(),
+    }
 }

@@ -44,7 +44,9 @@ impl Object {
 
     pub(super) fn version(&self) -> &str {
         let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
-        version.split_once('/').map_or(version, |(_, version)| version)
+        version
+            .split_once('/')
+            .map_or(version, |(_, version)| version)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -149,7 +151,10 @@ pub(super) fn remove(node: &mut Node, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else {
         return;
     };
-    if node.at(parents).is_none_or(|node| node.value.as_map().is_none()) {
+    if node
+        .at(parents)
+        .is_none_or(|node| node.value.as_map().is_none())
+    {
         return;
     }
     let mut node = node;

@@ -33,7 +33,10 @@ pub(super) enum Override {
 ///
 /// # Errors
 /// What Helm refuses of a path or value, with its place.
-pub(super) fn layers(overrides: Vec<Override>, inline: Option<Node>) -> Result<Vec<Layer>, (String, Place)> {
+pub(super) fn layers(
+    overrides: Vec<Override>,
+    inline: Option<Node>,
+) -> Result<Vec<Layer>, (String, Place)> {
     let written = inline.unwrap_or_else(|| Node::computed(Value::empty_map()));
     let mut inline = written.clone();
     let mut result = Node::computed(Value::empty_map());
@@ -47,10 +50,13 @@ pub(super) fn layers(overrides: Vec<Override>, inline: Option<Node>) -> Result<V
             Override::Set { text, style, place } => {
                 let before = result.clone();
                 result = merge::merge(&before, &inline);
-                for assignment in set::parse(&text, style, place).map_err(|message| (message, place))? {
+                for assignment in
+                    set::parse(&text, style, place).map_err(|message| (message, place))?
+                {
                     let is_inline_too = holds_too(&assignment.path, &before, &inline);
                     let put = |tree: &mut Node| {
-                        set::assign(tree, &assignment.path, &assignment.value).map_err(|message| (message, place))
+                        set::assign(tree, &assignment.path, &assignment.value)
+                            .map_err(|message| (message, place))
                     };
                     put(&mut result)?;
                     if is_inline_too {
@@ -64,18 +70,27 @@ pub(super) fn layers(overrides: Vec<Override>, inline: Option<Node>) -> Result<V
     result = merge::merge(&result, &inline);
     trees.push(written);
     trees.extend(paths.iter().filter_map(|path| branch(&result, path)));
-    let again = trees.iter().fold(Node::computed(Value::empty_map()), |below, tree| merge::merge(&below, tree));
+    let again = trees
+        .iter()
+        .fold(Node::computed(Value::empty_map()), |below, tree| {
+            merge::merge(&below, tree)
+        });
     if !paths.is_empty() && !again.value.same(&result.value) {
         trees = vec![result];
     }
     let is_said = |tree: &Node| tree.value.as_map().is_none_or(|map| !map.is_empty());
-    let layer = |tree| Layer { tree, kind: LayerKind::Override };
+    let layer = |tree| Layer {
+        tree,
+        kind: LayerKind::Override,
+    };
     Ok(trees.into_iter().filter(is_said).map(layer).collect())
 }
 
 /// Whether the map or list that a path sets a value in is, after merging, the very one of the inline values.
 fn holds_too(path: &[Step], result: &Node, inline: &Node) -> bool {
-    let Some((last, parents)) = path.split_last() else { return false };
+    let Some((last, parents)) = path.split_last() else {
+        return false;
+    };
     let (mut below, mut above) = (Some(result), inline);
     let (mut is_shared, mut outer) = (false, false);
     for step in parents {
@@ -90,7 +105,8 @@ fn holds_too(path: &[Step], result: &Node, inline: &Node) -> bool {
             Step::Index(_) => None,
         };
         outer = is_shared;
-        let is_merged = next.value.as_map().is_some() && below.is_some_and(|node| node.value.as_map().is_some());
+        let is_merged = next.value.as_map().is_some()
+            && below.is_some_and(|node| node.value.as_map().is_some());
         is_shared = is_shared || !is_merged;
         above = next;
     }
@@ -119,7 +135,11 @@ fn branch(tree: &Node, path: &[Arc<str>]) -> Option<Node> {
     let node = tree.at(&names)?.clone();
     Some(path.iter().rev().fold(node, |below, key| {
         let place = below.place;
-        let entry = Entry { key: Arc::clone(key), key_place: place, node: below };
+        let entry = Entry {
+            key: Arc::clone(key),
+            key_place: place,
+            node: below,
+        };
         let value = Value::Map(Arc::new([entry].into_iter().collect()));
         Node { value, place }
     }))
@@ -140,28 +160,49 @@ mod tests {
     }
 
     fn composed(below: &str, set: &str, inline: &str) -> Node {
-        let set = Override::Set { text: set.to_owned(), style: Style::Typed, place: Place::NONE };
-        let layers = layers(vec![Override::Values(tree(below)), set], Some(tree(inline))).expect("composes");
+        let set = Override::Set {
+            text: set.to_owned(),
+            style: Style::Typed,
+            place: Place::NONE,
+        };
+        let layers =
+            layers(vec![Override::Values(tree(below)), set], Some(tree(inline))).expect("composes");
         merge::layers(&layers, Engine::Helm3).tree
     }
 
     #[test]
     fn a_set_value_reaches_into_an_inline_list() {
         let composed = composed("a: 1", "m.list[0].url=x", "m: {list: [{name: n}]}");
-        assert!(composed.value.same(&tree("{a: 1, m: {list: [{name: n, url: x}]}}").value));
+        assert!(
+            composed
+                .value
+                .same(&tree("{a: 1, m: {list: [{name: n, url: x}]}}").value)
+        );
     }
 
     #[test]
     fn an_inline_value_stands_where_flux_merges_it_again() {
         let at = |node: Node| node.at(&["a", "b"]).map(|node| node.value.clone());
-        assert_eq!(at(composed("{}", "a.b=set", "a: {b: inline}")), Some(Value::from("set")));
-        assert_eq!(at(composed("a: {c: 1}", "a.b=set", "a: {b: inline}")), Some(Value::from("inline")));
+        assert_eq!(
+            at(composed("{}", "a.b=set", "a: {b: inline}")),
+            Some(Value::from("set"))
+        );
+        assert_eq!(
+            at(composed("a: {c: 1}", "a.b=set", "a: {b: inline}")),
+            Some(Value::from("inline"))
+        );
     }
 
     #[test]
     fn a_set_value_stands_over_the_trees_below() {
         let composed = composed("a: {b: 1, c: 2}", "a.b=null,d={}", "{}");
-        assert_eq!(composed.at(&["a", "b"]).map(|node| &node.value), Some(&Value::Null));
-        assert_eq!(composed.at(&["d"]).map(|node| &node.value), Some(&Value::from(Vec::new())));
+        assert_eq!(
+            composed.at(&["a", "b"]).map(|node| &node.value),
+            Some(&Value::Null)
+        );
+        assert_eq!(
+            composed.at(&["d"]).map(|node| &node.value),
+            Some(&Value::from(vec![Node::computed("")]))
+        );
     }
 }

@@ -20,8 +20,13 @@ pub(super) fn merge_patches(
     objects: &mut Vec<Object>,
 ) -> Result<(), Stop> {
     for item in items(kustomization, &["patchesStrategicMerge"]) {
-        let Some(named) = item.value.as_str() else { continue };
-        let documents = match below(folder, named).map(|path| reader.objects(&path)).transpose()? {
+        let Some(named) = item.value.as_str() else {
+            continue;
+        };
+        let documents = match below(folder, named)
+            .map(|path| reader.objects(&path))
+            .transpose()?
+        {
             Some(Some(documents)) => documents.to_vec(),
             _ => reader.inline(named, item.place)?,
         };
@@ -49,7 +54,12 @@ pub(super) fn json_patches(
 }
 
 /// One patch with its target.
-fn apply(reader: &mut Reader<'_>, folder: &Path, patch: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
+fn apply(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    patch: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), Stop> {
     let documents = documents(reader, folder, patch)?;
     let target = patch.at(&["target"]);
     let selector = target.map(Selector::new).transpose();
@@ -71,11 +81,20 @@ fn apply(reader: &mut Reader<'_>, folder: &Path, patch: &Node, objects: &mut Vec
             }
             (Value::Map(_), Some(selector)) => {
                 let options = Allowed::of(patch);
-                merge_into(reader, document, objects, |object| selector.selects(object), options)?;
+                merge_into(
+                    reader,
+                    document,
+                    objects,
+                    |object| selector.selects(object),
+                    options,
+                )?;
             }
             (Value::Map(_), None) => merge_named(reader, document, objects)?,
             (other, _) => {
-                let message = format!("a patch is a map or a list of operations, and this is {}", other.kind());
+                let message = format!(
+                    "a patch is a map or a list of operations, and this is {}",
+                    other.kind()
+                );
                 return Err(reader.refused(message, document.place));
             }
         }
@@ -85,16 +104,24 @@ fn apply(reader: &mut Reader<'_>, folder: &Path, patch: &Node, objects: &mut Vec
 
 /// The documents of a patch, inline or in a file.
 fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec<Node>, Stop> {
-    let inline = patch.at(&["patch"]).and_then(|node| Some((node.value.as_str()?, node.place)));
+    let inline = patch
+        .at(&["patch"])
+        .and_then(|node| Some((node.value.as_str()?, node.place)));
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
         return reader.inline(text, place);
     }
     let Some(path) = patch.at(&["path"]) else {
-        return Err(reader.refused("a patch has neither `patch` nor `path`".to_owned(), patch.place));
+        return Err(reader.refused(
+            "a patch has neither `patch` nor `path`".to_owned(),
+            patch.place,
+        ));
     };
     let named = text(patch, &["path"]).unwrap_or_default();
     let Some(file) = below(folder, named) else {
-        return Err(reader.refused(format!("`{named}` lies outside of the repository"), path.place));
+        return Err(reader.refused(
+            format!("`{named}` lies outside of the repository"),
+            path.place,
+        ));
     };
     match reader.objects(&file)? {
         Some(documents) => Ok(documents.to_vec()),
@@ -105,7 +132,10 @@ fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec
 /// Merges a patch into the one object that it names itself.
 fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
     let named = Object::new(patch.clone());
-    let matching = objects.iter().filter(|object| object.answers_to(&named)).count();
+    let matching = objects
+        .iter()
+        .filter(|object| object.answers_to(&named))
+        .count();
     if matching != 1 {
         let what = format!("{} `{}`", named.kind(), named.name());
         let message = match matching {
@@ -114,7 +144,13 @@ fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> 
         };
         return Err(reader.refused(message, patch.place));
     }
-    merge_into(reader, patch, objects, |object| object.answers_to(&named), Allowed::default())
+    merge_into(
+        reader,
+        patch,
+        objects,
+        |object| object.answers_to(&named),
+        Allowed::default(),
+    )
 }
 
 /// What a patch may change of an object's identity.
@@ -127,7 +163,10 @@ struct Allowed {
 impl Allowed {
     fn of(patch: &Node) -> Self {
         let option = |name: &str| super::object::flag(patch, &["options", name]);
-        Self { name: option("allowNameChange"), kind: option("allowKindChange") }
+        Self {
+            name: option("allowNameChange"),
+            kind: option("allowKindChange"),
+        }
     }
 }
 
@@ -141,7 +180,8 @@ fn merge_into(
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
-            let merged = strategic::patched(&object.tree, patch).map_err(|clash| refused(reader, clash, patch))?;
+            let merged = strategic::patched(&object.tree, patch)
+                .map_err(|clash| refused(reader, clash, patch))?;
             let Some(merged) = merged else { continue };
             restore(&mut object, merged, allowed);
         }
@@ -172,6 +212,10 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
 }
 
 fn refused(reader: &Reader<'_>, clash: Clash, patch: &Node) -> Stop {
-    let place: Place = if clash.place.is_known() { clash.place } else { patch.place };
+    let place: Place = if clash.place.is_known() {
+        clash.place
+    } else {
+        patch.place
+    };
     reader.refused(clash.message, place)
 }

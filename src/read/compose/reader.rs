@@ -13,7 +13,7 @@ use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
 use super::files::{Files, Found};
-use super::{FAILED, base64};
+use super::{FAILED, Options, base64};
 
 /// Why a composition ends early.
 #[derive(Debug)]
@@ -61,7 +61,22 @@ pub(super) struct Reader<'r> {
     pub(super) loads: Loads,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    pub(super) fn new(
+        files: &'r dyn Files,
+        options: &'r Options,
+        sources: &'r mut Sources,
+    ) -> Self {
+        Self {
+            files,
+            engine: options.engine,
+            sources,
+            findings: Vec::new(),
+            shared: &options.shared.loads,
+            loads: Loads::new(),
+        }
+    }
+
     /// The file at a path; none if there is none.
     pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, Stop> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {
@@ -90,6 +105,15 @@ impl Reader<'_> {
         };
         self.loads.insert(path.to_owned(), load.clone());
         Ok(Some(load))
+    }
+
+    /// Whether a file is there and a line of it starts with this text.
+    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, Stop> {
+        let Some(load) = self.open(path)? else {
+            return Ok(false);
+        };
+        let source = self.source(load.file);
+        Ok(source.text.lines().any(|line| line.starts_with(text)))
     }
 
     /// The documents of a file of Kubernetes objects, as kubectl reads them; none if there is no such file.
@@ -165,8 +189,8 @@ impl Reader<'_> {
         within: Option<&dyn Fn(Place) -> Place>,
     ) -> Result<Node, Stop> {
         let at = |place| within.map_or(place, |within| within(place));
-        let read = yaml::read(text, file, self.engine)
-            .and_then(|read| Ok((read.values()?, read.notices)));
+        let read =
+            yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
         let (tree, notices) = read.map_err(|mut error| {
             error.place = at(error.place);
             broken(&error, self.sources)
@@ -215,11 +239,21 @@ fn is_whole(source: &Source, place: Place) -> bool {
     place.start == 0 && place.end as usize == source.text.len()
 }
 
-/// Whether a file of objects spells a secret out: a Secret's own data, or a generator's literals.
+/// Whether a file of objects may spell a secret out: a Secret's own data, also within a List, or a generator's literals.
 fn holds_secret(text: &str) -> bool {
-    let is_manifest = text.lines().any(|line| line.trim_end() == "kind: Secret");
+    let is_kind = |behind: &str| {
+        let kind = behind.trim_start_matches([' ', '"', '\'']);
+        let end = kind.find(|c: char| !c.is_ascii_alphanumeric());
+        kind[..end.unwrap_or(kind.len())] == *"Secret"
+    };
+    let is_key = |before: &str| !before.ends_with("meta");
+    let names_kind = text.split("kind:").skip(1).any(is_kind);
+    let has_data = text
+        .match_indices("data:")
+        .any(|(at, _)| is_key(&text[..at]));
+    let has_string_data = text.contains("stringData:");
     let is_generator = text.contains("secretGenerator") && text.contains("literals");
-    is_manifest && text.contains("ata:") || is_generator
+    names_kind && (has_data || has_string_data) || is_generator
 }
 
 fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
@@ -239,7 +273,9 @@ fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
         node.place
     };
     let value = match &node.value {
-        Value::List(items) => Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>()),
+        Value::List(items) => {
+            Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>())
+        }
         Value::Map(map) => {
             let entries = map.iter().map(|entry| Entry {
                 key: Arc::clone(&entry.key),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::finding::Finding;
 use crate::model::merge::{Layer, LayerKind};
 use crate::model::place::Place;
 use crate::model::value::{Entry, Node, Number, Value};
@@ -14,7 +15,7 @@ use super::object::{Object, flag, items, text};
 use super::overrides::{self, Override};
 use super::reader::{Reader, Stop, decoded};
 use super::set::Style;
-use super::{MissingSource, State, UNSUPPORTED};
+use super::{FAILED, MissingSource, State, UNSUPPORTED};
 
 /// The key that is read where `valuesKey` names none.
 const VALUES_KEY: &str = "values.yaml";
@@ -32,7 +33,13 @@ pub(super) fn compose(
     built: &Built,
     release: &Object,
 ) -> Result<Composed, Stop> {
-    let mut release = Release { reader, state, built, release, missing: Vec::new() };
+    let mut release = Release {
+        reader,
+        state,
+        built,
+        release,
+        missing: Vec::new(),
+    };
     let mut layers = release.chart()?;
     let mut overrides = Vec::new();
     for item in items(&release.release.tree, &["spec", "valuesFrom"]) {
@@ -42,7 +49,10 @@ pub(super) fn compose(
     let user = overrides::layers(overrides, inline)
         .map_err(|(message, place)| release.reader.refused(message, place))?;
     layers.extend(user);
-    Ok(Composed { layers, missing: release.missing })
+    Ok(Composed {
+        layers,
+        missing: release.missing,
+    })
 }
 
 struct Release<'c, 'r> {
@@ -57,7 +67,9 @@ impl Release<'_, '_> {
     /// The chart's own values: `valuesFiles`, or its `values.yaml`.
     fn chart(&mut self) -> Result<Vec<Layer>, Stop> {
         if let Some(reference) = self.release.tree.at(&["spec", "chartRef"]) {
-            let message = "the chart of a `chartRef` is not in this repository: its values are not known".to_owned();
+            let message =
+                "the chart of a `chartRef` is not in this repository: its values are not known"
+                    .to_owned();
             let finding = self.reader.finding(UNSUPPORTED, message, reference.place);
             self.reader.findings.push(finding);
             return Ok(Vec::new());
@@ -73,7 +85,10 @@ impl Release<'_, '_> {
             (_, home) => home,
         };
         let mut files: Vec<(&str, Place)> = Vec::new();
-        let named = spec.at(&["valuesFile"]).into_iter().chain(items(spec, &["valuesFiles"]));
+        let named = spec
+            .at(&["valuesFile"])
+            .into_iter()
+            .chain(items(spec, &["valuesFiles"]));
         files.extend(named.filter_map(|node| Some((&**node.value.as_str()?, node.place))));
         let default = match is_here {
             true => format!("{}/{VALUES_KEY}", chart.trim_end_matches('/')),
@@ -91,7 +106,10 @@ impl Release<'_, '_> {
                 None => None,
             };
             match tree {
-                Some(tree) => layers.push(Layer { tree, kind: LayerKind::Chart }),
+                Some(tree) => layers.push(Layer {
+                    tree,
+                    kind: LayerKind::Chart,
+                }),
                 None if is_forgiving => {}
                 None => self.miss("HelmChart", chart, file, place),
             }
@@ -102,7 +120,9 @@ impl Release<'_, '_> {
     fn chart_file(&mut self, root: &Path, file: &str, place: Place) -> Result<Option<Node>, Stop> {
         match below(root, file.trim_start_matches('/')) {
             Some(path) => self.reader.values(&path),
-            None => Err(self.reader.refused(format!("`{file}` lies outside of the repository"), place)),
+            None => Err(self
+                .reader
+                .refused(format!("`{file}` lies outside of the repository"), place)),
         }
     }
 
@@ -110,17 +130,22 @@ impl Release<'_, '_> {
     fn values_from(&mut self, item: &Node) -> Result<Option<Override>, Stop> {
         let kind = text(item, &["kind"]).unwrap_or_default();
         let name = text(item, &["name"]).unwrap_or_default();
-        let key = text(item, &["valuesKey"]).filter(|key| !key.is_empty()).unwrap_or(VALUES_KEY);
+        let key = text(item, &["valuesKey"])
+            .filter(|key| !key.is_empty())
+            .unwrap_or(VALUES_KEY);
         let name_place = item.at(&["name"]).map_or(item.place, |node| node.place);
         if !matches!(kind, "ConfigMap" | "Secret") {
-            let message = format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
+            let message =
+                format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
             return Err(self.reader.refused(message, item.place));
         }
         let is_optional = flag(item, &["optional"]);
-        let found = match referred(&self.built.objects, &self.built.references, self.release, kind, name) {
+        let found = match referred(&self.built.objects, self.release, kind, name) {
             Referred::Object(object) => self.data(object, key)?,
             Referred::Renamed(object) if self.given(kind, name).is_none() => {
-                return Err(self.renamed(object, kind, name, name_place));
+                let finding = self.renamed(object, kind, name, name_place);
+                self.reader.findings.push(finding);
+                return Ok(None);
             }
             Referred::Nothing | Referred::Renamed(_) => match self.given(kind, name) {
                 Some(path) => self.state_data(&path, kind, key)?,
@@ -136,8 +161,14 @@ impl Release<'_, '_> {
             Some((text, place)) => self.override_of(item, text, place).map(Some),
             None if is_optional => Ok(None),
             None => {
-                let place = item.at(&["valuesKey"]).map_or(name_place, |node| node.place);
-                Err(self.reader.refused(format!("{kind} `{name}` has no key `{key}`"), place))
+                let place = item
+                    .at(&["valuesKey"])
+                    .map_or(name_place, |node| node.place);
+                let message = format!("{kind} `{name}` has no key `{key}`");
+                let finding = self.reader.finding(FAILED, message, place);
+                let help = "add the key, or set `optional: true` on the item of `valuesFrom`";
+                self.reader.findings.push(finding.help(help));
+                Ok(None)
             }
         }
     }
@@ -154,13 +185,19 @@ impl Release<'_, '_> {
         } else {
             (Style::Typed, &*value)
         };
-        Ok(Override::Set { text: format!("{path}={value}"), style, place })
+        Ok(Override::Set {
+            text: format!("{path}={value}"),
+            style,
+            place,
+        })
     }
 
     /// The text of a key of a ConfigMap or Secret, and its place.
     fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, Stop> {
         let is_secret = object.kind() == "Secret";
-        let plain = is_secret.then(|| object.tree.at(&["stringData", key])).flatten();
+        let plain = is_secret
+            .then(|| object.tree.at(&["stringData", key]))
+            .flatten();
         let Some(node) = plain.or_else(|| object.tree.at(&["data", key])) else {
             return Ok(None);
         };
@@ -174,7 +211,11 @@ impl Release<'_, '_> {
             Some(text) => Ok(Some((text, node.place))),
             None => {
                 let wanted = if is_secret { "base64 of text" } else { "text" };
-                let message = format!("the key `{key}` of {} `{}` is not {wanted}", object.kind(), object.name());
+                let message = format!(
+                    "the key `{key}` of {} `{}` is not {wanted}",
+                    object.kind(),
+                    object.name()
+                );
                 Err(self.reader.refused(message, node.place))
             }
         }
@@ -186,34 +227,57 @@ impl Release<'_, '_> {
     }
 
     /// A key of an object that was given as a file: the object's own manifest, or a file of values for every key.
-    fn state_data(&mut self, path: &Path, kind: &str, key: &str) -> Result<Option<(String, Place)>, Stop> {
+    fn state_data(
+        &mut self,
+        path: &Path,
+        kind: &str,
+        key: &str,
+    ) -> Result<Option<(String, Place)>, Stop> {
         let documents = self.reader.objects(path)?;
         let manifest = documents.iter().flat_map(|documents| documents.iter());
-        let is_object = |node: &&Node| text(node, &["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
+        let is_object =
+            |node: &&Node| text(node, &["kind"]) == Some(kind) && node.at(&["metadata"]).is_some();
         if let Some(node) = manifest.into_iter().find(is_object) {
             return self.data(&Object::new(node.clone()), key);
         }
         let Some(load) = self.reader.open(path)? else {
             let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Stop::Error(crate::error::Error::Read { path: path.to_owned(), cause: error }));
+            return Err(Stop::Error(crate::error::Error::Read {
+                path: path.to_owned(),
+                cause: error,
+            }));
         };
         let source = self.reader.source(load.file);
-        let place = Place { file: load.file, start: 0, end: source.text.len() as u32 };
+        let place = Place {
+            file: load.file,
+            start: 0,
+            end: source.text.len() as u32,
+        };
         Ok(Some((source.text.clone(), place)))
     }
 
-    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Stop {
+    fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
         let message = match object.is_hashed {
-            true => format!("{kind} `{name}` gets a hash behind its name, which `valuesFrom` does not follow"),
-            false => format!("{kind} `{name}` is renamed to `{}`, which `valuesFrom` does not follow", object.name()),
+            true => format!(
+                "{kind} `{name}` gets a hash behind its name, which `valuesFrom` does not follow"
+            ),
+            false => format!(
+                "{kind} `{name}` is renamed to `{}`, which `valuesFrom` does not follow",
+                object.name()
+            ),
         };
         let made = self.reader.sources.resolve(object.tree.place);
-        let finding = self.reader.finding(super::FAILED, message, place).at(made, "made here");
+        let finding = self
+            .reader
+            .finding(FAILED, message, place)
+            .at(made, "made here");
         let help = match object.is_hashed {
             true => "set `options: {disableNameSuffixHash: true}` on its generator",
-            false => "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`",
+            false => {
+                "add a `nameReference` for `spec/valuesFrom/name` of HelmRelease under `configurations`"
+            }
         };
-        finding.help(help).into()
+        finding.help(help)
     }
 
     /// `spec.values`, whose numbers the controller reads from JSON.
@@ -223,14 +287,21 @@ impl Release<'_, '_> {
             Some(node) => match node.value {
                 Value::Map(_) => Ok(Some(floating(node))),
                 Value::Null => Ok(None),
-                _ => Err(self.reader.refused("`values` is no map".to_owned(), node.place)),
+                _ => Err(self
+                    .reader
+                    .refused("`values` is no map".to_owned(), node.place)),
             },
         }
     }
 
     fn miss(&mut self, kind: &str, name: &str, key: &str, place: Place) {
         let (name, key) = (name.to_owned(), key.to_owned());
-        self.missing.push(MissingSource { kind: kind.to_owned(), name, key, place });
+        self.missing.push(MissingSource {
+            kind: kind.to_owned(),
+            name,
+            key,
+            place,
+        });
     }
 }
 
@@ -240,10 +311,16 @@ pub(super) fn floating(node: &Node) -> Node {
         Value::Number(Number::Int(number)) => Value::Number(Number::Float(*number as f64)),
         Value::List(items) => Value::from(items.iter().map(floating).collect::<Vec<_>>()),
         Value::Map(map) => {
-            let entries = map.iter().map(|entry| Entry { node: floating(&entry.node), ..entry.clone() });
+            let entries = map.iter().map(|entry| Entry {
+                node: floating(&entry.node),
+                ..entry.clone()
+            });
             Value::Map(std::sync::Arc::new(entries.collect()))
         }
         other => other.clone(),
     };
-    Node { value, place: node.place }
+    Node {
+        value,
+        place: node.place,
+    }
 }

@@ -76,7 +76,8 @@ enum Wanted {
 
 impl Requirement {
     fn holds(&self, value: Option<&str>) -> bool {
-        let is_among = |list: &[String]| value.is_some_and(|value| list.iter().any(|one| one == value));
+        let is_among =
+            |list: &[String]| value.is_some_and(|value| list.iter().any(|one| one == value));
         match &self.wanted {
             Wanted::Present => value.is_some(),
             Wanted::Absent => value.is_none(),
@@ -131,13 +132,26 @@ fn requirement(part: &str) -> Option<Requirement> {
             None => (rest.strip_prefix("in")?, true),
         };
         let list = list.trim().strip_prefix('(')?.strip_suffix(')')?;
-        let list = list.split(',').map(|value| value.trim().to_owned()).collect();
-        (key, if is_in { Wanted::In(list) } else { Wanted::NotIn(list) })
+        let list = list
+            .split(',')
+            .map(|value| value.trim().to_owned())
+            .collect();
+        (
+            key,
+            if is_in {
+                Wanted::In(list)
+            } else {
+                Wanted::NotIn(list)
+            },
+        )
     } else {
         (part, Wanted::Present)
     };
     let key = key.trim();
-    is_key(key).then(|| Requirement { key: key.to_owned(), wanted })
+    is_key(key).then(|| Requirement {
+        key: key.to_owned(),
+        wanted,
+    })
 }
 
 #[cfg(test)]

@@ -43,7 +43,11 @@ const HIGHEST: usize = 65_536;
 
 /// Reads `path=value,…`; each value stands at `place`.
 pub(super) fn parse(text: &str, style: Style, place: Place) -> Result<Vec<Assignment>, String> {
-    let mut parser = Parser { chars: text.chars().peekable(), style, place };
+    let mut parser = Parser {
+        chars: text.chars().peekable(),
+        style,
+        place,
+    };
     let mut assignments = Vec::new();
     while parser.chars.peek().is_some() {
         assignments.extend(parser.assignment()?);
@@ -132,10 +136,9 @@ impl Parser<'_> {
                 return Err("a list lacks its `}`".to_owned());
             }
             let is_end = stop == Some('}');
-            if !(is_end && items.is_empty() && text.is_empty()) {
-                let value = self.typed(text);
-                items.push(self.node(value));
-            }
+            // `{}` is a list of one empty text.
+            let value = self.typed(text);
+            items.push(self.node(value));
             if is_end {
                 self.chars.next_if_eq(&',');
                 return Ok(self.node(Value::from(items)));
@@ -144,7 +147,10 @@ impl Parser<'_> {
     }
 
     fn node(&self, value: Value) -> Node {
-        Node { value, place: self.place }
+        Node {
+            value,
+            place: self.place,
+        }
     }
 
     fn typed(&self, text: String) -> Value {
@@ -203,12 +209,17 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
                     node: fresh(rest, value.place),
                 });
             }
-            let below = map.get_mut(key).ok_or_else(|| format!("`{key}` cannot be set"))?;
+            let below = map
+                .get_mut(key)
+                .ok_or_else(|| format!("`{key}` cannot be set"))?;
             assign(below, rest, value)
         }
         Step::Index(index) => {
             let Value::List(items) = &mut tree.value else {
-                return Err(format!("the index {index} leads into {}", tree.value.kind()));
+                return Err(format!(
+                    "the index {index} leads into {}",
+                    tree.value.kind()
+                ));
             };
             let items = Arc::make_mut(items);
             while items.len() <= *index {
@@ -264,8 +275,10 @@ mod tests {
                 format!("[{}]", items.join(","))
             }
             Value::Map(map) => {
-                let entries: Vec<String> =
-                    map.iter().map(|entry| format!("{}:{}", entry.key, shown(&entry.node.value))).collect();
+                let entries: Vec<String> = map
+                    .iter()
+                    .map(|entry| format!("{}:{}", entry.key, shown(&entry.node.value)))
+                    .collect();
                 format!("{{{}}}", entries.join(","))
             }
         }
@@ -281,6 +294,7 @@ mod tests {
             ("a=TRUE,b=null,c=", r#"{a:true,b:null,c:""}"#),
             ("a.b=x,a.c=y", r#"{a:{b:"x",c:"y"}}"#),
             (r"a\.b=x\,y", r#"{a.b:"x,y"}"#),
+            ("a={},b={x}c=1", r#"{a:[""],b:["x"],c:Int(1)}"#),
             ("a={x,1},b=2", r#"{a:["x",Int(1)],b:Int(2)}"#),
             ("a[1].b=x", r#"{a:[null,{b:"x"}]}"#),
             ("a[0][1]=x", r#"{a:[[null,"x"]]}"#),
@@ -291,13 +305,29 @@ mod tests {
 
     #[test]
     fn strings_and_literals_stay_text() {
-        assert_eq!(set("a=1,b=true", Style::Strings).as_deref(), Ok(r#"{a:"1",b:"true"}"#));
-        assert_eq!(set("a.b=1,b={x}", Style::Literal).as_deref(), Ok(r#"{a:{b:"1,b={x}"}}"#));
+        assert_eq!(
+            set("a=1,b=true", Style::Strings).as_deref(),
+            Ok(r#"{a:"1",b:"true"}"#)
+        );
+        assert_eq!(
+            set("a.b=1,b={x}", Style::Literal).as_deref(),
+            Ok(r#"{a:{b:"1,b={x}"}}"#)
+        );
     }
 
     #[test]
     fn what_helm_refuses_is_refused() {
-        for text in ["a", "a,b=1", "a[x]=1", "a[-1]=1", "a[0", "a={x", "a=1,a.b=2", "a=1,a[0]=2", "a[99999]=1"] {
+        for text in [
+            "a",
+            "a,b=1",
+            "a[x]=1",
+            "a[-1]=1",
+            "a[0",
+            "a={x",
+            "a=1,a.b=2",
+            "a=1,a[0]=2",
+            "a[99999]=1",
+        ] {
             assert!(set(text, Style::Typed).is_err(), "{text}");
         }
     }

@@ -63,7 +63,10 @@ fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, Clash> {
             continue;
         }
         let node = merge(None, Some(&entry.node))?;
-        entries.extend(node.map(|node| Entry { node, ..entry.clone() }));
+        entries.extend(node.map(|node| Entry {
+            node,
+            ..entry.clone()
+        }));
     }
     Ok(entries.into_iter().collect())
 }
@@ -75,10 +78,16 @@ fn unpatched(node: &Node) -> Option<Node> {
         Value::Map(map) => {
             let kept = map.iter().filter_map(|entry| {
                 let node = unpatched(&entry.node)?;
-                Some(Entry { node, ..entry.clone() })
+                Some(Entry {
+                    node,
+                    ..entry.clone()
+                })
             });
             let value = kept.collect::<Map>().into();
-            Some(Node { value, place: node.place })
+            Some(Node {
+                value,
+                place: node.place,
+            })
         }
         _ => Some(node.clone()),
     }

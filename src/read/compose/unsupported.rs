@@ -12,7 +12,13 @@ use super::reader::{Reader, Stop};
 use super::selector::Selector;
 
 /// Kinds whose content shapes a cluster's values.
-const SHAPING: &[&str] = &["HelmRelease", "ConfigMap", "Secret", "Application", "ApplicationSet"];
+const SHAPING: &[&str] = &[
+    "HelmRelease",
+    "ConfigMap",
+    "Secret",
+    "Application",
+    "ApplicationSet",
+];
 
 /// Fields that make objects which are not known here. They matter only if an object is missing in the end.
 const MAKERS: &[&str] = &["generators", "helmCharts", "helmChartInflationGenerator"];
@@ -25,7 +31,10 @@ pub(super) fn check(
     objects: &[Object],
     unknown: &mut Vec<Finding>,
 ) -> Result<(), Stop> {
-    let shaping: Vec<&Object> = objects.iter().filter(|object| SHAPING.contains(&object.kind())).collect();
+    let shaping: Vec<&Object> = objects
+        .iter()
+        .filter(|object| SHAPING.contains(&object.kind()))
+        .collect();
     for field in MAKERS {
         for item in items(kustomization, &[field]) {
             let message = format!("`{field}` of a kustomization is not built here");
@@ -41,7 +50,10 @@ pub(super) fn check(
     for item in items(kustomization, &["replacements"]) {
         let in_file = text(item, &["path"]).and_then(|path| below(folder, path));
         let replacements = match in_file {
-            Some(path) => reader.objects(&path)?.map(|documents| documents.to_vec()).unwrap_or_default(),
+            Some(path) => reader
+                .objects(&path)?
+                .map(|documents| documents.to_vec())
+                .unwrap_or_default(),
             None => vec![item.clone()],
         };
         for replacement in replacements.iter().flat_map(flattened) {
@@ -53,15 +65,25 @@ pub(super) fn check(
 
 /// The single replacements of a file, which may hold a list of them.
 fn flattened(document: &Node) -> &[Node] {
-    document.value.as_list().unwrap_or(std::slice::from_ref(document))
+    document
+        .value
+        .as_list()
+        .unwrap_or(std::slice::from_ref(document))
 }
 
 fn replaces(reader: &mut Reader<'_>, replacement: &Node, shaping: &[&Object]) -> Result<(), Stop> {
     for target in items(replacement, &["targets"]) {
-        let Some(select) = target.at(&["select"]) else { continue };
-        let selector = Selector::new(select).map_err(|message| reader.refused(message, select.place))?;
+        let Some(select) = target.at(&["select"]) else {
+            continue;
+        };
+        let selector =
+            Selector::new(select).map_err(|message| reader.refused(message, select.place))?;
         if let Some(object) = shaping.iter().find(|object| selector.selects(object)) {
-            let message = format!("a replacement changes {} `{}`, which is not built here", object.kind(), object.name());
+            let message = format!(
+                "a replacement changes {} `{}`, which is not built here",
+                object.kind(),
+                object.name()
+            );
             let finding = reader.finding(UNSUPPORTED, message, target.place);
             reader.findings.push(finding);
         }
@@ -70,21 +92,40 @@ fn replaces(reader: &mut Reader<'_>, replacement: &Node, shaping: &[&Object]) ->
 }
 
 /// Transformers that change nothing of what a values layer is made of.
-const HARMLESS: &[&str] = &["LabelTransformer", "AnnotationsTransformer", "ImageTagTransformer", "ReplicaCountTransformer"];
+const HARMLESS: &[&str] = &[
+    "LabelTransformer",
+    "AnnotationsTransformer",
+    "ImageTagTransformer",
+    "ReplicaCountTransformer",
+];
 
-fn transformer(reader: &mut Reader<'_>, folder: &Path, item: &Node, shaping: &[&Object]) -> Result<(), Stop> {
-    let named = item.value.as_str().map(|text| text.to_string()).unwrap_or_default();
+fn transformer(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    item: &Node,
+    shaping: &[&Object],
+) -> Result<(), Stop> {
+    let named = item
+        .value
+        .as_str()
+        .map(|text| text.to_string())
+        .unwrap_or_default();
     let documents = match below(folder, &named) {
         Some(path) => reader.objects(&path)?,
         None => None,
     };
     let is_harmless = documents.is_some_and(|documents| {
-        documents.iter().all(|document| text(document, &["kind"]).is_some_and(|kind| HARMLESS.contains(&kind)))
+        documents
+            .iter()
+            .all(|document| text(document, &["kind"]).is_some_and(|kind| HARMLESS.contains(&kind)))
     });
     if !is_harmless {
         let object = shaping[0];
-        let message =
-            format!("a transformer may change {} `{}` and is not built here", object.kind(), object.name());
+        let message = format!(
+            "a transformer may change {} `{}` and is not built here",
+            object.kind(),
+            object.name()
+        );
         let finding = reader.finding(UNSUPPORTED, message, item.place);
         reader.findings.push(finding);
     }

@@ -44,6 +44,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
         entries[first..]
             .sort_by_key(|entry: &CatalogueEntry| (entry.place.file, entry.place.start));
     }
+    switch(&mut entries);
     let needs_builder = entries.iter().any(|entry| entry.built);
     let needs_base = entries
         .iter()
@@ -56,6 +57,32 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
         base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
         registries: registries(&root, report),
         entries,
+    }
+}
+
+/// Where the builder's entries carry `enabled` or `default_enabled`, as they did up to 2025-03 (T16): the second counts
+/// only beside no image of the user's own, and those are always served.
+fn switch(entries: &mut [CatalogueEntry]) {
+    let has_own = entries.iter().any(|entry| !entry.built);
+    let has_switches = entries
+        .iter()
+        .any(|entry| entry.built && (entry.enabled.is_some() || entry.default_enabled.is_some()));
+    if !has_switches {
+        return;
+    }
+    for entry in entries {
+        if !entry.built {
+            let served = Located::new(true, entry.place);
+            entry.enabled.get_or_insert(served);
+            continue;
+        }
+        let is_on = |flag: &&Located<bool>| flag.value;
+        let default = entry.default_enabled.as_ref();
+        let on = entry.enabled.as_ref().filter(is_on);
+        let on = on.or(default.filter(is_on).filter(|_| !has_own)).cloned();
+        let off = entry.enabled.as_ref().or(default);
+        let off = off.map(|flag| Located::new(false, flag.place));
+        entry.enabled = on.or(off);
     }
 }
 
@@ -88,6 +115,7 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
         built,
         registry: None,
         enabled: None,
+        default_enabled: None,
         properties: Vec::new(),
         mistyped: Vec::new(),
         place: found.key_place,
@@ -104,7 +132,6 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
     if !matches!(said.value, Value::Map(_) | Value::Null) {
         report.wrong_type(&found.branch.path(), &said, "a map");
     }
-    let mut default_enabled = None;
     for property in report.answer(found.branch.entries()).unwrap_or_default() {
         let Some(node) = report.answer(property.branch.node()) else {
             continue;
@@ -113,7 +140,7 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
         match &*property.key {
             "os_images_oci_registry" => entry.registry = report.text_of(&path, &node),
             "enabled" => entry.enabled = flag(&path, &node, report),
-            "default_enabled" => default_enabled = flag(&path, &node, report),
+            "default_enabled" => entry.default_enabled = flag(&path, &node, report),
             name => {
                 if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
                     let kind = node.value.kind();
@@ -123,7 +150,6 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
             }
         }
     }
-    entry.enabled = entry.enabled.or(default_enabled);
     Some(entry)
 }
 

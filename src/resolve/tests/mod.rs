@@ -37,6 +37,7 @@ fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
         built: true,
         registry: registry.map(located),
         enabled: None,
+        default_enabled: None,
         properties: Vec::new(),
         mistyped: Vec::new(),
         place: place(1),

@@ -1,5 +1,17 @@
 //! The character classes of YAML 1.1, asked of a position in a text. Past the end everything reads as a zero byte.
 
+/// The bytes that may end a plain scalar.
+static PLAIN_STOP: [bool; 256] = {
+    let mut table = [false; 256];
+    let stops = b"\0 \t\n\r:,?[]{}\xC2\xE2";
+    let mut index = 0;
+    while index < stops.len() {
+        table[stops[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
 /// A text's bytes, readable past their end.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'t>(pub(super) &'t [u8]);
@@ -43,6 +55,14 @@ impl Bytes<'_> {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
             .position(|byte| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2))
+            .unwrap_or(rest.len())
+    }
+
+    /// How many bytes from here on surely end no plain scalar.
+    pub(super) fn before_plain_stop(self, index: usize) -> usize {
+        let rest = self.0.get(index..).unwrap_or_default();
+        rest.iter()
+            .position(|byte| PLAIN_STOP[usize::from(*byte)])
             .unwrap_or(rest.len())
     }
 

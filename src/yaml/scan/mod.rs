@@ -47,6 +47,8 @@ pub(crate) struct Scanner<'t> {
     keys: Vec<SimpleKey>,
     key_allowed: bool,
     queue: VecDeque<Token<'t>>,
+    /// Whether the first token of the queue can no longer become a key.
+    settled: bool,
     taken: usize,
     /// A last line without a line break counts as if it had one.
     ends_line: bool,
@@ -87,6 +89,7 @@ impl<'t> Scanner<'t> {
             keys: vec![SimpleKey::default()],
             key_allowed: true,
             queue: VecDeque::new(),
+            settled: false,
             taken: 0,
             ends_line: false,
             record: false,
@@ -121,8 +124,12 @@ impl<'t> Scanner<'t> {
 
     /// The next token, which stays.
     pub(crate) fn peek(&mut self) -> Result<&Token<'t>> {
-        while self.must_fetch()? {
-            self.fetch()?;
+        while !self.settled {
+            if self.must_fetch()? {
+                self.fetch()?;
+            } else {
+                self.settled = true;
+            }
         }
         Ok(&self.queue[0])
     }
@@ -137,6 +144,7 @@ impl<'t> Scanner<'t> {
             return None;
         }
         self.taken += 1;
+        self.settled = false;
         self.queue.pop_front()
     }
 

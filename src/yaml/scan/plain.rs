@@ -46,6 +46,7 @@ impl<'t> Scanner<'t> {
     fn skip_plain_run(&mut self) {
         let in_flow = self.flow_level() > 0;
         loop {
+            self.at += self.bytes.before_plain_stop(self.at);
             match self.byte() {
                 b' ' | b'\t' | b'\n' | b'\r' | 0 => return,
                 b':' if self.bytes.is_gap(self.at + 1) => return,

@@ -1,0 +1,353 @@
+//! From the text of an expression to its value: rules 1 to 4 of expressions.md §2.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::convert;
+use super::exact;
+use super::failure::{Fault, Step};
+use super::path::Path;
+use super::session::{Done, Frame, Memo, Session, Suspect, TextFault};
+use super::short_form::{self, Insertion};
+use super::text::{alias, is_encapsulated, is_template, only_prints};
+use super::view;
+use crate::gotemplate::{self, Error, ErrorClass, Template, Value};
+use crate::model::place::Place;
+use crate::model::value as tree;
+
+/// How often the result of an expression may be an expression again: Helm counts its own `include`s and stops there.
+const MOST_ROUNDS: usize = 1000;
+
+impl Session {
+    /// Evaluates the string of a node, or of a key. Also notes what its user made of it.
+    pub(super) fn leaf(
+        &self,
+        text: &Arc<str>,
+        place: Place,
+        path: &Path,
+    ) -> Result<Value, Rc<Fault>> {
+        let internal = path.begins_with("_internal");
+        match self.leaf_text(text, internal, place, path) {
+            Ok(done) => {
+                if done.suspect {
+                    self.suspect(text, place, path, &done.value);
+                }
+                self.note_use(&done.value, path);
+                Ok(done.value)
+            }
+            Err((fault, span)) => Err(fault.seen_from(Step {
+                path: path.to_string(),
+                place,
+                text: Arc::clone(text),
+                span,
+            })),
+        }
+    }
+
+    fn suspect(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
+        let internal = path.begins_with("_internal");
+        let mut suspects = self.suspects.borrow_mut();
+        if !suspects
+            .iter()
+            .any(|known| known.text == *text && known.internal == internal)
+        {
+            suspects.push(Suspect {
+                path: path.to_string(),
+                place,
+                text: Arc::clone(text),
+                internal,
+                value: value.clone(),
+            });
+        }
+    }
+
+    /// An expression that uses another one's value as more than printed text may come to something else in Helm, which
+    /// would have given it the other expression's text.
+    fn note_use(&self, value: &Value, path: &Path) {
+        self.holds_evaluated.set(true);
+        if !matches!(value, Value::String(_)) {
+            self.holds_typed.set(true);
+        }
+        let mut frames = self.frames.borrow_mut();
+        let Some(user) = frames.last_mut() else {
+            return;
+        };
+        let evaluated_before = path.begins_with("_internal") && !user.internal;
+        let printed = user.only_prints && matches!(value, Value::String(_));
+        if !evaluated_before && !printed && user.helpers == 0 {
+            user.suspect = true;
+        }
+    }
+
+    fn leaf_text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        place: Place,
+        path: &Path,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.text(text, internal, Some(path));
+        };
+        let result = if self.is_exact() {
+            // What one expression fetched would be there unasked for the next.
+            self.afresh().text(text, internal, Some(path))
+        } else {
+            self.text(text, internal, Some(path))
+        };
+        trace.stands_at(text, internal, place);
+        result
+    }
+
+    /// Evaluates a text by rules 1 to 4 of expressions.md §2.
+    pub(super) fn text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        path: Option<&Path>,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.untraced(text, internal, path);
+        };
+        trace.open();
+        let result = self.untraced(text, internal, path);
+        trace.close(text, internal, path.is_some());
+        result
+    }
+
+    fn untraced(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        path: Option<&Path>,
+    ) -> Result<Done, TextFault> {
+        if self.is_exact() {
+            return self.text_by_name(text, internal);
+        }
+        let key = (Arc::clone(text), internal);
+        match self.memo.borrow().get(&key) {
+            Some(Memo::Done(done)) => return Ok(done.clone()),
+            Some(Memo::Failed(fault, span)) => return Err((Rc::clone(fault), span.clone())),
+            Some(Memo::Running) => return Err((self.cycle(&key, path), None)),
+            None => {}
+        }
+        self.memo.borrow_mut().insert(key.clone(), Memo::Running);
+        let result = self.enter(text, internal, path);
+        let memo = match &result {
+            Ok(done) => Memo::Done(done.clone()),
+            Err((fault, span)) => Memo::Failed(Rc::clone(fault), span.clone()),
+        };
+        self.memo.borrow_mut().insert(key, memo);
+        result
+    }
+
+    fn enter(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        path: Option<&Path>,
+    ) -> Result<Done, TextFault> {
+        let deepest = self.options.limits.nested;
+        if self.frames.borrow().len() >= deepest as usize {
+            let message = format!("values need one another more than {deepest} deep");
+            return Err((Fault::new(ErrorClass::Depth, message), None));
+        }
+        self.frames.borrow_mut().push(Frame {
+            text: Arc::clone(text),
+            path: path.cloned(),
+            internal,
+            only_prints: only_prints(text),
+            is_alias: false,
+            suspect: false,
+            dot: self.trace.as_ref().map(|_| self.new_dot()),
+            helpers: 0,
+        });
+        let result = self.run(text, internal);
+        let frame = self.frames.borrow_mut().pop();
+        result.map(|value| Done {
+            value,
+            suspect: frame.is_some_and(|frame| self.is_suspect(&frame)),
+        })
+    }
+
+    fn is_suspect(&self, frame: &Frame) -> bool {
+        let may_have_read = if frame.only_prints {
+            self.holds_typed.get()
+        } else {
+            self.holds_evaluated.get()
+        };
+        frame.suspect || (may_have_read && !frame.is_alias)
+    }
+
+    fn run(&self, text: &Arc<str>, internal: bool) -> Result<Value, TextFault> {
+        let output = match self.aliased(text, internal)? {
+            Some(Aliased::Typed(value)) => return Ok(value),
+            Some(Aliased::Text(output)) => output,
+            None => self.execute(&self.dot(), text)?,
+        };
+        let nowhere = |error| (self.fault(error), None);
+        if is_encapsulated(&output) {
+            self.interpret(&self.dot(), &convert::decapsulate(&output), 0)
+                .map_err(nowhere)
+        } else if is_template(&output) {
+            match self.text(&output.into(), internal, None) {
+                Ok(done) => Ok(done.value),
+                Err((fault, _)) => Err((fault, None)),
+            }
+        } else {
+            Ok(Value::from(output))
+        }
+    }
+
+    /// The value of a text that only names another one. Helm prints the other's text and evaluates that, so that its type
+    /// is kept; except for what stands under `_internal`, which is evaluated before anything else.
+    fn aliased(&self, text: &str, internal: bool) -> Result<Option<Aliased>, TextFault> {
+        let Some(alias) = alias(text) else {
+            return Ok(None);
+        };
+        let Some((node, path)) = view::raw(self, &alias.keys) else {
+            return Ok(None);
+        };
+        let tree::Value::String(target) = &node.value else {
+            return Ok(None);
+        };
+        if !is_template(target) {
+            return Ok(None);
+        }
+        let span = text
+            .find("{{")
+            .map(|open| open..text.len() - alias.after.len());
+        let value = self.leaf(target, node.place, &path);
+        self.note_reading(&path, &node, value.as_ref().ok());
+        let value = value.map_err(|fault| (fault, span))?;
+        let evaluated_before =
+            path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
+        Ok(match value {
+            Value::String(value) => Some(Aliased::Text(format!(
+                "{}{value}{}",
+                alias.before, alias.after
+            ))),
+            typed
+                if !evaluated_before
+                    && alias.before.trim_matches([' ', '\n']).is_empty()
+                    && alias.after.trim_matches([' ', '\n', '\t', '\r']).is_empty() =>
+            {
+                if let Some(frame) = self.frames.borrow_mut().last_mut() {
+                    frame.suspect = false;
+                    frame.is_alias = true;
+                }
+                Some(Aliased::Typed(typed))
+            }
+            _ => None,
+        })
+    }
+
+    /// Evaluates a text as Helm does, without memory: what it prints is evaluated again until nothing is left to do.
+    fn text_by_name(&self, text: &Arc<str>, internal: bool) -> Result<Done, TextFault> {
+        let evaluate = || self.rounds(&self.dot(), text);
+        let value = if internal {
+            exact::inside_internal(self, evaluate)
+        } else {
+            evaluate()
+        };
+        value.map(|value| Done {
+            value,
+            suspect: false,
+        })
+    }
+
+    fn rounds(&self, dot: &Value, text: &Arc<str>) -> Result<Value, TextFault> {
+        let mut output = self.execute(dot, text)?;
+        for _ in 0..MOST_ROUNDS {
+            if is_encapsulated(&output) {
+                return self
+                    .interpret(dot, &convert::decapsulate(&output), 0)
+                    .map_err(|error| (self.fault(error), None));
+            }
+            if !is_template(&output) {
+                return Ok(Value::from(output));
+            }
+            output = self
+                .execute(dot, &output.into())
+                .map_err(|(fault, _)| (fault, None))?;
+        }
+        let message = format!(
+            "the result of the expression is an expression again, {MOST_ROUNDS} times over"
+        );
+        Err((Fault::new(ErrorClass::Depth, message), None))
+    }
+
+    /// Evaluates a text that an expression hands over, with the root that it hands over.
+    pub(super) fn hand_over(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
+        let result = if !self.is_exact() && self.is_root(dot) {
+            let internal = self
+                .frames
+                .borrow()
+                .last()
+                .is_some_and(|frame| frame.internal);
+            self.text(text, internal, None).map(|done| done.value)
+        } else {
+            self.rounds(dot, text)
+        };
+        result.map_err(|(fault, _)| self.raise(fault))
+    }
+
+    fn execute(&self, dot: &Value, text: &Arc<str>) -> Result<String, TextFault> {
+        self.executions.set(self.executions.get() + 1);
+        let (template, insertions) = self.template(text).map_err(|(error, insertions)| {
+            let span = short_form::restore(error.span.clone(), &insertions);
+            (self.fault(error), Some(span))
+        })?;
+        gotemplate::execute(&template, dot, self, &self.budget).map_err(|error| {
+            let span = short_form::restore(error.span.clone(), &insertions);
+            (self.fault(error), Some(span))
+        })
+    }
+
+    /// Parses a text. A name that is no function but a key of `cluster` stands for that key, as the proposal has it.
+    fn template(
+        &self,
+        text: &Arc<str>,
+    ) -> Result<(Template, Vec<Insertion>), (Error, Vec<Insertion>)> {
+        let mut insertions = Vec::new();
+        let mut text = Arc::clone(text);
+        loop {
+            let error = match self.cache.parse(&text) {
+                Ok(template) => return Ok((template, insertions)),
+                Err(error) => error,
+            };
+            match short_form::expand(&text, &error, &self.root) {
+                Some((expanded, insertion)) => {
+                    insertions.push(insertion);
+                    text = expanded;
+                }
+                None => return Err((error, insertions)),
+            }
+        }
+    }
+
+    fn cycle(&self, key: &(Arc<str>, bool), path: Option<&Path>) -> Rc<Fault> {
+        let frames = self.frames.borrow();
+        let start = frames
+            .iter()
+            .position(|frame| frame.text == key.0 && frame.internal == key.1)
+            .unwrap_or_default();
+        let mut names: Vec<String> = frames[start..]
+            .iter()
+            .filter_map(|frame| frame.path.as_ref())
+            .map(|path| format!("`{path}`"))
+            .collect();
+        let first = names.first().cloned();
+        names.extend(path.map(|path| format!("`{path}`")).or(first));
+        names.dedup();
+        Fault::new(
+            ErrorClass::Cycle,
+            format!("the value needs itself: {}", names.join(" → ")),
+        )
+    }
+}
+
+enum Aliased {
+    Text(String),
+    Typed(Value),
+}

@@ -1,0 +1,281 @@
+//! An Argo CD Application's values: value files, inline values, parameters
+//! (<https://argo-cd.readthedocs.io/en/stable/user-guide/helm/#helm-value-precedence>).
+
+use std::path::{Path, PathBuf};
+
+use crate::model::merge::{Layer, LayerKind};
+use crate::model::place::Place;
+use crate::model::value::{Node, Value};
+
+use super::files::below;
+use super::object::{Object, flag, items, text};
+use super::overrides::{self, Override};
+use super::reader::{Reader, Stop};
+use super::release::{Composed, floating};
+use super::set::Style;
+use super::{MissingSource, State};
+
+/// Composes the values of an Application: those of its one source that is a chart.
+pub(super) fn compose(
+    reader: &mut Reader<'_>,
+    state: &State,
+    application: &Object,
+) -> Result<Composed, Stop> {
+    let tree = &application.tree;
+    let sources: Vec<&Node> = match tree.at(&["spec", "sources"]) {
+        Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
+        None => tree.at(&["spec", "source"]).into_iter().collect(),
+    };
+    // A source with a `ref` and no chart only lends its files to the others.
+    let Some(source) = sources
+        .iter()
+        .find(|source| source.at(&["helm"]).is_some())
+        .or_else(|| {
+            sources.iter().find(|source| {
+                text(source, &["path"]).is_some() || text(source, &["chart"]).is_some()
+            })
+        })
+    else {
+        return Ok(Composed {
+            layers: Vec::new(),
+            missing: Vec::new(),
+        });
+    };
+    let mut chart = Chart {
+        reader,
+        state,
+        application,
+        source,
+        sources: &sources,
+        missing: Vec::new(),
+    };
+    let mut layers = chart.own_values()?;
+    let mut overrides = chart.value_files()?;
+    overrides.extend(chart.inline()?.map(Override::Values));
+    chart.parameters(&mut overrides)?;
+    let user = overrides::layers(overrides, None)
+        .map_err(|(message, place)| chart.reader.refused(message, place))?;
+    layers.extend(user);
+    Ok(Composed {
+        layers,
+        missing: chart.missing,
+    })
+}
+
+struct Chart<'c, 'r> {
+    reader: &'c mut Reader<'r>,
+    state: &'c State,
+    application: &'c Object,
+    source: &'c Node,
+    sources: &'c [&'c Node],
+    missing: Vec<MissingSource>,
+}
+
+impl Chart<'_, '_> {
+    /// The chart's folder, if it is in this repository or was given for it.
+    fn home(&self) -> Option<PathBuf> {
+        match text(self.source, &["path"]) {
+            Some(path) => below(Path::new(""), path.trim_start_matches('/')),
+            None => self
+                .state
+                .get(&format!("HelmChart/{}", self.chart_name()))
+                .cloned(),
+        }
+    }
+
+    fn chart_name(&self) -> &str {
+        text(self.source, &["chart"])
+            .or_else(|| text(self.source, &["path"]))
+            .unwrap_or_default()
+    }
+
+    fn own_values(&mut self) -> Result<Vec<Layer>, Stop> {
+        let tree = match self.home() {
+            Some(home) => self.reader.values(&home.join("values.yaml"))?,
+            None => None,
+        };
+        match tree {
+            Some(tree) => Ok(vec![Layer {
+                tree,
+                kind: LayerKind::Chart,
+            }]),
+            None => {
+                self.miss("values.yaml", self.source.place);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn value_files(&mut self) -> Result<Vec<Override>, Stop> {
+        let is_forgiving = flag(self.source, &["helm", "ignoreMissingValueFiles"]);
+        let mut overrides = Vec::new();
+        for item in items(self.source, &["helm", "valueFiles"]) {
+            let Some(written) = item.value.as_str() else {
+                continue;
+            };
+            let named = self.substituted(written);
+            let Some(path) = self.file(&named, item.place)? else {
+                self.miss(&named, item.place);
+                continue;
+            };
+            match self.reader.values(&path)? {
+                Some(tree) => overrides.push(Override::Values(tree)),
+                None if is_forgiving => {}
+                None => {
+                    return Err(self
+                        .reader
+                        .refused(format!("there is no file `{named}`"), item.place));
+                }
+            }
+        }
+        Ok(overrides)
+    }
+
+    /// The variables that Argo CD sets for a build and that are known here.
+    fn substituted(&self, text: &str) -> String {
+        text.replace("$ARGOCD_APP_NAMESPACE", self.destination())
+            .replace("$ARGOCD_APP_NAME", self.application.name())
+    }
+
+    fn destination(&self) -> &str {
+        text(
+            &self.application.tree,
+            &["spec", "destination", "namespace"],
+        )
+        .unwrap_or_default()
+    }
+
+    /// A file beside the chart, from the repository's root, or from another source's; none where that is not this repository.
+    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, Stop> {
+        let (from, path) = if let Some(rest) = named.strip_prefix('$') {
+            let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
+            if !self
+                .sources
+                .iter()
+                .any(|source| text(source, &["ref"]) == Some(name))
+            {
+                return Err(self
+                    .reader
+                    .refused(format!("no source has `ref: {name}`"), place));
+            }
+            (PathBuf::new(), path)
+        } else if named.contains("://") {
+            return Ok(None);
+        } else if let Some(path) = named.strip_prefix('/') {
+            (PathBuf::new(), path)
+        } else {
+            match self.home() {
+                Some(home) => (home, named),
+                None => return Ok(None),
+            }
+        };
+        match below(&from, path) {
+            Some(path) => Ok(Some(path)),
+            None => Err(self
+                .reader
+                .refused(format!("`{named}` lies outside of the repository"), place)),
+        }
+    }
+
+    /// `valuesObject`, or else `values`.
+    fn inline(&mut self) -> Result<Option<Node>, Stop> {
+        if let Some(node) = self
+            .source
+            .at(&["helm", "valuesObject"])
+            .filter(|node| node.value.as_map().is_some())
+        {
+            return Ok(Some(floating(node)));
+        }
+        match self.source.at(&["helm", "values"]) {
+            Some(Node {
+                value: Value::String(values),
+                place,
+            }) => self.reader.embedded(values, *place).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// `parameters` and `fileParameters`, in the order of Helm: typed ones, strings, files.
+    fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), Stop> {
+        let parameters = items(self.source, &["helm", "parameters"]);
+        for (style, forced) in [(Style::Typed, false), (Style::Strings, true)] {
+            for parameter in parameters
+                .iter()
+                .filter(|one| flag(one, &["forceString"]) == forced)
+            {
+                let name = text(parameter, &["name"]).unwrap_or_default();
+                let value = parameter.at(&["value"]);
+                let written = value
+                    .and_then(|node| node.value.as_str())
+                    .map_or("", |text| &**text);
+                let value_text = with_commas(&self.substituted(written));
+                let place = value.map_or(parameter.place, |node| node.place);
+                overrides.push(Override::Set {
+                    text: format!("{name}={value_text}"),
+                    style,
+                    place,
+                });
+            }
+        }
+        for parameter in items(self.source, &["helm", "fileParameters"]) {
+            let name = text(parameter, &["name"]).unwrap_or_default();
+            let named = text(parameter, &["path"]).unwrap_or_default();
+            let Some(path) = self.file(named, parameter.place)? else {
+                self.miss(named, parameter.place);
+                continue;
+            };
+            let Some(load) = self.reader.open(&path)? else {
+                return Err(self
+                    .reader
+                    .refused(format!("there is no file `{named}`"), parameter.place));
+            };
+            let source = self.reader.source(load.file);
+            let place = Place {
+                file: load.file,
+                start: 0,
+                end: source.text.len() as u32,
+            };
+            let text = format!("{name}={}", source.text);
+            overrides.push(Override::Set {
+                text,
+                style: Style::Literal,
+                place,
+            });
+        }
+        Ok(())
+    }
+
+    fn miss(&mut self, key: &str, place: Place) {
+        let (name, key) = (self.chart_name().to_owned(), key.to_owned());
+        self.missing.push(MissingSource {
+            kind: "HelmChart".to_owned(),
+            name,
+            key,
+            place,
+        });
+    }
+}
+
+/// A parameter's value as Argo CD hands it to `--set`: its commas do not part it.
+fn with_commas(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut before = ' ';
+    for (index, character) in value.char_indices() {
+        if character == ',' && before != '\\' && index > 0 {
+            text.push('\\');
+        }
+        text.push(character);
+        before = character;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_commas;
+
+    #[test]
+    fn commas_of_a_parameter_are_its_own() {
+        assert_eq!(with_commas(r"a,b\,c"), r"a\,b\,c");
+    }
+}

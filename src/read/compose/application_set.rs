@@ -1,0 +1,249 @@
+//! The Applications of an ApplicationSet whose generators read only this repository: lists, and folders or files in git
+//! (<https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/>).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use globset::GlobBuilder;
+
+use crate::model::value::{Entry, Node, Number, Value};
+
+use super::UNSUPPORTED;
+use super::files::matches;
+use super::object::{Object, flag, items, set, text};
+use super::reader::{Reader, Stop};
+
+/// The names that a generator gives to its template, each with its text.
+type Parameters = BTreeMap<String, String>;
+
+/// The Applications that the set makes.
+pub(super) fn applications(reader: &mut Reader<'_>, set: &Object) -> Result<Vec<Object>, Stop> {
+    let Some(template) = set.tree.at(&["spec", "template"]) else {
+        return Ok(Vec::new());
+    };
+    let is_go = flag(&set.tree, &["spec", "goTemplate"]);
+    let mut made = Vec::new();
+    for generator in items(&set.tree, &["spec", "generators"]) {
+        for parameters in parameters(reader, generator, is_go)? {
+            made.push(application(reader, template, &parameters, is_go)?);
+        }
+    }
+    Ok(made)
+}
+
+fn parameters(
+    reader: &mut Reader<'_>,
+    generator: &Node,
+    is_go: bool,
+) -> Result<Vec<Parameters>, Stop> {
+    let prefix = if is_go { "." } else { "" };
+    if let Some(list) = generator.at(&["list"]) {
+        let elements = items(list, &["elements"]).iter();
+        return Ok(elements.map(|element| flat(element, prefix)).collect());
+    }
+    if let Some(git) = generator.at(&["git"]) {
+        return match git.at(&["directories"]) {
+            Some(_) => folders(reader, git, is_go),
+            None => files(reader, git, prefix),
+        };
+    }
+    let message = "this generator of an ApplicationSet is not followed here".to_owned();
+    let finding = reader.finding(UNSUPPORTED, message, generator.place);
+    reader
+        .findings
+        .push(finding.help("name each cluster's values under `clusters`"));
+    Ok(Vec::new())
+}
+
+fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, Stop> {
+    let mut unwanted = Vec::new();
+    for item in items(git, &["directories"])
+        .iter()
+        .filter(|item| flag(item, &["exclude"]))
+    {
+        let pattern = text(item, &["path"]).unwrap_or_default();
+        match GlobBuilder::new(pattern).literal_separator(true).build() {
+            Ok(glob) => unwanted.push(glob.compile_matcher()),
+            Err(_) => {
+                return Err(
+                    reader.refused(format!("`{pattern}` is no pattern of paths"), item.place)
+                );
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for item in items(git, &["directories"])
+        .iter()
+        .filter(|item| !flag(item, &["exclude"]))
+    {
+        for path in matches(reader.files, text(item, &["path"]).unwrap_or_default())? {
+            if !unwanted.iter().any(|glob| glob.is_match(&path))
+                && reader.files.folder(&path)?.is_some()
+            {
+                found.insert(path);
+            }
+        }
+    }
+    Ok(found.iter().map(|path| of_path(path, is_go)).collect())
+}
+
+fn of_path(path: &Path, is_go: bool) -> Parameters {
+    let whole = path.to_string_lossy().into_owned();
+    let base = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let names = if is_go {
+        [".path.path", ".path.basename"]
+    } else {
+        ["path", "path.basename"]
+    };
+    let mut parameters: Parameters = names
+        .map(str::to_owned)
+        .into_iter()
+        .zip([whole, base])
+        .collect();
+    for (index, part) in path.iter().enumerate() {
+        let part = part.to_string_lossy().into_owned();
+        let name = if is_go {
+            format!("index .path.segments {index}")
+        } else {
+            format!("path[{index}]")
+        };
+        parameters.insert(name, part);
+    }
+    parameters
+}
+
+fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parameters>, Stop> {
+    let mut paths = BTreeSet::new();
+    for item in items(git, &["files"]) {
+        paths.extend(matches(
+            reader.files,
+            text(item, &["path"]).unwrap_or_default(),
+        )?);
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        let documents = reader.objects(&path)?;
+        for document in documents.iter().flat_map(|documents| documents.iter()) {
+            let elements = document
+                .value
+                .as_list()
+                .unwrap_or(std::slice::from_ref(document));
+            for element in elements {
+                let mut parameters =
+                    of_path(path.parent().unwrap_or(Path::new("")), !prefix.is_empty());
+                parameters.extend(flat(element, prefix));
+                found.push(parameters);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The scalars of an element by their path, as a template names them.
+fn flat(element: &Node, prefix: &str) -> Parameters {
+    let mut found = Parameters::new();
+    let mut open = vec![(prefix.to_owned(), element)];
+    while let Some((path, node)) = open.pop() {
+        let shown = match &node.value {
+            Value::Map(map) => {
+                for entry in map.iter() {
+                    let joint = if path.is_empty() || path.ends_with('.') {
+                        ""
+                    } else {
+                        "."
+                    };
+                    open.push((format!("{path}{joint}{}", entry.key), &entry.node));
+                }
+                continue;
+            }
+            Value::String(text) => text.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Number(Number::Int(number)) => number.to_string(),
+            Value::Number(Number::Float(number)) => number.to_string(),
+            Value::Null | Value::List(_) => continue,
+        };
+        found.insert(path, shown);
+    }
+    found
+}
+
+fn application(
+    reader: &Reader<'_>,
+    template: &Node,
+    parameters: &Parameters,
+    is_go: bool,
+) -> Result<Object, Stop> {
+    let mut tree = filled(reader, template, parameters, is_go)?;
+    set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
+    set(&mut tree, &["kind"], "Application".into());
+    Ok(Object::new(tree))
+}
+
+/// The template with its `{{…}}` filled in.
+fn filled(
+    reader: &Reader<'_>,
+    node: &Node,
+    parameters: &Parameters,
+    is_go: bool,
+) -> Result<Node, Stop> {
+    let value = match &node.value {
+        Value::String(text) if text.contains("{{") => {
+            Value::from(replaced(reader, text, node, parameters, is_go)?)
+        }
+        Value::List(items) => {
+            let items = items
+                .iter()
+                .map(|item| filled(reader, item, parameters, is_go));
+            Value::from(items.collect::<Result<Vec<_>, _>>()?)
+        }
+        Value::Map(map) => {
+            let entries = map.iter().map(|entry| {
+                let node = filled(reader, &entry.node, parameters, is_go)?;
+                Ok(Entry {
+                    node,
+                    ..entry.clone()
+                })
+            });
+            Value::Map(std::sync::Arc::new(entries.collect::<Result<_, Stop>>()?))
+        }
+        other => other.clone(),
+    };
+    Ok(Node {
+        value,
+        place: node.place,
+    })
+}
+
+fn replaced(
+    reader: &Reader<'_>,
+    text: &str,
+    node: &Node,
+    parameters: &Parameters,
+    is_go: bool,
+) -> Result<String, Stop> {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let Some((name, after)) = behind.split_once("}}") else {
+            break;
+        };
+        filled.push_str(before);
+        match parameters.get(name.trim()) {
+            Some(value) => filled.push_str(value),
+            // Without Go templates an unknown name stays as it is.
+            None if !is_go => filled.push_str(&format!("{{{{{name}}}}}")),
+            None => {
+                let message =
+                    format!("`{{{{{name}}}}}` of an ApplicationSet is not evaluated here");
+                return Err(reader.finding(UNSUPPORTED, message, node.place).into());
+            }
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}

@@ -1,0 +1,146 @@
+//! What a folder or file deploys: its HelmReleases, its Applications, and those that its ApplicationSets make.
+
+use std::path::{Path, PathBuf};
+
+use super::kustomization::{self, Built};
+use super::object::{Object, text};
+use super::reader::{Reader, Stop};
+use super::{Composition, State, application, application_set, release};
+
+/// Whether an object deploys a chart.
+pub(super) fn is_one(object: &Object) -> bool {
+    is_release(object) || is_argo(object, "Application") || is_argo(object, "ApplicationSet")
+}
+
+fn is_release(object: &Object) -> bool {
+    object.kind() == "HelmRelease" && object.group() == "helm.toolkit.fluxcd.io"
+}
+
+fn is_argo(object: &Object, kind: &str) -> bool {
+    object.kind() == kind && object.group() == "argoproj.io"
+}
+
+/// Whether a folder without a kustomization, or a file, holds one.
+pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, Stop> {
+    Ok(built(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
+}
+
+/// Composes everything that a path deploys, in the order of its objects.
+pub(super) fn all(
+    reader: &mut Reader<'_>,
+    state: &State,
+    path: &Path,
+) -> Result<Vec<Composition>, Stop> {
+    let Some(built) = built(reader, path)? else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::new();
+    for object in built.objects.iter().filter(|object| is_one(object)) {
+        if is_release(object) {
+            let composed = of_release(reader, state, &built, object)?;
+            all.push(with_findings(composed, reader));
+            continue;
+        }
+        let applications = match is_argo(object, "Application") {
+            true => vec![object.clone()],
+            false => application_set::applications(reader, object)?,
+        };
+        for application in applications {
+            let composed = of_application(reader, state, &application)?;
+            all.push(with_findings(composed, reader));
+        }
+    }
+    Ok(all)
+}
+
+/// The composition with what was found on the way to it.
+fn with_findings(mut composition: Composition, reader: &mut Reader<'_>) -> Composition {
+    composition.findings.append(&mut reader.findings);
+    composition
+}
+
+fn of_release(
+    reader: &mut Reader<'_>,
+    state: &State,
+    built: &Built,
+    release: &Object,
+) -> Result<Composition, Stop> {
+    let composed = release::compose(reader, state, built, release)?;
+    if composed
+        .missing
+        .iter()
+        .any(|missing| missing.kind != "HelmChart")
+    {
+        reader.findings.extend(built.unknown.iter().cloned());
+    }
+    let spec = |field: &str| text(&release.tree, &["spec", field]).filter(|text| !text.is_empty());
+    Ok(Composition {
+        name: spec("releaseName").unwrap_or(release.name()).to_owned(),
+        namespace: spec("targetNamespace")
+            .unwrap_or(release.namespace())
+            .to_owned(),
+        place: release.tree.place,
+        layers: composed.layers,
+        missing: composed.missing,
+        findings: Vec::new(),
+    })
+}
+
+fn of_application(
+    reader: &mut Reader<'_>,
+    state: &State,
+    application: &Object,
+) -> Result<Composition, Stop> {
+    let composed = application::compose(reader, state, application)?;
+    let at = |path: &[&str]| text(&application.tree, path).filter(|text| !text.is_empty());
+    let name = at(&["spec", "source", "helm", "releaseName"]).unwrap_or(application.name());
+    Ok(Composition {
+        name: name.to_owned(),
+        namespace: at(&["spec", "destination", "namespace"])
+            .unwrap_or_default()
+            .to_owned(),
+        place: application.tree.place,
+        layers: composed.layers,
+        missing: composed.missing,
+        findings: Vec::new(),
+    })
+}
+
+/// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if nothing is there.
+pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, Stop> {
+    if let Some(built) = kustomization::build(reader, path)? {
+        return Ok(Some(built));
+    }
+    if kustomization::find(reader, path)?.is_some() {
+        return Ok(None);
+    }
+    let mut objects = Vec::new();
+    let files: Vec<PathBuf> = match reader.files.folder(path)? {
+        Some(names) => names.iter().map(|name| path.join(name)).collect(),
+        None => vec![path.to_owned()],
+    };
+    for file in files.iter().filter(|file| is_manifest(file)) {
+        // Values files stand beside manifests; what is wrong in them is told when they are read as values.
+        if !reader.mentions(file, "kind:")? {
+            continue;
+        }
+        for document in reader
+            .objects(file)?
+            .iter()
+            .flat_map(|documents| documents.iter())
+        {
+            if document.at(&["apiVersion"]).is_some() && document.at(&["kind"]).is_some() {
+                kustomization::add(&mut objects, document);
+            }
+        }
+    }
+    Ok((!objects.is_empty()).then(|| Built {
+        objects,
+        ..Built::default()
+    }))
+}
+
+fn is_manifest(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension == "yaml" || extension == "yml")
+}

@@ -1,0 +1,38 @@
+//! Which of the folders that a pattern matches are clusters: those that build to a release and are no part of another.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::reader::{Reader, Stop};
+use super::{deployments, kustomization};
+
+/// The clusters among `folders`, in their order.
+///
+/// A folder that others build on (a base, a component) is none, and neither is one without a HelmRelease or an Application.
+/// A folder that does not build is kept, so that composing it tells why.
+pub(super) fn clusters(
+    reader: &mut Reader<'_>,
+    folders: Vec<PathBuf>,
+) -> Result<Vec<PathBuf>, Stop> {
+    let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
+    for folder in folders {
+        match kustomization::build(reader, &folder) {
+            Ok(Some(built)) => {
+                parts.extend(built.folders.iter().skip(1).cloned());
+                if built.objects.iter().any(deployments::is_one) {
+                    found.push(folder);
+                }
+            }
+            Ok(None) => {
+                let is_component = kustomization::find(reader, &folder)?.is_some();
+                if !is_component && deployments::is_in(reader, &folder)? {
+                    found.push(folder);
+                }
+            }
+            Err(Stop::Finding(_)) => found.push(folder),
+            Err(error) => return Err(error),
+        }
+    }
+    found.retain(|folder| !parts.contains(folder));
+    Ok(found)
+}
