@@ -6,11 +6,13 @@ mod clusters;
 pub mod compose;
 mod extract;
 mod files;
+mod fleet;
 mod layers;
 mod management;
 mod project;
 mod settings;
 mod typed;
+mod unknown;
 mod values;
 mod workspace;
 

@@ -1,6 +1,6 @@
 //! Where the project is, what it says, and what all its clusters share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,18 +8,15 @@ use walkdir::WalkDir;
 
 use crate::error::Error;
 use crate::model::engine::Engine;
-use crate::model::finding::{Finding, Level};
-use crate::model::place::{Source, Sources, Spot};
-use crate::model::suggest::did_you_mean;
+use crate::model::finding::Finding;
+use crate::model::place::{Source, Sources};
 use crate::rules;
 use crate::schema::Schemas;
-use crate::targets;
 
-use super::clusters::{self, ClusterEntry};
 use super::management::Management;
-use super::project::{ClusterSource, HelmVersion, ProjectFile};
+use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Request, Workspace, compose, files, layers, typed};
+use super::{Request, Workspace, compose, files, fleet, layers, typed, unknown};
 
 /// The project file's name.
 const FILE: &str = "metalmark.yaml";
@@ -44,7 +41,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     };
     let (mut settings, found) = settings::settings(&root, &project.file, &request.flags, &places);
     project.findings.extend(found);
-    project.findings.extend(unknown_names(&settings, &places));
+    project.findings.extend(unknown::names(&settings, &places));
     // A waiver of no rule is told as that, not as unused too.
     let waivers = &mut settings.policy.waivers;
     waivers.retain(|waiver| rules::rule(&waiver.rule).is_some());
@@ -60,10 +57,10 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .chain(&project.file.values)
         .map(PathBuf::from)
         .collect::<Vec<_>>();
-    let (clusters, found) = entries(&root, &project.file, &flags.clusters, &places)?;
+    let (clusters, found) = fleet::entries(&root, &project.file, &flags.clusters, &places)?;
     project.findings.extend(found);
     if clusters.is_empty() && project.findings.is_empty() {
-        project.findings.push(no_cluster(&places));
+        project.findings.push(fleet::no_cluster(&places));
     }
     let state = project.file.state.iter();
     let composing = compose::Options {
@@ -206,229 +203,6 @@ fn no_project() -> Error {
              help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{FILE}`"
         ),
     }
-}
-
-/// The clusters of the flags, else of the project file, in order; those of one pattern by name.
-fn entries(
-    root: &Path,
-    file: &ProjectFile,
-    flags: &[String],
-    places: &Places<'_>,
-) -> Result<(Vec<ClusterEntry>, Vec<Finding>), Error> {
-    let typed = flags.iter().map(|pattern| ClusterSource {
-        each: Some(pattern.clone()),
-        ..ClusterSource::default()
-    });
-    let sources: Vec<ClusterSource> = if flags.is_empty() {
-        file.clusters.clone()
-    } else {
-        typed.collect()
-    };
-    let (mut entries, mut spots, mut findings) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, source) in sources.iter().enumerate() {
-        let spot = match flags {
-            [] => places.item(&["clusters"], index),
-            _ => None,
-        };
-        let mut found = Vec::new();
-        match of_source(root, source, &mut found)? {
-            Ok(()) => {}
-            Err(finding) => findings.push(finding.at(spot.clone(), "")),
-        }
-        spots.resize(entries.len() + found.len(), spot);
-        entries.extend(found);
-    }
-    findings.extend(shared_names(&entries, &spots));
-    findings.extend(illegal_names(&mut entries, &spots));
-    findings.extend(unknown_management(&entries));
-    Ok((entries, findings))
-}
-
-/// The clusters of one entry, or what is wrong with it.
-fn of_source(
-    root: &Path,
-    source: &ClusterSource,
-    entries: &mut Vec<ClusterEntry>,
-) -> Result<Result<(), Finding>, Error> {
-    let paths = || source.values.iter().map(PathBuf::from);
-    match (&source.name, &source.each) {
-        (Some(name), None) => entries.push(entry(name, source, paths().collect())),
-        (None, Some(pattern)) => {
-            let files = clusters::matches(root, pattern)?;
-            if files.is_empty() {
-                let message = format!("`{pattern}` matches no file");
-                let help = "a pattern names values files, such as `clusters/*/values.yaml`";
-                return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
-            }
-            let names = clusters::names(pattern, &files);
-            let each = names.into_iter().zip(files);
-            entries.extend(
-                each.map(|(name, file)| entry(&name, source, paths().chain([file]).collect())),
-            );
-        }
-        _ => {
-            let message = "a cluster has either `name` and `values`, or `each`";
-            let help = "write `{name: …, values: […]}`, or `{each: clusters/*/values.yaml}`";
-            return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
-        }
-    }
-    Ok(Ok(()))
-}
-
-/// Names that several clusters have.
-fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for found in clusters::doubles(entries) {
-        let name = &entries[found[0]].name;
-        let message = format!("{} clusters have the name `{name}`", found.len());
-        let mut finding = Finding::new(PROJECT_FILE, message);
-        let mut told: Vec<&Spot> = Vec::new();
-        for spot in found.iter().filter_map(|index| spots[*index].as_ref()) {
-            if told.iter().all(|known| known.start != spot.start) {
-                finding = finding.at(Some(spot.clone()), "");
-                told.push(spot);
-            }
-        }
-        let files = found
-            .iter()
-            .filter_map(|index| entries[*index].layers.last());
-        let files: Vec<String> = files
-            .map(|file| format!("`{}`", files::display(file)))
-            .collect();
-        let help = format!("give each its own entry with `name`: {}", files.join(", "));
-        findings.push(finding.help(help));
-    }
-    findings
-}
-
-/// Clusters whose names name no file, which are left out.
-fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut spots = spots.iter();
-    entries.retain(|entry| {
-        let spot = spots.next().cloned().flatten();
-        let Some(fault) = clusters::name_fault(&entry.name) else {
-            return true;
-        };
-        let message = format!("the cluster name `{}` {fault}", entry.name.escape_debug());
-        let finding = Finding::new(PROJECT_FILE, message).at(spot, "");
-        findings
-            .push(finding.help("a name of letters, digits and `-` serves files and objects alike"));
-        false
-    });
-    findings
-}
-
-/// Nothing is checked, which shall not pass for "nothing is wrong".
-fn no_cluster(places: &Places<'_>) -> Finding {
-    Finding::new(PROJECT_FILE, "there are no clusters, so nothing is checked")
-        .at(places.spot(&["clusters"]), "")
-        .help("name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml")
-        .unless_set(Level::Warning)
-}
-
-/// What is wrong with the management clusters that entries name.
-fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
-    let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
-    let named: BTreeSet<&str> = entries
-        .iter()
-        .filter_map(|entry| entry.management.as_deref())
-        .collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let unknown = named.into_iter().filter(|name| !names.contains(name));
-    unknown
-        .map(|name| {
-            let message = format!("there is no cluster `{name}` to be the management cluster");
-            let help = suggestion(name, &names, "`management` names a cluster of this project");
-            Finding::new(PROJECT_FILE, message).help(help)
-        })
-        .collect()
-}
-
-fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
-    let name: Arc<str> = name.into();
-    let namespace = source.namespace.as_deref().map(Arc::from);
-    ClusterEntry {
-        name,
-        namespace,
-        layers,
-        management: source.management.as_deref().map(Arc::from),
-    }
-}
-
-/// Rules and targets that the settings name and nobody knows.
-fn unknown_names(
-    settings: &crate::model::workspace::Settings,
-    places: &Places<'_>,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let policy = &settings.policy;
-    let scoped = policy.scoped.iter().flat_map(|scope| scope.rules.keys());
-    let named = policy
-        .rules
-        .keys()
-        .chain(scoped)
-        .chain(policy.waivers.iter().map(|waiver| &waiver.rule));
-    let ids: Vec<&str> = rules::RULES.iter().map(|rule| rule.id()).collect();
-    for id in named.filter(|id| rules::rule(id).is_none()) {
-        let finding =
-            Finding::new(PROJECT_FILE, format!("there is no rule `{id}`")).at(places.word(id), "");
-        findings.push(finding.help(suggestion(id, &ids, "README.md lists the rules")));
-    }
-    findings.extend(unknown_options(settings, places));
-    let names: Vec<&str> = targets::TARGETS
-        .iter()
-        .map(|target| target.name())
-        .collect();
-    for output in settings
-        .outputs
-        .iter()
-        .filter(|output| !names.contains(&&*output.target))
-    {
-        let message = format!("there is no target `{}`", output.target);
-        let help = suggestion(
-            &output.target,
-            &names,
-            &format!("the targets are {}", names.join(", ")),
-        );
-        findings.push(
-            Finding::new(PROJECT_FILE, message)
-                .at(output.spot.as_ref().and(places.word(&output.target)), "")
-                .help(help),
-        );
-    }
-    findings
-}
-
-/// Options of outputs that their targets do not have.
-fn unknown_options(
-    settings: &crate::model::workspace::Settings,
-    places: &Places<'_>,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (index, output) in settings.outputs.iter().enumerate() {
-        let Some(target) = targets::find(&output.target) else {
-            continue;
-        };
-        let known: Vec<&str> = target.options().iter().map(|(name, _)| *name).collect();
-        let unknown = output.options.keys();
-        for name in unknown.filter(|name| !known.contains(&name.as_str())) {
-            let message = format!("target `{}` has no option `{name}`", output.target);
-            let all = format!("its options are {}", known.join(", "));
-            let finding = Finding::new(PROJECT_FILE, message)
-                .at(places.key_of_item(&["outputs"], index, name), "")
-                .help(suggestion(name, &known, &all));
-            findings.push(finding);
-        }
-    }
-    findings
-}
-
-fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
-    did_you_mean(word, known.iter().copied()).map_or_else(
-        || otherwise.to_owned(),
-        |name| format!("did you mean `{name}`?"),
-    )
 }
 
 fn no_schema(folder: &str, places: &Places<'_>) -> Finding {

@@ -239,16 +239,26 @@ fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
     folders.into_iter()
 }
 
-/// Locks the folder until the answer is dropped.
-fn hold(root: &Path) -> Result<Option<File>, Error> {
+/// A folder that is locked until this is dropped; none where it cannot be.
+struct Held(Option<File>);
+
+impl Drop for Held {
+    /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open folder.
+    fn drop(&mut self) {
+        let _ = self.0.as_ref().map(File::unlock);
+    }
+}
+
+/// Locks the folder.
+fn hold(root: &Path) -> Result<Held, Error> {
     let Ok(folder) = File::open(root) else {
-        return Ok(None);
+        return Ok(Held(None));
     };
     match folder.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(Error::Busy {
             path: root.to_owned(),
         }),
-        _ => Ok(Some(folder)),
+        _ => Ok(Held(Some(folder))),
     }
 }
 

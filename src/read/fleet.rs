@@ -1,0 +1,163 @@
+//! Which clusters the project has: what it names and what its patterns match, with legal names, each once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::finding::{Finding, Level};
+use crate::model::place::Spot;
+
+use super::clusters::{self, ClusterEntry};
+use super::files;
+use super::project::{ClusterSource, ProjectFile};
+use super::settings::{PROJECT_FILE, Places};
+use super::unknown::suggestion;
+
+/// The clusters of the flags, else of the project file, in order; those of one pattern by name.
+pub(super) fn entries(
+    root: &Path,
+    file: &ProjectFile,
+    flags: &[String],
+    places: &Places<'_>,
+) -> Result<(Vec<ClusterEntry>, Vec<Finding>), Error> {
+    let typed = flags.iter().map(|pattern| ClusterSource {
+        each: Some(pattern.clone()),
+        ..ClusterSource::default()
+    });
+    let sources: Vec<ClusterSource> = if flags.is_empty() {
+        file.clusters.clone()
+    } else {
+        typed.collect()
+    };
+    let (mut entries, mut spots, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, source) in sources.iter().enumerate() {
+        let spot = match flags {
+            [] => places.item(&["clusters"], index),
+            _ => None,
+        };
+        let mut found = Vec::new();
+        match of_source(root, source, &mut found)? {
+            Ok(()) => {}
+            Err(finding) => findings.push(finding.at(spot.clone(), "")),
+        }
+        spots.resize(entries.len() + found.len(), spot);
+        entries.extend(found);
+    }
+    findings.extend(shared_names(&entries, &spots));
+    findings.extend(illegal_names(&mut entries, &spots));
+    findings.extend(unknown_management(&entries));
+    Ok((entries, findings))
+}
+
+/// The clusters of one entry, or what is wrong with it.
+fn of_source(
+    root: &Path,
+    source: &ClusterSource,
+    entries: &mut Vec<ClusterEntry>,
+) -> Result<Result<(), Finding>, Error> {
+    let paths = || source.values.iter().map(PathBuf::from);
+    match (&source.name, &source.each) {
+        (Some(name), None) => entries.push(entry(name, source, paths().collect())),
+        (None, Some(pattern)) => {
+            let files = clusters::matches(root, pattern)?;
+            if files.is_empty() {
+                let message = format!("`{pattern}` matches no file");
+                let help = "a pattern names values files, such as `clusters/*/values.yaml`";
+                return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
+            }
+            let names = clusters::names(pattern, &files);
+            let each = names.into_iter().zip(files);
+            entries.extend(
+                each.map(|(name, file)| entry(&name, source, paths().chain([file]).collect())),
+            );
+        }
+        _ => {
+            let message = "a cluster has either `name` and `values`, or `each`";
+            let help = "write `{name: …, values: […]}`, or `{each: clusters/*/values.yaml}`";
+            return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Names that several clusters have.
+fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for found in clusters::doubles(entries) {
+        let name = &entries[found[0]].name;
+        let message = format!("{} clusters have the name `{name}`", found.len());
+        let mut finding = Finding::new(PROJECT_FILE, message);
+        let mut told: Vec<&Spot> = Vec::new();
+        for spot in found.iter().filter_map(|index| spots[*index].as_ref()) {
+            if told.iter().all(|known| known.start != spot.start) {
+                finding = finding.at(Some(spot.clone()), "");
+                told.push(spot);
+            }
+        }
+        let files = found
+            .iter()
+            .filter_map(|index| entries[*index].layers.last());
+        let files: Vec<String> = files
+            .map(|file| format!("`{}`", files::display(file)))
+            .collect();
+        let help = format!("give each its own entry with `name`: {}", files.join(", "));
+        findings.push(finding.help(help));
+    }
+    findings
+}
+
+/// Clusters whose names name no file, which are left out.
+fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut spots = spots.iter();
+    entries.retain(|entry| {
+        let spot = spots.next().cloned().flatten();
+        let Some(fault) = clusters::name_fault(&entry.name) else {
+            return true;
+        };
+        let message = format!("the cluster name `{}` {fault}", entry.name.escape_debug());
+        let finding = Finding::new(PROJECT_FILE, message).at(spot, "");
+        findings
+            .push(finding.help("a name of letters, digits and `-` serves files and objects alike"));
+        false
+    });
+    findings
+}
+
+/// Nothing is checked, which shall not pass for "nothing is wrong".
+pub(super) fn no_cluster(places: &Places<'_>) -> Finding {
+    Finding::new(PROJECT_FILE, "there are no clusters, so nothing is checked")
+        .at(places.spot(&["clusters"]), "")
+        .help("name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml")
+        .unless_set(Level::Warning)
+}
+
+fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
+    let name: Arc<str> = name.into();
+    let namespace = source.namespace.as_deref().map(Arc::from);
+    ClusterEntry {
+        name,
+        namespace,
+        layers,
+        management: source.management.as_deref().map(Arc::from),
+    }
+}
+
+/// What is wrong with the management clusters that entries name.
+fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
+    let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
+    let named: BTreeSet<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.management.as_deref())
+        .collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let unknown = named.into_iter().filter(|name| !names.contains(name));
+    unknown
+        .map(|name| {
+            let message = format!("there is no cluster `{name}` to be the management cluster");
+            let help = suggestion(name, &names, "`management` names a cluster of this project");
+            Finding::new(PROJECT_FILE, message).help(help)
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Names in the project file that nobody knows: rules, targets, and the targets' options.
+
+use crate::model::finding::Finding;
+use crate::model::suggest::did_you_mean;
+use crate::model::workspace::Settings;
+use crate::rules;
+use crate::targets;
+
+use super::settings::{PROJECT_FILE, Places};
+
+/// Rules and targets that the settings name and nobody knows.
+pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let policy = &settings.policy;
+    let scoped = policy.scoped.iter().flat_map(|scope| scope.rules.keys());
+    let named = policy
+        .rules
+        .keys()
+        .chain(scoped)
+        .chain(policy.waivers.iter().map(|waiver| &waiver.rule));
+    let ids: Vec<&str> = rules::RULES.iter().map(|rule| rule.id()).collect();
+    for id in named.filter(|id| rules::rule(id).is_none()) {
+        let finding =
+            Finding::new(PROJECT_FILE, format!("there is no rule `{id}`")).at(places.word(id), "");
+        findings.push(finding.help(suggestion(id, &ids, "README.md lists the rules")));
+    }
+    findings.extend(options(settings, places));
+    let names: Vec<&str> = targets::TARGETS
+        .iter()
+        .map(|target| target.name())
+        .collect();
+    for output in settings
+        .outputs
+        .iter()
+        .filter(|output| !names.contains(&&*output.target))
+    {
+        let message = format!("there is no target `{}`", output.target);
+        let help = suggestion(
+            &output.target,
+            &names,
+            &format!("the targets are {}", names.join(", ")),
+        );
+        findings.push(
+            Finding::new(PROJECT_FILE, message)
+                .at(output.spot.as_ref().and(places.word(&output.target)), "")
+                .help(help),
+        );
+    }
+    findings
+}
+
+/// Options of outputs that their targets do not have.
+fn options(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, output) in settings.outputs.iter().enumerate() {
+        let Some(target) = targets::find(&output.target) else {
+            continue;
+        };
+        let known: Vec<&str> = target.options().iter().map(|(name, _)| *name).collect();
+        let unknown = output.options.keys();
+        for name in unknown.filter(|name| !known.contains(&name.as_str())) {
+            let message = format!("target `{}` has no option `{name}`", output.target);
+            let all = format!("its options are {}", known.join(", "));
+            let finding = Finding::new(PROJECT_FILE, message)
+                .at(places.key_of_item(&["outputs"], index, name), "")
+                .help(suggestion(name, &known, &all));
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+pub(super) fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
+    did_you_mean(word, known.iter().copied()).map_or_else(
+        || otherwise.to_owned(),
+        |name| format!("did you mean `{name}`?"),
+    )
+}
