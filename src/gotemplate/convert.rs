@@ -103,6 +103,10 @@ fn convert(value: &Value, integers: Integers, depth: usize) -> Result<model::Val
             }
             entries.into_iter().collect::<model::Map>().into()
         }
+        Value::Object(object) if object.complex().is_some() => {
+            let message = "a complex number is nothing that JSON can hold";
+            return Err(Error::new(ErrorClass::Other, message));
+        }
         Value::Object(object) => convert(&object.plain(), integers, depth + 1)?,
     })
 }
