@@ -1,16 +1,25 @@
-//! The whole tool on a fleet: `cargo bench --bench fleet -- [CLUSTERS …]`.
+//! The whole tool on a fleet, beside a good script: `cargo bench --bench fleet -- [CLUSTERS …]`.
 //!
 //! Writes a deterministic fleet into a scratch folder (values files of about 5 KB a cluster, 0 to 5 machine deployments,
 //! 60 images, 60 % choose by key and 40 % by selector), runs the release binary on it as a user would, and prints CPU
-//! seconds, CPU milliseconds a cluster and wall time, the median of five runs.
+//! time (mean), wall time from start to exit (median) and peak memory of five runs: of forty below a hundred clusters, of
+//! one from ten thousand on.
+//! The peer runs where `python3` has PyYAML over libyaml. `SYLVA_CORE=FOLDER`, a checkout of sylva-core, adds the check of
+//! one cluster of the real chart's values.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints its table"
+)]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
-const RUNS: usize = 5;
 const RELEASES: [(&str, &str, &str); 3] = [
     ("ubuntu", "noble", "noble"),
     ("ubuntu", "jammy", "jammy"),
@@ -24,66 +33,171 @@ fn main() {
         .filter_map(|word| word.parse().ok())
         .collect();
     if sizes.is_empty() {
-        sizes = vec![10, 100, 1000];
+        sizes = vec![1, 10, 100, 1000, 10_000];
     }
-    println!("| clusters | command | CPU s | CPU ms per cluster | wall s |");
-    println!("|--:|---|--:|--:|--:|");
+    println!("| clusters | what is run | CPU s | CPU ms per cluster | wall s | peak MiB |");
+    println!("|--:|---|--:|--:|--:|--:|");
+    let has_peer = has_peer();
     for clusters in sizes {
         let folder = tempfile::tempdir().expect("a scratch folder");
         write_fleet(folder.path(), clusters);
-        measure(folder.path(), clusters, "render", &[], true);
-        measure(
-            folder.path(),
-            clusters,
-            "render --check",
-            &["--check"],
-            false,
+        let run = |name: &str, make: &dyn Fn() -> Command, fresh: Option<&str>| {
+            let fresh = fresh.map(|out| folder.path().join(out));
+            row(
+                name,
+                clusters,
+                &measured(make, fresh.as_deref(), 0, runs(clusters)),
+            );
+        };
+        run("`render`", &|| render(folder.path(), &[]), Some("out"));
+        run(
+            "`render --check`",
+            &|| render(folder.path(), &["--check"]),
+            None,
+        );
+        if has_peer {
+            run("Python, libyaml", &|| peer(folder.path()), Some("peer"));
+        }
+    }
+    if let Some(checkout) = std::env::var_os("SYLVA_CORE") {
+        let make = || sylva(Path::new(&checkout));
+        row(
+            "`check`, sylva-core's values",
+            1,
+            &measured(&make, None, 1, runs(1)),
         );
     }
 }
 
-/// Runs the tool and prints a row. `fresh` removes the output before each run.
-fn measure(folder: &Path, clusters: usize, name: &str, extra: &[&str], fresh: bool) {
-    let mut cpu = Vec::new();
-    let mut wall = Vec::new();
-    for _ in 0..RUNS {
-        if fresh {
+fn runs(clusters: usize) -> usize {
+    match clusters {
+        // The kernel counts CPU time in hundredths of a second.
+        0..100 => 40,
+        100..10_000 => 5,
+        _ => 1,
+    }
+}
+
+/// The tool as a user of flags starts it.
+fn render(folder: &Path, extra: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+    command.current_dir(folder).args([
+        "render",
+        "--values",
+        "values.yaml",
+        "--clusters",
+        "clusters/*/values.yaml",
+        "--info",
+        "os-images-info.yaml",
+        "--target",
+        "manifests",
+        "--image-url",
+        "https://os-images.example.org/{{ image.filename }}",
+        "--out",
+        "out",
+    ]);
+    command.args(extra);
+    command
+}
+
+/// The same job by `benches/peers/baseline.py`.
+fn peer(folder: &Path) -> Command {
+    let mut command = Command::new("python3");
+    command
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/benches/peers/baseline.py"
+        ))
+        .args([folder, &folder.join("peer")]);
+    command
+}
+
+fn has_peer() -> bool {
+    let found = Command::new("python3")
+        .args(["-c", "from yaml import CSafeLoader"])
+        .stderr(Stdio::null())
+        .status();
+    let has = found.is_ok_and(|status| status.success());
+    if !has {
+        eprintln!("no peer: python3 has no PyYAML over libyaml");
+    }
+    has
+}
+
+/// One cluster of the real chart. Its images have no facts, so that findings stand.
+fn sylva(checkout: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+    command.current_dir(checkout).arg("check");
+    for layer in [
+        "charts/sylva-units/values.yaml",
+        "charts/sylva-units/management.values.yaml",
+        "environment-values/rke2-capm3/secrets.yaml",
+    ] {
+        command.args(["--values", layer]);
+    }
+    command.args(["--clusters", "environment-values/rke2-capm3/values.yaml"]);
+    command.stderr(Stdio::null());
+    command
+}
+
+/// What the runs of one command came to: mean CPU time, median wall time, the highest peak.
+struct Figures {
+    cpu: f64,
+    wall: f64,
+    peak: f64,
+}
+
+/// Runs a command that exits with `status`. `fresh` names a folder that is removed before each run.
+fn measured(make: &dyn Fn() -> Command, fresh: Option<&Path>, status: i32, runs: usize) -> Figures {
+    let (mut cpu, mut wall, mut peak) = (0.0, Vec::new(), 0_f64);
+    for _ in 0..runs {
+        if let Some(folder) = fresh {
             // The first run has nothing to remove.
-            let _ = fs::remove_dir_all(folder.join("out"));
+            let _ = fs::remove_dir_all(folder);
         }
         let (before, started) = (children_cpu(), Instant::now());
-        let status = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-            .current_dir(folder)
-            .args([
-                "render",
-                "--values",
-                "values.yaml",
-                "--clusters",
-                "clusters/*/values.yaml",
-                "--info",
-                "os-images-info.yaml",
-            ])
-            .args([
-                "--target",
-                "manifests",
-                "--image-url",
-                "https://os-images.example.org/{{ image.filename }}",
-                "--out",
-                "out",
-            ])
-            .args(extra)
+        let mut child = make()
             .stdout(Stdio::null())
-            .status()
-            .expect("the binary starts");
-        assert!(status.success(), "the fleet has no fault: {status}");
+            .spawn()
+            .expect("the program starts");
+        let process = child.id();
+        let watch = thread::spawn(move || peak_memory(process));
+        let ended = child.wait().expect("the program ends");
         wall.push(started.elapsed().as_secs_f64());
-        cpu.push(children_cpu() - before);
+        cpu += children_cpu() - before;
+        peak = peak.max(watch.join().expect("the watch ends"));
+        assert_eq!(ended.code(), Some(status), "the fleet has no fault");
     }
-    let (cpu, wall) = (median(cpu), median(wall));
+    Figures {
+        cpu: cpu / runs as f64,
+        wall: median(wall),
+        peak,
+    }
+}
+
+fn row(name: &str, clusters: usize, figures: &Figures) {
     println!(
-        "| {clusters} | `{name}` | {cpu:.2} | {:.3} | {wall:.2} |",
-        cpu * 1000.0 / clusters as f64
+        "| {clusters} | {name} | {:.3} | {:.2} | {:.3} | {:.0} |",
+        figures.cpu,
+        figures.cpu * 1000.0 / clusters as f64,
+        figures.wall,
+        figures.peak
     );
+}
+
+/// The highest resident set of a process in MiB, looked at until it ends (proc(5), `VmHWM`).
+fn peak_memory(process: u32) -> f64 {
+    let mut peak = 0;
+    loop {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let Some(kibibytes) = line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        else {
+            return f64::from(peak) / 1024.0;
+        };
+        peak = kibibytes;
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// CPU seconds of all finished children, from the kernel's own accounting (proc(5), `cutime` and `cstime`).
@@ -291,7 +405,7 @@ fn interfaces(indent: &str) -> String {
         "{indent}network_interfaces:\n{indent}  bond0:\n{indent}    type: bond\n{indent}    interfaces:\n"
     );
     for name in ["ens1f0", "ens1f1"] {
-        let _ = write!(text, "{indent}      - {name}\n");
+        let _ = writeln!(text, "{indent}      - {name}");
     }
     let _ = write!(text, "{indent}    vlans:\n{indent}      - id: 13\n");
     for name in ["ens1f0", "ens1f1"] {

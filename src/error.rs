@@ -1,12 +1,12 @@
 //! The world failed: disk, network, usage. What a person can mend in their files is a finding, never an error.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read.
-    #[error("cannot read `{}`: {cause}", path.display())]
+    #[error("cannot read `{}`: {}", shown(path), reason(cause))]
     Read {
         /// Which.
         path: PathBuf,
@@ -14,7 +14,7 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// A file or folder could not be written.
-    #[error("cannot write `{}`: {cause}", path.display())]
+    #[error("cannot write `{}`: {}", shown(path), reason(cause))]
     Write {
         /// Which.
         path: PathBuf,
@@ -22,7 +22,10 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// Another run holds the output folder, or changed it between this run's plan and its writing.
-    #[error("another run is writing to `{}`: wait for it to end, then run again", path.display())]
+    #[error(
+        "another run is writing to `{}`: wait for it to end, then run again",
+        shown(path)
+    )]
     Busy {
         /// The output folder.
         path: PathBuf,
@@ -34,10 +37,39 @@ pub enum Error {
         message: String,
     },
     /// What was to be printed could not be.
-    #[error("cannot print: {cause}")]
+    #[error("cannot print: {}", reason(cause))]
     Print {
         /// What the system said.
         #[from]
         cause: std::io::Error,
     },
+}
+
+/// A path as people type it.
+fn shown(path: &Path) -> std::path::Display<'_> {
+    path.strip_prefix(".").unwrap_or(path).display()
+}
+
+/// What the system said, without its number for it.
+fn reason(cause: &std::io::Error) -> String {
+    let text = cause.to_string();
+    let (words, _) = text.split_once(" (os error ").unwrap_or((&text, ""));
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn a_missing_file_is_told_in_words() {
+        let error = Error::Read {
+            path: "./a/b.yaml".into(),
+            cause: std::io::Error::from_raw_os_error(2),
+        };
+        assert_eq!(
+            error.to_string(),
+            "cannot read `a/b.yaml`: No such file or directory"
+        );
+    }
 }

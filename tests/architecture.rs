@@ -64,8 +64,9 @@ fn sources() -> BTreeMap<PathBuf, String> {
 }
 
 fn code(text: &str) -> String {
-    let body = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    body.lines()
+    let body = text.split("#[cfg(test)]\nmod tests {").next();
+    body.unwrap_or_default()
+        .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
         .join("\n")

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod charts;
+mod cli;
 mod compose;
 mod evaluate;
 mod gotemplate;
@@ -21,6 +22,7 @@ mod schemas;
 mod support;
 mod sylva_core;
 mod targets;
+mod values;
 mod workspaces;
 mod write;
 mod yaml_emit;

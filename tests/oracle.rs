@@ -1,7 +1,13 @@
 //! The oracle data: what the real engines answered.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
 use metalmark::model::engine::Engine;
 use serde_json::Value;
+
+use super::support::{golden, repository};
 
 /// The engines under the names they have in the data.
 pub(crate) const ENGINES: [(&str, Engine); 3] = [
@@ -45,4 +51,99 @@ pub(crate) fn canonical(json: &str) -> String {
     }
     out.extend(rest.chars().filter(|c| !c.is_whitespace()));
     out
+}
+
+/// How many answers of one file agree with ours: docs/oracle.md shows it, and each run proves it.
+pub(crate) struct Tally {
+    file: &'static str,
+    groups: BTreeMap<String, Count>,
+    /// The cases that differ, each with its engines and the reason.
+    differences: BTreeMap<String, (Vec<&'static str>, &'static str)>,
+}
+
+#[derive(Default)]
+struct Count {
+    cases: BTreeSet<String>,
+    agree: usize,
+    differ: usize,
+}
+
+impl Tally {
+    pub(crate) fn new(file: &'static str) -> Self {
+        Self {
+            file,
+            groups: BTreeMap::new(),
+            differences: BTreeMap::new(),
+        }
+    }
+
+    /// Counts one engine's answer to a case: one that ours agrees with, or the reason why it does not.
+    pub(crate) fn count(
+        &mut self,
+        case: &Value,
+        engine: &'static str,
+        differs: Option<&'static str>,
+    ) {
+        let id = case["id"].as_str().expect("a case has an id").to_owned();
+        let group = case["group"].as_str().unwrap_or("all").to_owned();
+        let count = self.groups.entry(group).or_default();
+        count.cases.insert(id.clone());
+        match differs {
+            None => count.agree += 1,
+            Some(reason) => {
+                count.differ += 1;
+                let difference = self.differences.entry(id).or_default();
+                difference.0.push(engine);
+                difference.1 = reason;
+            }
+        }
+    }
+
+    /// Holds this file's section of docs/oracle.md to the count; `BLESS=1` rewrites it.
+    pub(crate) fn is_told(&self) {
+        /// The sections are one file's, and tests run side by side.
+        static FILE: Mutex<()> = Mutex::new(());
+        let _alone = FILE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let path = repository().join("docs/oracle.md");
+        let text = std::fs::read_to_string(&path).expect("docs/oracle.md");
+        let start = format!("<!-- {} -->\n", self.file);
+        let end = format!("<!-- end of {} -->\n", self.file);
+        let (before, behind) = text.split_once(&start).expect("a section for each file");
+        let (_, after) = behind.split_once(&end).expect("a section has an end");
+        golden(
+            &path,
+            &[before, &start, &self.table(), &end, after].concat(),
+        );
+    }
+
+    fn table(&self) -> String {
+        let mut table =
+            "| group | cases | answers that agree | that differ |\n|---|---|---|---|\n".to_owned();
+        let mut sum = (0, 0, 0);
+        for (group, count) in &self.groups {
+            let Count {
+                cases,
+                agree,
+                differ,
+            } = count;
+            let cases = cases.len();
+            writeln!(table, "| {group} | {cases} | {agree} | {differ} |").expect("a string");
+            sum = (sum.0 + cases, sum.1 + agree, sum.2 + differ);
+        }
+        if self.groups.len() > 1 {
+            let (cases, agree, differ) = sum;
+            writeln!(
+                table,
+                "| **all** | **{cases}** | **{agree}** | **{differ}** |"
+            )
+            .expect("a string");
+        }
+        for (position, (id, (engines, reason))) in self.differences.iter().enumerate() {
+            let gap = if position == 0 { "\n" } else { "" };
+            writeln!(table, "{gap}* `{id}` ({}): {reason}", engines.join(", ")).expect("a string");
+        }
+        table
+    }
 }

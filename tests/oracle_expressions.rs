@@ -14,7 +14,7 @@ use metalmark::model::place::FileId;
 use metalmark::yaml;
 use serde_json::Value as Json;
 
-use crate::oracle::{ENGINES, accepted, cases};
+use crate::oracle::{ENGINES, Tally, accepted, cases};
 
 /// Cases that cannot agree, and why.
 pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
@@ -35,17 +35,19 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
 fn every_case_agrees() {
     let mut wrong = Vec::new();
     let mut agreed = 0;
+    let mut tally = Tally::new("expressions.jsonl");
     for case in cases("expressions.jsonl") {
         let id = case["id"].as_str().expect("a case has an id");
         for (name, engine) in &ENGINES[..2] {
             let ours = answer(&case, *engine);
             let expect = accepted(&case["expect"][name]);
             let agrees = expect.iter().any(|expect| is_same(&ours, expect));
-            let is_exception = EXCEPTIONS.iter().any(|(exception, _)| *exception == id);
-            if agrees && !is_exception {
-                agreed += 1;
-            } else if agrees || !is_exception {
-                wrong.push(report(&case, name, &ours));
+            let exception = EXCEPTIONS.iter().find(|(exception, _)| *exception == id);
+            tally.count(&case, name, exception.map(|(_, reason)| *reason));
+            match (agrees, exception) {
+                (true, None) => agreed += 1,
+                (false, Some(_)) => {}
+                _ => wrong.push(report(&case, name, &ours)),
             }
         }
     }
@@ -55,6 +57,7 @@ fn every_case_agrees() {
         wrong.len(),
         wrong.join("\n")
     );
+    tally.is_told();
 }
 
 fn report(case: &Json, engine: &str, ours: &Result<String, Error>) -> String {

@@ -7,11 +7,12 @@ use metalmark::model::place::FileId;
 use metalmark::yaml;
 use serde_json::Value;
 
-use crate::oracle::{ENGINES, accepted, canonical, cases};
+use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
 
 #[test]
 fn every_case_agrees() {
     let mut wrong = Vec::new();
+    let mut tally = Tally::new("layers.jsonl");
     for case in cases("layers.jsonl") {
         for (name, engine) in &ENGINES[..2] {
             let answer = answer(&case, *engine);
@@ -23,7 +24,9 @@ fn every_case_agrees() {
                     (Err(class), None) => expect["error"]["class"] == *class,
                     _ => false,
                 });
-            if !agrees {
+            if agrees {
+                tally.count(&case, name, None);
+            } else {
                 wrong.push(format!("{case} {name}\n  ours {answer:?}"));
             }
         }
@@ -34,6 +37,7 @@ fn every_case_agrees() {
         wrong.len(),
         wrong.join("\n")
     );
+    tally.is_told();
 }
 
 fn answer(case: &Value, engine: Engine) -> Result<String, &'static str> {

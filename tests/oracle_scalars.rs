@@ -7,13 +7,14 @@ use metalmark::model::value::{Node, Value as Tree};
 use metalmark::yaml;
 use serde_json::Value;
 
-use crate::oracle::{ENGINES, accepted, canonical, cases};
+use crate::oracle::{ENGINES, Tally, accepted, canonical, cases};
 
 const HEAD: &str = "apiVersion: oracle.example/v1\nkind: Probe\nmetadata: {name: probe}\n";
 
 #[test]
 fn every_case_agrees() {
     let mut wrong = Vec::new();
+    let mut tally = Tally::new("scalars.jsonl");
     let mut right = 0;
     for case in cases("scalars.jsonl") {
         let id = case["id"].as_str().expect("cases have ids");
@@ -22,6 +23,7 @@ fn every_case_agrees() {
             let expect = accepted(&case["expect"][name]);
             if expect.iter().any(|expect| agrees(&answer, expect)) {
                 right += 1;
+                tally.count(&case, name, None);
             } else {
                 wrong.push(format!(
                     "{id} {name}: {:.200?}\n  ours {answer:.200?}\n  theirs {expect:.300?}",
@@ -36,6 +38,7 @@ fn every_case_agrees() {
         wrong.len(),
         wrong.join("\n")
     );
+    tally.is_told();
 }
 
 /// What we make of a case: JSON or a class of error.

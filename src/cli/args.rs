@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use super::terminal::Color;
 use crate::commands::{
     CheckOptions, ExplainOptions, Format, ImagesOptions, ListFormat, RenderMode, RenderOptions,
+    Show, Stage, ValuesOptions,
 };
 use crate::model::matching::Matching;
 use crate::model::policy::Date;
@@ -52,6 +53,8 @@ pub(super) enum Command {
     Images(ImagesArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(ExplainArguments),
+    /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
+    Values(ValuesArguments),
     /// Prints a completion script for a shell.
     Completions(CompletionArguments),
 }
@@ -154,6 +157,30 @@ pub(super) struct ExplainArguments {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ValuesArguments {
+    /// The cluster; may be left out where there is only one.
+    #[arg(value_name = "CLUSTER")]
+    first: Option<String>,
+    /// What to print of its values: keys with dots between them, `a."b.c"` or `a[b.c]` for a key with a dot, `a[0]` for an item.
+    #[arg(value_name = "PATH")]
+    second: Option<String>,
+    /// Print each leaf with its layer, file, line and column.
+    #[arg(long)]
+    origin: bool,
+    /// Print the values before evaluation.
+    #[arg(long)]
+    raw: bool,
+    /// Tell every layer that set PATH, in order, and what its expression read.
+    #[arg(long, conflicts_with_all = ["origin", "raw"])]
+    why: bool,
+    /// The format of what is printed; without it, values are YAML and all else is text.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    output: Option<DataOutput>,
+    #[command(flatten)]
+    pub(super) workspace: WorkspaceArguments,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct CompletionArguments {
     /// The shell.
     shell: clap_complete::Shell,
@@ -175,6 +202,14 @@ enum ListOutput {
     Json,
     /// YAML.
     Yaml,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DataOutput {
+    /// YAML.
+    Yaml,
+    /// JSON.
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -281,9 +316,44 @@ impl ExplainArguments {
     }
 }
 
+impl ValuesArguments {
+    pub(super) fn options(&self, today: Date) -> ValuesOptions {
+        let show = match (self.why, self.origin) {
+            (true, _) => Show::Why,
+            (_, true) => Show::Origins,
+            _ => Show::Values,
+        };
+        let stage = if self.raw {
+            Stage::Raw
+        } else {
+            Stage::Evaluated
+        };
+        let format = match self.output {
+            None => ListFormat::Human,
+            Some(DataOutput::Yaml) => ListFormat::Yaml,
+            Some(DataOutput::Json) => ListFormat::Json,
+        };
+        ValuesOptions {
+            first: self.first.clone(),
+            second: self.second.clone(),
+            show,
+            stage,
+            format,
+            today,
+        }
+    }
+}
+
 impl CompletionArguments {
-    /// Writes the script.
-    pub(super) fn write(&self, out: &mut dyn std::io::Write) {
-        clap_complete::generate(self.shell, &mut Arguments::command(), "metalmark", out);
+    /// The script. In memory first: the generator panics where it cannot write.
+    pub(super) fn script(&self) -> Vec<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(
+            self.shell,
+            &mut Arguments::command(),
+            "metalmark",
+            &mut script,
+        );
+        script
     }
 }

@@ -60,8 +60,13 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal) -> Result<Verdict, E
             &explain.options(today),
             terminal,
         ),
+        Command::Values(values) => commands::values(
+            &values.workspace.request(place),
+            &values.options(today),
+            terminal,
+        ),
         Command::Completions(completions) => {
-            completions.write(&mut terminal.out);
+            terminal.out.write_all(&completions.script())?;
             Ok(Verdict::Clean)
         }
     }

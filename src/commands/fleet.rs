@@ -161,6 +161,7 @@ fn conclude<T>(
         images: &shared.images,
         sources: &shared.sources,
         settings: &workspace.settings,
+        facts_given: !workspace.facts.is_empty(),
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);

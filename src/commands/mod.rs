@@ -8,12 +8,14 @@ mod outputs;
 mod render;
 mod table;
 mod terminal;
+mod values;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
 pub use render::{RenderMode, RenderOptions, render};
 pub use terminal::{Stream, Terminal};
+pub use values::{Show, Stage, ValuesOptions, values};
 
 /// The format of what a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

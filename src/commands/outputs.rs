@@ -27,11 +27,11 @@ impl Outputs {
         foreign: Foreign,
         previous: Previous,
     ) -> Result<Self, Error> {
-        let folder = |output: &Output| {
-            output_path::root(output.path.trim_start_matches("./"))
-                .0
-                .to_owned()
-        };
+        let folder =
+            |output: &Output| match output_path::root(output.path.trim_start_matches("./")).0 {
+                "." => String::new(),
+                folder => folder.to_owned(),
+            };
         let mut folders: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
         folders.sort();
         folders.dedup();

@@ -188,10 +188,10 @@ fn carry_out(
         } else if options.format == Format::Human {
             report::diff(changes, terminal.out.colour, &mut terminal.out)?;
         }
-        match options.format {
-            Format::Human => report::changes(changes, &mut terminal.out)?,
-            Format::Json => report::changes_json(changes, &mut terminal.out)?,
-        }
+    }
+    match options.format {
+        Format::Human => report::changes(changes, &mut terminal.out)?,
+        Format::Json => report::changes_json(changes, &mut terminal.out)?,
     }
     Ok(())
 }

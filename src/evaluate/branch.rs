@@ -165,8 +165,24 @@ impl Branch {
         self.state == State::Evaluated || super::interpret::is_plain(&self.node)
     }
 
+    /// The items; none where this is no list.
+    ///
+    /// # Errors
+    /// This value is an expression that cannot be evaluated.
+    pub fn items(&self) -> Result<Option<Vec<Self>>, Failure> {
+        let opened = self.opened()?;
+        let item = |(index, node): (usize, &Node)| Self {
+            session: Rc::clone(&opened.session),
+            node: node.clone(),
+            path: opened.path.index(index),
+            state: opened.state,
+        };
+        let items = opened.node.value.as_list();
+        Ok(items.map(|items| items.iter().enumerate().map(item).collect()))
+    }
+
     /// Sylva evaluates these once for each unit, and leaves them in the values as they were written.
-    fn is_set_aside(&self) -> bool {
+    pub fn is_set_aside(&self) -> bool {
         [exact::TAKEN_ASIDE, exact::PUT_BACK]
             .iter()
             .any(|key| self.path.begins_with(key))

@@ -101,7 +101,7 @@ impl Lazy for Stage {
         if self.only.is_some_and(|only| only != key) {
             return Ok(Some(data));
         }
-        let evaluate = || session.interpret(session.dot(), &data, 0);
+        let evaluate = || session.interpret(&session.dot(), &data, 0);
         with_internal(&self.values, &self.seen, evaluate).map(Some)
     }
 
@@ -131,7 +131,7 @@ pub(super) fn inside_internal<T>(session: &Session, body: impl FnOnce() -> T) ->
 
 /// All values, evaluated in Helm's order, side effects included.
 pub(super) fn whole(session: &Session) -> Result<Value, Error> {
-    let dot = session.dot();
+    let dot = &session.dot();
     let Value::Map(top) = dot else {
         return Ok(Value::Nil);
     };

@@ -27,7 +27,7 @@ impl Session {
         path: &Path,
     ) -> Result<Value, Rc<Fault>> {
         let internal = path.begins_with("_internal");
-        match self.text(text, internal, Some(path)) {
+        match self.leaf_text(text, internal, place, path) {
             Ok(done) => {
                 if done.suspect {
                     self.suspect(text, place, path, &done.value);
@@ -79,8 +79,43 @@ impl Session {
         }
     }
 
+    fn leaf_text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        place: Place,
+        path: &Path,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.text(text, internal, Some(path));
+        };
+        let result = if self.is_exact() {
+            // What one expression fetched would be there unasked for the next.
+            self.afresh().text(text, internal, Some(path))
+        } else {
+            self.text(text, internal, Some(path))
+        };
+        trace.stands_at(text, internal, place);
+        result
+    }
+
     /// Evaluates a text by rules 1 to 4 of expressions.md §2.
     pub(super) fn text(
+        &self,
+        text: &Arc<str>,
+        internal: bool,
+        path: Option<&Path>,
+    ) -> Result<Done, TextFault> {
+        let Some(trace) = &self.trace else {
+            return self.untraced(text, internal, path);
+        };
+        trace.open();
+        let result = self.untraced(text, internal, path);
+        trace.close(text, internal, path.is_some());
+        result
+    }
+
+    fn untraced(
         &self,
         text: &Arc<str>,
         internal: bool,
@@ -124,6 +159,7 @@ impl Session {
             only_prints: only_prints(text),
             is_alias: false,
             suspect: false,
+            dot: self.trace.as_ref().map(|_| self.new_dot()),
             helpers: 0,
         });
         let result = self.run(text, internal);
@@ -147,11 +183,11 @@ impl Session {
         let output = match self.aliased(text, internal)? {
             Some(Aliased::Typed(value)) => return Ok(value),
             Some(Aliased::Text(output)) => output,
-            None => self.execute(self.dot(), text)?,
+            None => self.execute(&self.dot(), text)?,
         };
         let nowhere = |error| (self.fault(error), None);
         if is_encapsulated(&output) {
-            self.interpret(self.dot(), &convert::decapsulate(&output), 0)
+            self.interpret(&self.dot(), &convert::decapsulate(&output), 0)
                 .map_err(nowhere)
         } else if is_template(&output) {
             match self.text(&output.into(), internal, None) {
@@ -181,9 +217,9 @@ impl Session {
         let span = text
             .find("{{")
             .map(|open| open..text.len() - alias.after.len());
-        let value = self
-            .leaf(target, node.place, &path)
-            .map_err(|fault| (fault, span))?;
+        let value = self.leaf(target, node.place, &path);
+        self.note_reading(&path, &node, value.as_ref().ok());
+        let value = value.map_err(|fault| (fault, span))?;
         let evaluated_before =
             path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
         Ok(match value {
@@ -208,7 +244,7 @@ impl Session {
 
     /// Evaluates a text as Helm does, without memory: what it prints is evaluated again until nothing is left to do.
     fn text_by_name(&self, text: &Arc<str>, internal: bool) -> Result<Done, TextFault> {
-        let evaluate = || self.rounds(self.dot(), text);
+        let evaluate = || self.rounds(&self.dot(), text);
         let value = if internal {
             exact::inside_internal(self, evaluate)
         } else {

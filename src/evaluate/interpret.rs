@@ -104,17 +104,8 @@ impl Session {
         place: Place,
         path: &Path,
     ) -> Result<Change, Rc<Fault>> {
-        let raw = view::raw_text(map).map_err(|error| {
-            self.fault(error).seen_from(Step {
-                path: path.to_string(),
-                place,
-                text: RAW.into(),
-                span: None,
-            })
-        })?;
-        if let Some(text) = raw {
-            let value = tree::Value::from(shield(&text));
-            return Ok(Change::To(self.written(Node { value, place })));
+        if let Some(raw) = self.raw_map(map, place, path)? {
+            return Ok(Change::To(raw));
         }
         let table = view::key_table(self, map, path)?;
         let mut changed: Option<Vec<Entry>> = None;
@@ -150,6 +141,27 @@ impl Session {
                 value: entries.into_iter().collect::<tree::Map>().into(),
                 place,
             })
+        }))
+    }
+
+    /// What a map says is not to be evaluated; none of any other map.
+    fn raw_map(
+        &self,
+        map: &Arc<tree::Map>,
+        place: Place,
+        path: &Path,
+    ) -> Result<Option<Node>, Rc<Fault>> {
+        let raw = view::raw_text(map).map_err(|error| {
+            self.fault(error).seen_from(Step {
+                path: path.to_string(),
+                place,
+                text: RAW.into(),
+                span: None,
+            })
+        })?;
+        Ok(raw.map(|text| {
+            let value = tree::Value::from(shield(&text));
+            self.written(Node { value, place })
         }))
     }
 

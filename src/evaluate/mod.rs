@@ -3,7 +3,7 @@
 //! Two ways to evaluate. Lazily, an expression that reads another value gets what that value comes to, each value is
 //! evaluated once, and values that need themselves are reported with their path. Exactly, as Helm and Sylva's helpers do
 //! it: an expression that reads another value gets its text, which is evaluated after it was printed. Where the two differ
-//! (T13) [`Evaluator::differs_from_exact`] says so.
+//! (T13) [`Evaluator::order_differences`] says so.
 //!
 //! Source of the rules: expressions.md, and `_interpret-values.tpl` of sylva-core.
 
@@ -21,6 +21,7 @@ mod root;
 mod session;
 mod short_form;
 mod text;
+mod trace;
 mod view;
 
 use std::rc::Rc;
@@ -30,6 +31,7 @@ pub use branch::{Branch, BranchEntry};
 pub use cache::TemplateCache;
 pub use failure::{Failure, Step};
 pub use order::OrderDifference;
+pub use trace::Reading;
 
 use crate::gotemplate::{Engine, Limits};
 use crate::model::place::Place;
@@ -111,8 +113,28 @@ impl Evaluator {
     /// An evaluator that has evaluated nothing yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
         Self {
-            session: Session::new(root, options, cache),
+            session: Session::new(root, options, cache, None),
         }
+    }
+
+    /// An evaluator that notes what each expression reads.
+    pub fn traced(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
+        let trace = Some(Rc::default());
+        Self {
+            session: Session::new(root, options, cache, trace),
+        }
+    }
+
+    /// What the expression at a place read, in order; by name, what the expressions read that it led to as well. None where
+    /// no expression stands there that a [traced](Self::traced) evaluator has evaluated.
+    pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
+        self.session.trace.as_ref()?.readings(place)
+    }
+
+    /// What was read for expressions that are evaluated together: `_internal`, in Helm's order.
+    pub fn other_readings(&self) -> Vec<Reading> {
+        let trace = self.session.trace.as_ref();
+        trace.map(|trace| trace.others()).unwrap_or_default()
     }
 
     /// The root of the values.

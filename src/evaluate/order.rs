@@ -2,10 +2,10 @@
 
 use super::convert;
 use super::session::{Session, Suspect};
-use super::{Evaluation, Evaluator, Failure};
+use super::{Evaluation, Evaluator};
 use crate::gotemplate::{Error, Value};
 use crate::model::place::Place;
-use crate::model::value::{self as tree, Node};
+use crate::model::value::Node;
 
 /// An expression that comes to one thing here and to another in Helm.
 #[derive(Clone, Debug)]
@@ -21,38 +21,10 @@ pub struct OrderDifference {
 }
 
 impl Evaluator {
-    /// Whether Helm would come to something else at a path.
-    ///
-    /// Costs nothing where no expression evaluated so far used another one's value as more than printed text.
-    ///
-    /// # Errors
-    /// As [`Evaluator::get`].
-    pub fn differs_from_exact(&self, path: &[&str]) -> Result<Option<OrderDifference>, Failure> {
-        let Some(branch) = self.branch(path)? else {
-            return Ok(None);
-        };
-        let lazy = branch.node()?;
-        if !self.session.has_suspects() {
-            return Ok(None);
-        }
-        let exact = self.exact().get(path);
-        let same = match (&exact, &lazy) {
-            (Ok(Some(exact)), Some(lazy)) => same(exact, lazy),
-            (Ok(None), None) => true,
-            _ => false,
-        };
-        Ok((!same).then(|| OrderDifference {
-            path: branch.path(),
-            place: branch.place(),
-            lazy: lazy.unwrap_or(Node::computed(tree::Value::Null)),
-            exact: exact
-                .map(|node| node.unwrap_or(Node::computed(tree::Value::Null)))
-                .map_err(|failure| failure.message),
-        }))
-    }
-
     /// The expressions run since this was last asked that Helm would come to something else with, in the order they were
     /// run.
+    ///
+    /// Costs nothing where no expression used another one's value as more than printed text.
     pub fn order_differences(&self) -> Vec<OrderDifference> {
         let suspects = self.session.new_suspects();
         if suspects.is_empty() || self.session.is_exact() {
@@ -93,21 +65,4 @@ fn difference(exact: &Session, suspect: &Suspect) -> Option<OrderDifference> {
             .and_then(|value| node(&value))
             .map_err(|error| error.message),
     })
-}
-
-/// Whether two trees say the same, wherever they stand.
-fn same(left: &Node, right: &Node) -> bool {
-    match (&left.value, &right.value) {
-        (tree::Value::List(left), tree::Value::List(right)) => {
-            left.len() == right.len() && left.iter().zip(right.iter()).all(|(a, b)| same(a, b))
-        }
-        (tree::Value::Map(left), tree::Value::Map(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right.iter())
-                    .all(|(a, b)| a.key == b.key && same(&a.node, &b.node))
-        }
-        (left, right) => left == right,
-    }
 }

@@ -10,6 +10,7 @@ use super::exact;
 use super::failure::Fault;
 use super::helpers::{self, Helper};
 use super::path::Path;
+use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
 use crate::gotemplate::value::{Map, PLAIN_MAP};
@@ -43,6 +44,8 @@ pub(super) struct Session {
     pub(super) executions: Cell<usize>,
     /// `_internal` at its stages, where evaluation is by name.
     pub(super) internal: OnceCell<exact::Internal>,
+    /// What each expression read, where that is asked for.
+    pub(super) trace: Option<Rc<Trace>>,
 }
 
 /// A text's evaluation, finished or not.
@@ -69,6 +72,9 @@ pub(super) struct Frame {
     /// It names one other value, and has that one's type.
     pub(super) is_alias: bool,
     pub(super) suspect: bool,
+    /// The root that this expression alone sees, where its readings are noted: a value that another one fetched from a
+    /// common root would not be seen to be read again.
+    pub(super) dot: Option<Value>,
     /// Sylva's helpers on the way: they evaluate what they are given themselves.
     pub(super) helpers: u32,
 }
@@ -87,7 +93,12 @@ pub(super) struct Suspect {
 pub(super) type TextFault = (Rc<Fault>, Option<Range<usize>>);
 
 impl Session {
-    pub(super) fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Rc<Self> {
+    pub(super) fn new(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        trace: Option<Rc<Trace>>,
+    ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             options: options.clone(),
@@ -106,12 +117,20 @@ impl Session {
             holds_typed: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
+            trace,
         })
     }
 
     /// A session over the same values that evaluates by name.
     pub(super) fn by_name(&self, options: &Options) -> Rc<Self> {
-        Self::new(&self.root, options, &self.cache)
+        Self::new(&self.root, options, &self.cache, None)
+    }
+
+    /// The same in the same order, with nothing evaluated yet.
+    pub(super) fn afresh(&self) -> Rc<Self> {
+        let fresh = Self::new(&self.root, &self.options, &self.cache, self.trace.clone());
+        fresh.dot();
+        fresh
     }
 
     pub(super) fn weak(&self) -> Weak<Self> {
@@ -127,11 +146,6 @@ impl Session {
         self.executions.get()
     }
 
-    /// Whether any expression's result may depend on the order of evaluation.
-    pub(super) fn has_suspects(&self) -> bool {
-        !self.suspects.borrow().is_empty()
-    }
-
     /// The suspects that were not given out before.
     pub(super) fn new_suspects(&self) -> Vec<Suspect> {
         let suspects = self.suspects.borrow();
@@ -140,19 +154,26 @@ impl Session {
     }
 
     /// What expressions see as `.`.
-    pub(super) fn dot(&self) -> &Value {
-        self.dot.get_or_init(|| {
-            let values = match self.root.value.as_map() {
-                Some(map) => Map::lazy(
-                    root::values_type(self.options.engine),
-                    Rc::new(View::new(self, map, Path::default())),
-                ),
-                None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
-            };
-            let values = Rc::new(values);
-            exact::prepare(self, &values);
-            root::dot(&self.options, Value::Map(values))
-        })
+    pub(super) fn dot(&self) -> Value {
+        let own = self
+            .frames
+            .borrow()
+            .last()
+            .and_then(|frame| frame.dot.clone());
+        own.unwrap_or_else(|| self.dot.get_or_init(|| self.new_dot()).clone())
+    }
+
+    pub(super) fn new_dot(&self) -> Value {
+        let values = match self.root.value.as_map() {
+            Some(map) => Map::lazy(
+                root::values_type(self.options.engine),
+                Rc::new(View::new(self, map, Path::default())),
+            ),
+            None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
+        };
+        let values = Rc::new(values);
+        exact::prepare(self, &values);
+        root::dot(&self.options, Value::Map(values))
     }
 
     /// The fault behind an error: the one that was raised further down, or a new one.
@@ -177,7 +198,7 @@ impl Session {
 
     /// Whether a value is the root that all expressions see.
     pub(super) fn is_root(&self, dot: &Value) -> bool {
-        is_same_map(dot, self.dot())
+        is_same_map(dot, &self.dot())
     }
 
     /// Runs a helper's body: what it reads it evaluates, so that its user is not suspected for it.

@@ -55,10 +55,9 @@ impl Lazy for View {
             return Ok(None);
         };
         let path = self.path.key(&entry.key);
-        session
-            .seen(&entry.node, &path)
-            .map(Some)
-            .map_err(|fault| session.raise(fault))
+        let seen = session.seen(&entry.node, &path);
+        session.note_reading(&path, &entry.node, seen.as_ref().ok());
+        seen.map(Some).map_err(|fault| session.raise(fault))
     }
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {

@@ -25,11 +25,6 @@ impl Template {
         })
     }
 
-    /// The names of all templates that this text defines.
-    pub fn defined_names(&self) -> impl Iterator<Item = &str> {
-        self.text.defined.keys().map(|name| &**name)
-    }
-
     /// Its name: the one given to `parse`, or the one it is defined by.
     pub fn name(&self) -> &str {
         &self.code().name

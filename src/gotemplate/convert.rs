@@ -48,38 +48,22 @@ impl Lazy for Entries {
     }
 }
 
-/// An expression's value as JSON would carry it to a file: every number a float, every object in its plain form.
-///
-/// # Errors
-/// A number that JSON cannot hold, a value nested too deeply, or what fetching an entry meets.
-pub fn to_model(value: &Value) -> Result<model::Value, Error> {
-    convert(value, Integers::AsFloats, 0)
-}
-
 /// An expression's value as `toYaml` writes it: integers keep all their digits.
 ///
 /// # Errors
-/// As [`to_model`].
-pub(super) fn to_exact_model(value: &Value) -> Result<model::Value, Error> {
-    convert(value, Integers::Kept, 0)
+/// A number that JSON cannot hold, a value nested too deeply, or what fetching an entry meets.
+pub(super) fn to_model(value: &Value) -> Result<model::Value, Error> {
+    convert(value, 0)
 }
 
-/// What becomes of Go's integers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Integers {
-    AsFloats,
-    Kept,
-}
-
-fn convert(value: &Value, integers: Integers, depth: usize) -> Result<model::Value, Error> {
+fn convert(value: &Value, depth: usize) -> Result<model::Value, Error> {
     if depth > print::NESTING {
         return Err(print::too_deep());
     }
     Ok(match value {
         Value::Nil => model::Value::Null,
         Value::Bool(flag) => model::Value::Bool(*flag),
-        Value::Int(number) | Value::Int64(number) if integers == Integers::Kept => (*number).into(),
-        Value::Int(number) | Value::Int64(number) => float(*number as f64)?,
+        Value::Int(number) | Value::Int64(number) => (*number).into(),
         Value::Uint8(number) => float(f64::from(*number))?,
         Value::Uint64(number) => float(*number as f64)?,
         Value::Float(number) => float(*number)?,
@@ -89,17 +73,14 @@ fn convert(value: &Value, integers: Integers, depth: usize) -> Result<model::Val
             let items: Result<Vec<model::Node>, Error> = list
                 .items
                 .iter()
-                .map(|item| convert(item, integers, depth + 1).map(model::Node::computed))
+                .map(|item| convert(item, depth + 1).map(model::Node::computed))
                 .collect();
             items?.into()
         }
         Value::Map(map) => {
             let mut entries = Vec::new();
             for (key, item) in map.entries()? {
-                entries.push(model::Entry::computed(
-                    key,
-                    convert(&item, integers, depth + 1)?,
-                ));
+                entries.push(model::Entry::computed(key, convert(&item, depth + 1)?));
             }
             entries.into_iter().collect::<model::Map>().into()
         }
@@ -107,7 +88,7 @@ fn convert(value: &Value, integers: Integers, depth: usize) -> Result<model::Val
             let message = "a complex number is nothing that JSON can hold";
             return Err(Error::new(ErrorClass::Other, message));
         }
-        Value::Object(object) => convert(&object.plain(), integers, depth + 1)?,
+        Value::Object(object) => convert(&object.plain(), depth + 1)?,
     })
 }
 
@@ -124,23 +105,16 @@ fn float(number: f64) -> Result<model::Value, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{from_model, to_model};
+    use super::to_model;
     use crate::gotemplate::Value;
-    use crate::model::value::{Entry, Map, Number, Value as Model};
+    use crate::model::value::{Node, Number, Value as Model};
 
     #[test]
-    fn a_value_comes_back_with_its_numbers_as_floats() {
-        let map: Map = [Entry::computed("a", 1), Entry::computed("b", "x")]
-            .into_iter()
-            .collect();
-        let back = to_model(&from_model(&map.into()));
-        let expected: Map = [
-            Entry::computed("a", Model::Number(Number::Float(1.0))),
-            Entry::computed("b", "x"),
-        ]
-        .into_iter()
-        .collect();
-        assert_eq!(back.ok(), Some(expected.into()));
+    fn integers_keep_all_their_digits() {
+        let list = Value::list(vec![Value::Int(i64::MAX), Value::Float(1.5)]);
+        let expected = vec![i64::MAX.into(), Model::Number(Number::Float(1.5))];
+        let expected: Vec<Node> = expected.into_iter().map(Node::computed).collect();
+        assert_eq!(to_model(&list).ok(), Some(expected.into()));
     }
 
     #[test]

@@ -34,6 +34,13 @@ pub struct Cluster {
     pub default_storage: Option<Located<Arc<str>>>,
 }
 
+impl Cluster {
+    /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
+    pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
+        pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
+    }
+}
+
 /// A cluster that says nothing and has no nodes.
 impl Default for Cluster {
     fn default() -> Self {
@@ -98,7 +105,7 @@ pub struct Choice {
     pub url: Option<Located<Arc<str>>>,
     /// `machine_image_format`
     pub format: Option<Located<Arc<str>>>,
-    /// `machine_image_checksum`: a literal or an URL.
+    /// `machine_image_checksum`: a literal or a URL.
     pub checksum: Option<Located<Arc<str>>>,
     /// `machine_image_checksum_type`. The chart's default alone chooses nothing.
     pub checksum_type: Option<Located<Arc<str>>>,

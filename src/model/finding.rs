@@ -42,7 +42,34 @@ pub struct Label {
     pub text: String,
 }
 
+/// What stands in the place of a secret.
+const HIDDEN: &str = "…";
+
+/// The value that a label marks in a file of secrets, without its quotes.
+fn secret_text(label: &Label) -> Option<String> {
+    let spot = &label.spot;
+    let range = spot.start as usize..spot.end as usize;
+    let text = spot.source.text.get(range).filter(|_| spot.source.secret)?;
+    let text = text.trim().trim_matches(['"', '\'']);
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
 impl Finding {
+    /// The finding without the values that it points at in files of secrets: no report may show them.
+    pub fn without_secrets(mut self) -> Self {
+        let secrets: Vec<String> = self.labels.iter().filter_map(secret_text).collect();
+        for secret in &secrets {
+            let hide = |text: &mut String| *text = text.replace(secret.as_str(), HIDDEN);
+            hide(&mut self.message);
+            self.help.iter_mut().for_each(hide);
+            self.labels
+                .iter_mut()
+                .for_each(|label| hide(&mut label.text));
+            self.subject.image.iter_mut().for_each(hide);
+        }
+        self
+    }
+
     /// A finding without a place yet.
     pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
         Self {

@@ -88,8 +88,8 @@ pub struct Fact {
 /// The facts of one image by name. Of several sources the strongest wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    facts: BTreeMap<Arc<str>, Fact>,
-    mistyped: BTreeMap<Arc<str>, &'static str>,
+    facts: Arc<BTreeMap<Arc<str>, Fact>>,
+    mistyped: Arc<BTreeMap<Arc<str>, &'static str>>,
 }
 
 impl Facts {
@@ -105,9 +105,10 @@ impl Facts {
 
     /// Adds a fact unless a stronger or equally strong one stands. Returns the other fact where the two disagree.
     pub fn learn(&mut self, name: &str, fact: Fact) -> Option<Fact> {
-        match self.facts.get_mut(name) {
+        let facts = Arc::make_mut(&mut self.facts);
+        match facts.get_mut(name) {
             None => {
-                self.facts.insert(name.into(), fact);
+                facts.insert(name.into(), fact);
                 None
             }
             Some(known) => {
@@ -124,7 +125,7 @@ impl Facts {
 
     /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it (S5, T10).
     pub fn mark_mistyped(&mut self, name: &str, kind: &'static str) {
-        self.mistyped.insert(name.into(), kind);
+        Arc::make_mut(&mut self.mistyped).insert(name.into(), kind);
     }
 
     /// What a fact is in its file, where it is neither a string nor a boolean.
@@ -172,6 +173,12 @@ impl Image {
         let format = || self.facts.text(fact::IMAGE_FORMAT);
         declared.or_else(|| Some(format!("image.{}", format()?)))
     }
+}
+
+/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
+pub fn is_oci(url: &str) -> bool {
+    url.get(..6)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
 }
 
 /// The images of a cluster's catalogue by key.

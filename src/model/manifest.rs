@@ -46,12 +46,6 @@ impl ManifestFile {
             subject: Subject::default(),
         }
     }
-
-    /// The same file, said to belong to a cluster.
-    pub fn of_cluster(mut self, cluster: &str) -> Self {
-        self.subject.cluster = Some(cluster.to_owned());
-        self
-    }
 }
 
 /// Whose earlier files survive a run that renders nothing in their place.

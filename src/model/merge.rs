@@ -105,14 +105,6 @@ pub fn over_chart(chart: &Node, user: &Node, engine: Engine) -> Merged {
     }
 }
 
-/// The layers that say something about a path, lowest first, with their numbers.
-pub fn setters<'l>(layers: &'l [Layer], path: &[&str]) -> impl Iterator<Item = (usize, &'l Node)> {
-    layers
-        .iter()
-        .enumerate()
-        .filter_map(move |(index, layer)| Some((index, layer.tree.at(path)?)))
-}
-
 struct Coalescing {
     engine: Engine,
     path: Vec<Arc<str>>,

@@ -1,11 +1,13 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
+pub mod bytes;
 pub mod catalogue;
 pub mod checksum;
 pub mod cluster;
 pub mod engine;
 pub mod finding;
 pub mod image;
+pub mod integer;
 pub mod json;
 pub mod manifest;
 pub mod matching;

@@ -183,6 +183,14 @@ impl Spot {
     pub fn line_column(&self) -> (usize, usize) {
         self.source.line_column(self.start)
     }
+
+    /// The word or number that stands there, for a help that repeats it. None where anything else does, and in a secrets file.
+    pub fn word(&self) -> Option<&str> {
+        let range = self.start as usize..self.end as usize;
+        let text = self.source.text.get(range)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
+        (!self.source.secret && !text.is_empty() && text.chars().all(plain)).then_some(text)
+    }
 }
 
 /// `path:line:column`, as editors and terminals link it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cluster::Pool;
-use super::image::{Fact, Origin, fact};
+use super::image::{Fact, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
 use super::name::NameFacts;
 use super::place::{Located, Place};
@@ -79,10 +79,7 @@ pub fn of_pool<'a>(
     selection: &'a Selection,
     matching: Matching,
 ) -> Option<PoolProof<'a>> {
-    let wanted = pool
-        .k8s_version
-        .as_ref()
-        .or(view.cluster.k8s_version.as_ref())?;
+    let wanted = view.cluster.k8s_version_of(pool)?;
     let (image, held) = match &selection.outcome {
         Outcome::Image(key) => {
             let image = view.images.get(key)?;
@@ -110,6 +107,32 @@ pub fn of_pool<'a>(
 pub fn file_name(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The images that certainly or by their name hold a version, are made for a Kubernetes distribution and are of another
+/// image's system; those with the most facts alike first.
+pub fn fitting<'a>(
+    images: &'a Images,
+    like: &Image,
+    flavor: Option<&str>,
+    wanted: &str,
+    matching: Matching,
+) -> Vec<&'a Image> {
+    let alike = |image: &Image, name: &str| image.facts.text(name) == like.facts.text(name);
+    let holds = |image: &Image| {
+        let proof = of_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
+        matches!(proof, Proof::Proven | Proof::NameOnly)
+    };
+    let mut fitting: Vec<&Image> = images
+        .values()
+        .filter(|image| image.facts.text(fact::K8S_FLAVOR) == flavor)
+        .filter(|image| alike(image, fact::OS) && holds(image))
+        .collect();
+    fitting.sort_by_key(|image| {
+        let names = [fact::HARDENED, fact::FLAVOR, fact::OS_RELEASE];
+        names.iter().filter(|name| !alike(image, name)).count()
+    });
+    fitting
 }
 
 fn version_in_name(name: &str, place: Place) -> Option<Fact> {

@@ -179,8 +179,8 @@ fn natural(left: Option<&str>, right: Option<&str>) -> Ordering {
     while !left.is_empty() && !right.is_empty() {
         let (a, left_rest) = chunk(left);
         let (b, right_rest) = chunk(right);
-        let order = match (a.parse::<u64>(), b.parse::<u64>()) {
-            (Ok(a), Ok(b)) => a.cmp(&b),
+        let order = match (magnitude(a), magnitude(b)) {
+            (Some(a), Some(b)) => a.cmp(&b),
             _ => a.cmp(b),
         };
         if order.is_ne() {
@@ -192,6 +192,13 @@ fn natural(left: Option<&str>, right: Option<&str>) -> Ordering {
     left.len()
         .cmp(&right.len())
         .then_with(|| whole.0.cmp(whole.1))
+}
+
+/// What orders numbers of any length by value: how many digits they have, then the digits. None of what is no number.
+fn magnitude(chunk: &str) -> Option<(usize, &str)> {
+    let digits = chunk.starts_with(|c: char| c.is_ascii_digit());
+    let significant = chunk.trim_start_matches('0');
+    digits.then_some((significant.len(), significant))
 }
 
 /// The leading run of digits, or of anything else.
@@ -253,6 +260,19 @@ mod tests {
         assert!(version("1.9.0") < version("1.31.0"));
         assert_ne!(version("1.31.8+rke2r1"), version("1.31.8+rke2r2"));
         assert_ne!(version("1.31.8"), version("1.31.8+rke2r1"));
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_ordered_by_value() {
+        let builds = [
+            "9",
+            "10",
+            "100000000000000000000000",
+            "0200000000000000000000000",
+        ];
+        let versions = builds.map(|build| version(&format!("1.31.8+rke2r{build}")));
+        assert!(versions.is_sorted());
+        assert!(versions[0] < versions[2]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::cluster::Cluster;
 use super::finding::Finding;
 use super::image::{ImageKey, Images};
 use super::matching::{Matching, Selection};
-use super::place::{Located, Place, Sources};
+use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
 
 /// One cluster as read: its values evaluated, its catalogue not yet expanded.
@@ -113,4 +113,6 @@ pub struct Output {
     pub path: String,
     /// The target's own options, by name.
     pub options: BTreeMap<String, serde_json::Value>,
+    /// Where the project file asks for it.
+    pub spot: Option<Spot>,
 }

@@ -1,6 +1,7 @@
 //! The machine templates of a cluster: one for each node pool that came to an image.
 
 use super::{SUBSTITUTE_ANNOTATION, holds_variables, name};
+use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Entry, Map, Node, Value};
@@ -19,49 +20,57 @@ pub fn contexts(
     annotations: &Map,
     report: &mut dyn FnMut(Finding),
 ) -> Vec<Node> {
+    let pools = view.cluster.pools.iter().zip(stamps);
+    let deploys_itself = |pool: &Pool| pool.settings.at(&["customDeploy", "method"]).is_some();
+    pools
+        .filter(|(pool, stamp)| stamp.is_some() || deploys_itself(pool))
+        .map(|(pool, stamp)| {
+            for problem in provider.problems(stamp.as_ref(), &pool.settings, version) {
+                report(invalid(view, pool, stamp.as_ref(), problem));
+            }
+            let spec = provider.template_spec(stamp.as_ref(), &pool.settings, version);
+            let spec = Node::computed(spec);
+            context(view, pool, (provider, version), spec, annotations.clone())
+        })
+        .collect()
+}
+
+/// What the provider's own admission would refuse.
+fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: String) -> Finding {
+    let image = stamp.and_then(|stamp| stamp.key.as_deref());
+    Finding::new("manifest-invalid", problem)
+        .at(view.sources.resolve(pool.choice.place()), "chosen here")
+        .about(Subject {
+            cluster: Some(view.cluster.name.to_string()),
+            pool: Some(pool.name.to_string()),
+            image: image.map(str::to_owned),
+        })
+}
+
+fn context(
+    view: &ClusterView,
+    pool: &Pool,
+    (provider, version): (&dyn Provider, &str),
+    spec: Node,
+    mut annotations: Map,
+) -> Node {
     let cluster = &view.cluster;
-    let mut templates = Vec::with_capacity(cluster.pools.len());
-    for (pool, stamp) in cluster.pools.iter().zip(stamps) {
-        let deploys_itself = pool.settings.at(&["customDeploy", "method"]).is_some();
-        if stamp.is_none() && !deploys_itself {
-            continue;
-        }
-        let pool_name = pool.name.to_string();
-        for problem in provider.problems(stamp.as_ref(), &pool.settings, version) {
-            let mut finding = Finding::new("manifest-invalid", problem)
-                .at(view.sources.resolve(pool.choice.place()), "chosen here");
-            finding.subject = Subject {
-                cluster: Some(cluster.name.to_string()),
-                pool: Some(pool_name.clone()),
-                image: stamp
-                    .as_ref()
-                    .and_then(|stamp| stamp.key.as_deref())
-                    .map(str::to_owned),
-            };
-            report(finding);
-        }
-        let spec = Node::computed(provider.template_spec(stamp.as_ref(), &pool.settings, version));
-        let mut annotations = annotations.clone();
-        if holds_variables(&spec) {
-            annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
-        }
-        let name = name::machine_template(
-            &cluster.object_name,
-            &pool_name,
-            &to_json(&spec.value, Html::Plain),
-        );
-        let api_version = format!("{}/{version}", provider.group());
-        let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-        templates.push(Node::computed(Map::from_iter([
-            Entry::computed("apiVersion", api_version),
-            Entry::computed("kind", provider.kind()),
-            Entry::computed("name", name),
-            Entry::computed("namespace", Value::String(cluster.namespace.clone())),
-            Entry::computed("pool", pool_name),
-            Entry::computed("labels", labels),
-            Entry::computed("annotations", annotations),
-            Entry::holding("spec", spec),
-        ])));
+    if holds_variables(&spec) {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
     }
-    templates
+    let pool_name = pool.name.to_string();
+    let content = to_json(&spec.value, Html::Plain);
+    let name = name::machine_template(&cluster.object_name, &pool_name, &content);
+    let api_version = format!("{}/{version}", provider.group());
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    Node::computed(Map::from_iter([
+        Entry::computed("apiVersion", api_version),
+        Entry::computed("kind", provider.kind()),
+        Entry::computed("name", name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("pool", pool_name),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations),
+        Entry::holding("spec", spec),
+    ]))
 }

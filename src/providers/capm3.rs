@@ -46,7 +46,7 @@ impl Provider for Capm3 {
     }
 
     fn formats(&self) -> &'static [&'static str] {
-        &["raw", "qcow2", "vdi", "vmdk", "live-iso"]
+        &["raw", "qcow2", "live-iso"]
     }
 
     fn kind(&self) -> &'static str {
@@ -131,7 +131,7 @@ impl Provider for Capm3 {
 
 fn image_problems(stamp: &Stamp, problems: &mut Vec<String>) {
     if !is_request_uri(&stamp.url) {
-        problems.push(format!("`{}` is not an URL", stamp.url));
+        problems.push(format!("`{}` is not a URL", stamp.url));
     }
     let length = stamp.url.chars().count();
     if length > LONGEST_URL {

@@ -4,6 +4,7 @@ mod capm3;
 
 use std::sync::Arc;
 
+use crate::model::image::is_oci;
 use crate::model::value::{Map, Node};
 
 /// An infrastructure provider of Cluster API.
@@ -57,9 +58,7 @@ pub struct Stamp {
 impl Stamp {
     /// Whether the machine pulls the image from a registry itself, so that the reference proves the content.
     pub fn is_oci(&self) -> bool {
-        self.url
-            .get(..6)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
+        is_oci(&self.url)
     }
 }
 

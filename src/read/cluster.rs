@@ -122,8 +122,14 @@ fn with_state(
     })
 }
 
+/// Whether a namespace is one to be replaced when the cluster is made: Sylva's scripts put the cluster's name in the place
+/// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
+fn is_placeholder(namespace: &str) -> bool {
+    namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
+}
+
 /// What findings of missing values say beside themselves: which objects exist only at run time.
-fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
+pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
     let wanted = missing
         .iter()
         .map(|missing| format!("`{}/{}`", missing.kind, missing.name));
@@ -151,13 +157,16 @@ fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
 /// The rules of findings that a missing layer can cause.
 const NEEDS_VALUES: [&str; 2] = ["expression-error", "value-missing"];
 
-/// How a cluster's values are evaluated.
+/// How a cluster's values are evaluated: as the release that composes it, if one does.
 pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
     let (release, composed) = match &own.release {
         Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
         None => (None, None),
     };
-    let namespace = match (&entry.namespace, composed.filter(|name| !name.is_empty())) {
+    let namespace = match (
+        &entry.namespace,
+        composed.filter(|name| !is_placeholder(name)),
+    ) {
         (Some(named), _) => Arc::clone(named),
         (None, Some(composed)) => composed.into(),
         (None, None) => Arc::clone(&entry.name),

@@ -1,14 +1,18 @@
 //! Which clusters there are: those that the project names, and one for each file that a pattern matches.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::Glob;
 
 use crate::error::Error;
 
-use super::compose;
+use super::compose::{self, Disk};
+
+/// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
+const LONGEST: usize = 200;
 
 /// A cluster that will be read when its turn comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,34 +37,55 @@ pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error>
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
         });
     }
+    let (top, below, start) = match pattern.strip_prefix('/') {
+        Some(below) => (Path::new("/"), below, PathBuf::from("/")),
+        None => (root, pattern, PathBuf::new()),
+    };
+    let disk = Disk::new(top)?;
     if pattern.ends_with('/') {
-        return compose::discover(root, pattern);
+        return compose::discover(&disk, below);
     }
-    let mut found = compose::matches(root, pattern)?;
-    found.retain(|file| root.join(file).is_file());
+    let mut found = compose::matches(&disk, below)?;
+    found.retain(|file| top.join(file).is_file());
     found.sort();
-    Ok(found)
+    Ok(found.into_iter().map(|file| start.join(file)).collect())
 }
 
-/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them.
-pub(super) fn names(files: &[PathBuf], pattern: &str) -> Vec<String> {
+/// The leading folders of a pattern that hold no wildcard.
+fn fixed_folder(pattern: &str) -> PathBuf {
+    let path = Path::new(pattern);
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let is_fixed = |part: &Component<'_>| is_fixed(part.as_os_str());
+    parent.components().take_while(is_fixed).collect()
+}
+
+/// Whether a part of a pattern stands for itself alone.
+fn is_fixed(part: &OsStr) -> bool {
+    !part.to_string_lossy().contains(['*', '?', '[', '{', '\\'])
+}
+
+/// Names for the files of one pattern: the folder's name, which a pattern of folders matches itself; the file's own where a folder holds several of them, or where
+/// the pattern leaves nothing else open (`clusters/*.yaml`), so that a second cluster does not rename the first.
+pub(super) fn names(pattern: &str, files: &[PathBuf]) -> Vec<String> {
     if pattern.ends_with('/') {
         let name = |folder: &PathBuf| {
             folder
                 .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
         };
-        return files
-            .iter()
-            .map(|folder| name(folder).unwrap_or_default())
-            .collect();
+        return files.iter().map(name).collect();
     }
+    let path = Path::new(pattern);
+    let is_open = path.components().count() > fixed_folder(pattern).components().count() + 1;
+    let by_file = !is_open && path.file_name().is_some_and(|name| !is_fixed(name));
     let mut in_folder: HashMap<&Path, usize> = HashMap::new();
     for file in files {
         *in_folder.entry(folder(file)).or_default() += 1;
     }
     let name_of = |file: &PathBuf| {
-        let alone = in_folder[folder(file)] == 1;
+        let alone = in_folder[folder(file)] == 1 && !by_file;
         let part = if alone {
             folder(file).file_name()
         } else {
@@ -77,32 +102,40 @@ fn folder(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// The names that more than one entry has, each with the layers of those entries.
-pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<(Arc<str>, Vec<PathBuf>)> {
-    let mut by_name: BTreeMap<&Arc<str>, Vec<PathBuf>> = BTreeMap::new();
-    for entry in entries {
-        by_name
-            .entry(&entry.name)
-            .or_default()
-            .extend(entry.layers.last().cloned());
+/// The entries, by their index, that share a name with another one.
+pub(super) fn doubles(entries: &[ClusterEntry]) -> Vec<Vec<usize>> {
+    let mut by_name: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        by_name.entry(&entry.name).or_default().push(index);
     }
-    by_name
-        .into_iter()
-        .filter(|(_, files)| files.len() > 1)
-        .map(|(name, files)| (Arc::clone(name), files))
-        .collect()
+    let shared = by_name.into_values().filter(|found| found.len() > 1);
+    shared.collect()
+}
+
+/// What no cluster's name may be, as the end of the sentence "the name …": it names files and folders.
+pub(super) fn name_fault(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("is empty"),
+        "." | ".." => Some("leaves its folder"),
+        _ if name.contains(['/', '\\']) => Some("holds a slash"),
+        _ if name.chars().any(char::is_control) => Some("holds a control character"),
+        _ if name.len() > LONGEST => Some("is longer than 200 bytes"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use std::path::PathBuf;
+
+    use super::{fixed_folder, name_fault, names};
 
     #[test]
     fn a_cluster_is_named_by_its_folder() {
         assert_eq!(
             names(
-                &["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()],
-                "a/*/values.yaml"
+                "a/*/values.yaml",
+                &["a/paris/values.yaml".into(), "a/lyon/values.yaml".into()]
             ),
             ["paris", "lyon"]
         );
@@ -112,10 +145,50 @@ mod tests {
     fn files_that_share_a_folder_are_named_by_themselves() {
         assert_eq!(
             names(
-                &["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()],
-                "clusters/*"
+                "{clusters,more}/*.yaml",
+                &["clusters/paris.yaml".into(), "clusters/lyon.yaml".into()]
             ),
             ["paris", "lyon"]
         );
+    }
+
+    #[test]
+    fn a_pattern_that_leaves_only_the_file_open_names_by_the_file_however_many_there_are() {
+        let name = |files: &[PathBuf]| names("clusters/*.yaml", files);
+        assert_eq!(name(&["clusters/paris.yaml".into()]), ["paris"]);
+        assert_eq!(
+            names(
+                "clusters/paris/values.yaml",
+                &["clusters/paris/values.yaml".into()]
+            ),
+            ["paris"]
+        );
+        assert_eq!(names("*.yaml", &["paris.yaml".into()]), ["paris"]);
+    }
+
+    #[test]
+    fn a_name_that_cannot_name_a_file_is_refused() {
+        for name in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "../x",
+            "a\\b",
+            "a\nb",
+            &"x".repeat(201),
+        ] {
+            assert!(name_fault(name).is_some(), "{name:?}");
+        }
+        for name in ["paris", "a.b", "My Cluster", "é"] {
+            assert_eq!(name_fault(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_fixed_part_of_a_pattern_is_walked_from() {
+        assert_eq!(fixed_folder("a/b/*/values.yaml"), PathBuf::from("a/b"));
+        assert_eq!(fixed_folder("*/values.yaml"), PathBuf::from(""));
+        assert_eq!(fixed_folder("values.yaml"), PathBuf::from(""));
     }
 }

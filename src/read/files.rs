@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
-use crate::model::place::{Place, Source, Sources};
+use crate::model::place::{Place, Source, Sources, Spot};
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
 
@@ -113,7 +113,14 @@ pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
             becomes,
             why,
             is_key,
-        } => misread(text, becomes, *why, *is_key).at(at(notice.place), ""),
+        } => {
+            let spot = at(notice.place);
+            let asks = |spot: &Spot| asks_yes_or_no(key_before(spot));
+            if *why == Misreading::Boolean && !is_key && spot.as_ref().is_some_and(asks) {
+                return None;
+            }
+            misread(text, becomes, *why, *is_key).at(spot, "")
+        }
         NoticeKind::IgnoredDocuments => Finding::new(
             "value-surprising",
             "Helm 3 reads only the first document of a values file",
@@ -121,6 +128,49 @@ pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
         .at(at(notice.place), "nothing is read from here on")
         .help("merge the documents into one, or set `helm: 4` if you deploy with Helm 4"),
     })
+}
+
+/// The key on the line of a value, before it; empty where there is none.
+fn key_before(spot: &Spot) -> &str {
+    let before = spot.source.text.get(..spot.start as usize);
+    let line = before.unwrap_or_default().lines().next_back();
+    let key = line.unwrap_or_default().trim_end().strip_suffix(':');
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    let key = key.unwrap_or_default().trim_end();
+    let key = key.trim_end_matches(['"', '\'']);
+    key.rsplit(|letter| !is_part(letter))
+        .next()
+        .unwrap_or_default()
+}
+
+/// Whether a key's name says that its value is a yes or a no, so that `on` and `no` are no surprise there.
+fn asks_yes_or_no(key: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "enabled",
+        "disabled",
+        "enable",
+        "disable",
+        "optional",
+        "required",
+        "hardened",
+        "insecure",
+        "available",
+        "suspend",
+    ];
+    const BEGINNINGS: [&str; 13] = [
+        "enable", "disable", "use", "is", "has", "skip", "allow", "force", "with", "should",
+        "auto", "ignore", "keep",
+    ];
+    let begins = |word: &&str| {
+        let rest = key.strip_prefix(*word);
+        rest.is_some_and(|rest| {
+            rest.starts_with(|c: char| matches!(c, '_' | '-') || c.is_uppercase())
+        })
+    };
+    WORDS.contains(&key)
+        || key.ends_with("_enabled")
+        || key.ends_with("Enabled")
+        || BEGINNINGS.iter().any(begins)
 }
 
 fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding {
@@ -134,4 +184,50 @@ fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding 
     Finding::new("value-surprising", message).help(format!(
         "write `{quoted}` if text is meant, `{becomes}` if it is not"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{asks_yes_or_no, key_before};
+    use crate::model::place::{Source, Spot};
+
+    #[test]
+    fn a_key_that_asks_yes_or_no_takes_a_boolean_word() {
+        for key in [
+            "enabled",
+            "default_enabled",
+            "enable_tls",
+            "useProxy",
+            "use-proxy",
+            "is_ha",
+            "skip_checks",
+        ] {
+            assert!(asks_yes_or_no(key), "{key}");
+        }
+        for key in [
+            "", "country", "username", "island", "user", "answer", "hash",
+        ] {
+            assert!(!asks_yes_or_no(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_value_stands_before_it_on_its_line() {
+        let before = |text: &str| {
+            let start = text.find("no").expect("the value is there") as u32;
+            let source = Arc::new(Source::new("a.yaml", text));
+            let spot = Spot {
+                source,
+                start,
+                end: start + 2,
+            };
+            key_before(&spot).to_owned()
+        };
+        assert_eq!(before("a:\n  enabled: no\n"), "enabled");
+        assert_eq!(before("{a: 1, \"use_x\" : no}"), "use_x");
+        assert_eq!(before("- no\n"), "");
+        assert_eq!(before("enabled:\n  no\n"), "");
+    }
 }

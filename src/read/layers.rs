@@ -8,7 +8,7 @@ use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
-use super::compose::{self, MissingSource, RunTime};
+use super::compose::{self, Disk, MissingSource, RunTime};
 use super::files;
 use super::settings::PROJECT_FILE;
 
@@ -21,12 +21,16 @@ pub struct Shared {
     chart: Node,
     /// The layers above it, merged.
     overrides: Node,
+    /// Each layer by itself, lowest first.
+    layers: Vec<Layer>,
     /// Both, merged: what a cluster without values of its own has.
     pub(super) values: Node,
     /// The files, shared by every cluster's sources.
     sources: Sources,
     /// How folders that stand for a cluster's layers are composed.
     composing: compose::Options,
+    /// Where their files are.
+    disk: Disk,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
@@ -41,13 +45,19 @@ pub(super) fn shared(
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
     let empty = Node::computed(Value::empty_map());
     let (mut chart, mut overrides) = (empty.clone(), empty);
+    let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         let (tree, found) = files::values(root, layer, engine, &mut sources)?;
         findings.extend(found);
-        match index {
-            0 => chart = tree,
-            _ => overrides = merge::merge(&overrides, &tree),
+        let kind = match index {
+            0 => LayerKind::Chart,
+            _ => LayerKind::Override,
+        };
+        match kind {
+            LayerKind::Chart => chart = tree.clone(),
+            LayerKind::Override => overrides = merge::merge(&overrides, &tree),
         }
+        all.push(Layer { tree, kind });
     }
     let merged = merge::over_chart(&chart, &overrides, engine);
     findings.extend(
@@ -56,15 +66,18 @@ pub(super) fn shared(
             .iter()
             .map(|conflict| clash(conflict, &sources)),
     );
+    let disk = Disk::new(root)?;
     for layer in example.iter().filter(|layer| root.join(layer).is_dir()) {
-        compose::share(root, layer, &mut composing, &mut sources)?;
+        compose::share(&disk, layer, &mut composing, &mut sources)?;
     }
     let shared = Shared {
         chart,
         overrides,
+        layers: all,
         values: merged.tree,
         sources: sources.share(),
         composing,
+        disk,
     };
     Ok((shared, findings))
 }
@@ -83,6 +96,7 @@ impl Shared {
         run_time: &dyn RunTime,
     ) -> Result<Own, Error> {
         let mut own = Own {
+            layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
             sources: self.sources.clone(),
             findings: Vec::new(),
@@ -91,14 +105,18 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         for layer in layers {
-            for Layer { tree, kind } in self.layers(root, layer, run_time, &mut own)? {
+            for Layer { tree, kind } in self.composed(root, layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
                 };
                 *side = merge::merge(side, &tree);
+                own.layers.push(Layer { tree, kind });
             }
         }
+        // The chart's layers lie below all others, whoever names them.
+        own.layers
+            .sort_by_key(|layer| layer.kind != LayerKind::Chart);
         let merged = merge::over_chart(&chart, &user, self.composing.engine);
         let clashes = merged
             .conflicts
@@ -112,7 +130,7 @@ impl Shared {
 
     /// What a path stands for: a values file for itself, a folder or file with a HelmRelease or an Application for the
     /// layers that it composes.
-    fn layers(
+    fn composed(
         &self,
         root: &Path,
         path: &Path,
@@ -132,7 +150,8 @@ impl Shared {
             own.sources = before;
         }
         let options = &self.composing;
-        let composed = compose::cluster_with(root, path, options, run_time, &mut own.sources)?;
+        let composed =
+            compose::cluster_with(&self.disk, path, options, run_time, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",
@@ -162,6 +181,8 @@ fn is_manifest(tree: &Node) -> bool {
 
 /// One cluster's merged values.
 pub(super) struct Own {
+    /// All layers, each by itself, lowest first.
+    pub(super) layers: Vec<Layer>,
     pub(super) values: Node,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,

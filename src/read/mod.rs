@@ -11,6 +11,7 @@ mod management;
 mod project;
 mod settings;
 mod typed;
+mod values;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use typed::schema;
+pub use values::{ClusterValues, values};
 pub use workspace::workspace;
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.

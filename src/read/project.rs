@@ -106,7 +106,7 @@ pub(super) enum EvaluationOption {
 /// A Helm major version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "u32")]
-#[schemars(with = "u32")]
+#[schemars(with = "u32", extend("enum" = [3, 4]))]
 pub(super) enum HelmVersion {
     /// Helm 3, which Flux's helm-controller embeds.
     #[default]

@@ -29,7 +29,7 @@ pub(super) struct Places<'a> {
 
 impl Places<'_> {
     /// Where the value of a path stands.
-    fn spot(&self, path: &[&str]) -> Option<Spot> {
+    pub(super) fn spot(&self, path: &[&str]) -> Option<Spot> {
         self.of(self.tree?.at(path)?)
     }
 
@@ -45,7 +45,13 @@ impl Places<'_> {
     /// Where a word stands in the file, quoted or not: for names that no path leads to.
     pub(super) fn word(&self, word: &str) -> Option<Spot> {
         let source = self.source?;
-        let start = source.text.find(word)? as u32;
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+        let stands_alone = |start: &usize| {
+            let (before, after) = (&source.text[..*start], &source.text[start + word.len()..]);
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        };
+        let mut found = source.text.match_indices(word).map(|(start, _)| start);
+        let start = found.find(stands_alone)? as u32;
         Some(Spot {
             source: std::sync::Arc::clone(source),
             start,
@@ -53,7 +59,23 @@ impl Places<'_> {
         })
     }
 
-    fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
+    /// The key of a map that is an item of the list that stands there.
+    pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
+        let item = self.tree?.at(path)?.value.as_list()?.get(index)?;
+        let entry = item
+            .value
+            .as_map()?
+            .iter()
+            .find(|entry| &*entry.key == key)?;
+        Some(Spot {
+            source: std::sync::Arc::clone(self.source?),
+            start: entry.key_place.start,
+            end: entry.key_place.end,
+        })
+    }
+
+    /// The item of the list that stands there.
+    pub(super) fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
         self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
     }
 }
@@ -88,7 +110,7 @@ pub(super) fn settings(
             checksum: flags.checksum.unwrap_or(file.images.checksum),
             serve_all: flags.all_images || file.images.serve_all,
         },
-        outputs: outputs(file, flags),
+        outputs: outputs(file, flags, places),
         policy: policy(&file.policy, places, &mut findings),
         matching: flags.matching.unwrap_or(file.matching),
     };
@@ -96,11 +118,12 @@ pub(super) fn settings(
 }
 
 /// The flags' outputs, else the project file's.
-fn outputs(file: &ProjectFile, flags: &Flags) -> Vec<Output> {
-    let written = |output: &OutputOptions| Output {
+fn outputs(file: &ProjectFile, flags: &Flags, places: &Places<'_>) -> Vec<Output> {
+    let written = |(index, output): (usize, &OutputOptions)| Output {
         target: output.target.clone(),
         path: output.path.clone(),
         options: output.options.clone(),
+        spot: places.item(&["outputs"], index),
     };
     match &flags.out {
         Some(_) => {
@@ -108,10 +131,11 @@ fn outputs(file: &ProjectFile, flags: &Flags) -> Vec<Output> {
                 target: target.clone(),
                 path: String::new(),
                 options: BTreeMap::new(),
+                spot: None,
             };
             flags.targets.iter().map(typed).collect()
         }
-        None => file.outputs.iter().map(written).collect(),
+        None => file.outputs.iter().enumerate().map(written).collect(),
     }
 }
 
@@ -162,6 +186,11 @@ fn waivers(
             let finding = Finding::new(PROJECT_FILE, format!("`until: {until}` is not a date"))
                 .at(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
+        }
+        if written.reason.trim().is_empty() {
+            let message = format!("the waiver of `{}` gives no reason", written.rule);
+            let finding = Finding::new(PROJECT_FILE, message).at(spot.clone(), "");
+            findings.push(finding.help("write why it is accepted: `reason: …`"));
         }
         match pattern(&written.pattern) {
             Ok(pattern) => waivers.push(Waiver {

@@ -52,6 +52,7 @@ pub fn schema() -> Json {
 struct Walk<'a> {
     source: &'a Arc<Source>,
     findings: Vec<Finding>,
+    /// As people write it: `clusters`, `[0]`, `name`.
     path: Vec<String>,
 }
 
@@ -69,7 +70,15 @@ impl Walk<'_> {
             Value::List(items) if schema["items"].is_object() => {
                 let mut read = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
-                    self.path.push(index.to_string());
+                    self.path.push(format!("[{index}]"));
+                    if item.value.is_null() {
+                        let message = format!("`{}` is empty", self.place_name());
+                        self.tell(
+                            message,
+                            item.place,
+                            "remove it, or say what it is".to_owned(),
+                        );
+                    }
                     read.extend(self.node(item, &schema["items"]));
                     self.path.pop();
                 }
@@ -140,54 +149,80 @@ impl Walk<'_> {
     }
 
     fn scalar(&mut self, value: &Value, node: &Node, schema: &Json) -> Option<Json> {
-        let choices: Vec<&str> = words(schema);
+        let choices = choices(schema);
+        let data = json(node);
         let wanted = match kind(schema) {
-            _ if !choices.is_empty() => match value {
-                Value::String(text) if choices.contains(&&**text) => return Some(json(node)),
-                // YAML 1.1's other word for `false`.
-                Value::Bool(false) if choices.contains(&"off") => return Some(Json::from("off")),
-                _ => format!(
-                    "one of {}",
-                    choices
-                        .iter()
-                        .map(|word| format!("`{word}`"))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
-            },
-            Some("string") if matches!(value, Value::String(_)) => return Some(json(node)),
-            Some("boolean") if matches!(value, Value::Bool(_)) => return Some(json(node)),
-            Some("integer" | "number") if matches!(value, Value::Number(_)) => {
-                return Some(json(node));
+            _ if choices.contains(&&data) => return Some(data),
+            // YAML 1.1's other word for `false`.
+            _ if choices.contains(&&Json::from("off")) && data == Json::Bool(false) => {
+                return Some(Json::from("off"));
             }
-            Some("string") => "a string".to_owned(),
-            Some("boolean") => "`true` or `false`".to_owned(),
-            Some("integer" | "number") => "a number".to_owned(),
-            Some("array") => "a list".to_owned(),
-            Some("object") => "a map".to_owned(),
-            _ => return Some(json(node)),
+            _ if !choices.is_empty() => {
+                let words: Vec<String> = choices.iter().map(|word| shown(word)).collect();
+                return self.no_choice(&words, &data, node.place);
+            }
+            Some("string") if matches!(value, Value::String(_)) => return Some(data),
+            Some("boolean") if matches!(value, Value::Bool(_)) => return Some(data),
+            // Every integer of the project file is a `u32`.
+            Some("integer") if data.as_u64().is_some_and(|n| u32::try_from(n).is_ok()) => {
+                return Some(data);
+            }
+            Some("number") if matches!(value, Value::Number(_)) => return Some(data),
+            Some("string") => "a string",
+            Some("boolean") => "`true` or `false`",
+            Some("integer") => "a whole number",
+            Some("number") => "a number",
+            Some("array") => "a list",
+            Some("object") => "a map",
+            _ => return Some(data),
         };
-        let message = format!(
-            "`{}` is {wanted}, and this is {}",
-            self.path.join("."),
-            value.kind()
-        );
+        let found = match value {
+            Value::Number(_) if wanted == "a whole number" => format!("`{}`", shown(&data)),
+            _ => value.kind().to_owned(),
+        };
+        let message = format!("`{}` is {wanted}, and this is {found}", self.place_name());
         let help = match value {
-            Value::Bool(_) => {
+            Value::Bool(_) if wanted == "a string" => {
                 "`on`, `off`, `yes` and `no` are booleans to YAML 1.1: quote the word".to_owned()
             }
-            Value::Number(_) => "quote it".to_owned(),
+            Value::Number(_) if wanted == "a string" => "quote it".to_owned(),
             _ => format!("write {wanted}"),
         };
         self.tell(message, node.place, help);
         None
     }
 
+    /// Tells a value that is none of the few that a setting has.
+    fn no_choice(&mut self, words: &[String], found: &Json, place: Place) -> Option<Json> {
+        let listed = words.iter().map(|word| format!("`{word}`"));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let name = self.place_name();
+        let message = match found {
+            Json::Array(_) | Json::Object(_) => format!("`{name}` is one of {listed}"),
+            // A number in quotes.
+            Json::String(text) if words.contains(text) => {
+                format!("`{name}` is one of {listed}, not `{found}`")
+            }
+            _ => format!("`{name}` is one of {listed}, not `{}`", shown(found)),
+        };
+        let near = did_you_mean(&shown(found), words.iter().map(String::as_str));
+        let help = match near {
+            Some(word) => format!("did you mean `{word}`?"),
+            None => format!("write one of {listed}"),
+        };
+        self.tell(message, place, help);
+        None
+    }
+
+    fn place_name(&self) -> String {
+        self.path.join(".").replace(".[", "[")
+    }
+
     fn within(&self) -> String {
         if self.path.is_empty() {
             String::new()
         } else {
-            format!(" in `{}`", self.path.join("."))
+            format!(" in `{}`", self.place_name())
         }
     }
 
@@ -225,19 +260,20 @@ fn kind(schema: &Json) -> Option<&str> {
         .or_else(|| several.into_iter().find(|kind| *kind != "null"))
 }
 
-/// The words of an enumeration, written as `enum` or, where each has a description, as `oneOf` constants.
-fn words(schema: &Json) -> Vec<&str> {
-    let plain = schema["enum"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Json::as_str);
-    let told = schema["oneOf"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|part| part["const"].as_str());
-    plain.chain(told).collect()
+/// The values of an enumeration, written as `enum` or, where each has a description, as `oneOf` constants.
+fn choices(schema: &Json) -> Vec<&Json> {
+    let plain = schema["enum"].as_array().into_iter().flatten();
+    let told = schema["oneOf"].as_array().into_iter().flatten();
+    plain
+        .chain(told.filter_map(|part| part.get("const")))
+        .collect()
+}
+
+/// A scalar as it stands in a file, without quotes.
+fn shown(value: &Json) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A tree as JSON data.

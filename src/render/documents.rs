@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Place, Source, Spot};
 use crate::model::value::{Node, Value};
 use crate::objects::name;
@@ -37,11 +38,20 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
 /// Reports what is wrong with a rendered file.
 pub(super) fn check(
     (path, text): (&str, &str),
-    content: Content,
+    content: &Content,
     schemas: Option<&Schemas>,
     report: &mut dyn FnMut(Finding),
 ) {
     let mut found: Vec<Fault> = Vec::new();
+    if let Content::TheseObjects(known) = content {
+        debug_assert_eq!(as_read(text), as_json(known), "{path}");
+        objects(known, schemas, &mut found);
+        if found.is_empty() {
+            return;
+        }
+        // Faults are told at their places in the text.
+        found.clear();
+    }
     match yaml::read(text, FileId(0), Engine::Kubectl) {
         Err(error) => found.push(fault(error.message, error.place)),
         Ok(read) => {
@@ -50,7 +60,7 @@ pub(super) fn check(
                     found.push(fault("a key stands here twice", notice.place));
                 }
             }
-            if content == Content::Objects {
+            if *content != Content::Yaml {
                 objects(&read.documents, schemas, &mut found);
             }
         }
@@ -77,6 +87,17 @@ pub(super) fn check(
     }
 }
 
+/// The objects of a text, for comparison with those that a target said to stand in it.
+fn as_read(text: &str) -> Option<Vec<String>> {
+    let read = yaml::read(text, FileId(0), Engine::Kubectl).ok()?;
+    as_json(&read.documents)
+}
+
+fn as_json(objects: &[Node]) -> Option<Vec<String>> {
+    let json = |object: &Node| to_json(&object.value, Html::Plain);
+    Some(objects.iter().map(json).collect())
+}
+
 fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>) {
     let mut identities = BTreeSet::new();
     for document in documents
@@ -87,7 +108,7 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>
         let identity = identity(document, found);
         metadata(document, found);
         data_size(document, found);
-        let label = format!("{} `{}`", identity[1], identity[3]);
+        let label = label(&identity);
         for fault in &mut found[before..] {
             fault.message = format!("{label}: {}", fault.message);
         }
@@ -111,6 +132,25 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>
             ));
         }
     }
+}
+
+/// Which object it is, as far as that is known.
+fn label(identity: &[String; 4]) -> String {
+    let [_, kind, _, name] = identity;
+    let kind = if kind.is_empty() { "an object" } else { kind };
+    match name.as_str() {
+        "" => format!("{kind} without a name"),
+        name => format!("{kind} `{name}`"),
+    }
+}
+
+/// Whether a text holds no YAML document, only blank lines and comments.
+pub(super) fn is_blank(text: &str) -> bool {
+    let says = |line: &str| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#') && line != "---"
+    };
+    !text.lines().any(says)
 }
 
 /// apiVersion, kind, namespace and name: what makes an object another than the next one.

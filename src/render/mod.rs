@@ -12,19 +12,20 @@ mod engine;
 mod stamp;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use minijinja::Value as Context;
 
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::ManifestFile;
-use crate::model::place::Source;
+use crate::model::place::{Source, Spot};
+use crate::model::suggest::did_you_mean;
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
-use crate::targets::{self, SharedInput, Target, TargetFile, TargetInput};
+use crate::targets::{self, Content, SharedInput, Target, TargetFile, TargetInput};
 use engine::Engine;
 
 /// Renders any number of clusters; shared between threads.
@@ -32,6 +33,7 @@ pub struct Renderer<'a> {
     settings: &'a Settings,
     schemas: Option<&'a Schemas>,
     engine: Engine,
+    overridden: BTreeSet<String>,
     outputs: Vec<Prepared<'a>>,
 }
 
@@ -61,6 +63,9 @@ impl<'a> Renderer<'a> {
             }
         }
         for (name, source) in overrides {
+            if let Some(finding) = near_miss(name, source) {
+                report(finding);
+            }
             engine.add(name.clone(), Arc::clone(source), report);
         }
         let url = Source::new("images.url", settings.images.url.as_str());
@@ -68,7 +73,7 @@ impl<'a> Renderer<'a> {
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
-                report(unknown_target(output));
+                // Told where the project file is read.
                 continue;
             };
             let path_template = format!("outputs[{index}].path");
@@ -86,6 +91,7 @@ impl<'a> Renderer<'a> {
             settings,
             schemas,
             engine,
+            overridden: overrides.keys().cloned().collect(),
             outputs,
         }
     }
@@ -99,7 +105,7 @@ impl<'a> Renderer<'a> {
         let findings = RefCell::new(Vec::new());
         let cluster = context::cluster(&view.cluster);
         let stamp = |image: &Image| {
-            let made = self.stamp(&view.images, image, Some(&cluster));
+            let made = self.stamp(&view.images, image, Some(&cluster))?;
             made.map_err(|finding| findings.borrow_mut().push(*finding))
                 .ok()
         };
@@ -112,7 +118,7 @@ impl<'a> Renderer<'a> {
             .collect();
         let mut files = Vec::new();
         for prepared in &self.outputs {
-            let mut report = |finding| findings.borrow_mut().push(finding);
+            let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
             let scope = context::scope(None, Some(&cluster));
             let Some(folder) = self.folder(prepared, scope, &mut report) else {
                 continue;
@@ -128,14 +134,7 @@ impl<'a> Renderer<'a> {
             let made = prepared.target.cluster(&input, &mut report);
             let owner = format!("{}/{}", prepared.target.name(), view.cluster.name);
             let first = files.len();
-            self.files(
-                prepared.target,
-                &folder,
-                &owner,
-                made,
-                &mut files,
-                &mut report,
-            );
+            self.files(prepared, &folder, &owner, made, &mut files, &mut report);
             for file in &mut files[first..] {
                 file.subject.cluster = Some(view.cluster.name.to_string());
             }
@@ -158,13 +157,13 @@ impl<'a> Renderer<'a> {
     ) -> Vec<ManifestFile> {
         let findings = RefCell::new(Vec::new());
         let stamp = |image: &Image| {
-            let made = self.stamp(images, image, None);
+            let made = self.stamp(images, image, None)?;
             made.map_err(|finding| findings.borrow_mut().push(*finding))
                 .ok()
         };
         let mut files = Vec::new();
         for prepared in self.outputs.iter().filter(|output| !output.names_cluster) {
-            let mut report = |finding| findings.borrow_mut().push(finding);
+            let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
             let scope = context::scope(None, None);
             let Some(folder) = self.folder(prepared, scope, &mut report) else {
                 continue;
@@ -179,33 +178,29 @@ impl<'a> Renderer<'a> {
             };
             let made = prepared.target.shared(&input, &mut report);
             let owner = prepared.target.name();
-            self.files(
-                prepared.target,
-                &folder,
-                owner,
-                made,
-                &mut files,
-                &mut report,
-            );
+            self.files(prepared, &folder, owner, made, &mut files, &mut report);
         }
         findings.into_inner().into_iter().for_each(report);
         files
     }
 
+    /// What is stamped of an image; none where the URL's template did not compile, which has been reported then.
     fn stamp(
         &self,
         images: &Arc<Images>,
         image: &Image,
         cluster: Option<&Context>,
-    ) -> Result<Stamp, Box<Finding>> {
+    ) -> Option<Result<Stamp, Box<Finding>>> {
+        if self.engine.is_broken(stamp::URL_TEMPLATE) {
+            return None;
+        }
         let context = context::scope(Some(context::image(images, &image.key)), cluster);
         let url = self.engine.render(stamp::URL_TEMPLATE, context);
-        let url = url.map_err(|finding| {
-            let mut finding = finding;
+        let stamped = url.map(|url| stamp::of_image(image, url, self.settings.images.checksum));
+        Some(stamped.map_err(|mut finding| {
             finding.subject.image = Some(image.key.to_string());
             finding
-        })?;
-        Ok(stamp::of_image(image, url, self.settings.images.checksum))
+        }))
     }
 
     /// The folder of an output, without a slash at either end.
@@ -215,6 +210,9 @@ impl<'a> Renderer<'a> {
         scope: Context,
         report: &mut dyn FnMut(Finding),
     ) -> Option<String> {
+        if self.engine.is_broken(&prepared.path_template) {
+            return None;
+        }
         match self.engine.render(&prepared.path_template, scope) {
             Ok(folder) => Some(
                 folder
@@ -231,13 +229,14 @@ impl<'a> Renderer<'a> {
 
     fn files(
         &self,
-        target: &dyn Target,
+        prepared: &Prepared<'_>,
         folder: &str,
         owner: &str,
         made: Vec<TargetFile>,
         files: &mut Vec<ManifestFile>,
         report: &mut dyn FnMut(Finding),
     ) {
+        let Prepared { target, output, .. } = prepared;
         for file in made {
             let template = format!("{}/{}", target.name(), file.template);
             let path = match folder {
@@ -245,7 +244,7 @@ impl<'a> Renderer<'a> {
                 folder => format!("{folder}/{}", file.path),
             };
             if !stays_inside(&path) {
-                report(leaves_folder(&path));
+                report(leaves_folder(&path).at(output.spot.clone(), ""));
                 continue;
             }
             if self.engine.is_broken(&template) {
@@ -255,13 +254,31 @@ impl<'a> Renderer<'a> {
                 .engine
                 .render(&template, context::map(&Arc::new(file.context)))
             {
+                // An own template that writes no object leaves the file out: an empty one would prune like none.
+                Ok(text) if file.content == Content::Objects && documents::is_blank(&text) => {}
                 Ok(text) => {
-                    documents::check((&path, &text), file.content, self.schemas, report);
-                    files.push(ManifestFile::new(path, text, owner));
+                    let content = match file.content {
+                        Content::TheseObjects(_) if self.overridden.contains(&template) => {
+                            Content::Objects
+                        }
+                        content => content,
+                    };
+                    documents::check((&path, &text), &content, self.schemas, report);
+                    // Copied, because the text grew by doubling and thousands may be held until all is checked.
+                    files.push(ManifestFile::new(path, text.as_str(), owner));
                 }
                 Err(finding) => report(*finding),
             }
         }
+    }
+}
+
+/// A fault of an output's options stands where the project file asks for the output.
+fn placed(finding: Finding, output: &Output) -> Finding {
+    if finding.rule == "project-file" && finding.labels.is_empty() {
+        finding.at(output.spot.clone(), "")
+    } else {
+        finding
     }
 }
 
@@ -273,23 +290,37 @@ fn stays_inside(path: &str) -> bool {
 
 fn leaves_folder(path: &str) -> Finding {
     Finding::new(
-        "template-error",
+        "output-path-illegal",
         format!(
             "the output path `{}` leaves the project's folder",
             path.escape_debug()
         ),
     )
-    .help("write a relative path without `..`, and cluster names without `/`")
+    .help("write a relative path without `..`: `--out` writes elsewhere")
 }
 
-fn unknown_target(output: &Output) -> Finding {
-    let known: Vec<&str> = targets::TARGETS
+/// A template of the user's own that replaces none and is called almost like one; others may be there to be included.
+fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
+    let embedded: Vec<String> = targets::TARGETS
         .iter()
-        .map(|target| target.name())
+        .flat_map(|target| {
+            let files = target.templates().iter();
+            files.map(|(file, _)| format!("{}/{file}", target.name()))
+        })
         .collect();
-    Finding::new(
-        "project-file",
-        format!("there is no output target `{}`", output.target),
-    )
-    .help(format!("write one of {}", known.join(", ")))
+    if embedded.iter().any(|known| known == name) {
+        return None;
+    }
+    let meant = did_you_mean(name, embedded.iter().map(String::as_str))?;
+    let spot = Spot {
+        source: Arc::clone(source),
+        start: 0,
+        end: 0,
+    };
+    let finding = Finding::new(
+        "template-error",
+        format!("template `{name}` replaces nothing"),
+    );
+    let finding = finding.at(Some(spot), "").unless_set(Level::Warning);
+    Some(finding.help(format!("did you mean `{meant}`?")))
 }

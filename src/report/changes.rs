@@ -6,36 +6,37 @@ use super::diff::line_counts;
 use super::{counted, json};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 
-/// Writes one line a file and a closing line; a folder without changes gets the closing line alone.
-pub fn changes(changes: &ChangeSet, out: &mut dyn io::Write) -> io::Result<()> {
-    for change in &changes.changes {
-        let shown = changes.shown(&change.path);
-        writeln!(
-            out,
-            "{}  {shown}{}{}",
-            word(change.kind),
-            counts(change),
-            remark(change)
-        )?;
+/// Writes one line a file, folder after folder, and a closing line over all; where nothing changes that line alone.
+pub fn changes(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Result<()> {
+    for changes in folders {
+        for change in &changes.changes {
+            let shown = changes.shown(&change.path);
+            writeln!(
+                out,
+                "{}  {shown}{}{}",
+                word(change.kind),
+                counts(change),
+                remark(change)
+            )?;
+        }
+        if changes.changes.is_empty() && changes.ownership_drift() {
+            let file = changes.shown(crate::model::manifest::OWNERSHIP_FILE);
+            writeln!(out, "updated  {file}")?;
+        }
     }
-    if changes.changes.is_empty() && changes.ownership_drift() {
-        let file = changes.shown(crate::model::manifest::OWNERSHIP_FILE);
-        writeln!(out, "updated  {file}")?;
-    }
-    writeln!(out, "{}", closing(changes))
+    writeln!(out, "{}", closing(folders))
 }
 
-/// Writes one JSON object; docs/json.md describes it.
-pub fn changes_json(changes: &ChangeSet, out: &mut dyn io::Write) -> io::Result<()> {
+/// Writes one JSON object over all folders; docs/json.md describes it.
+pub fn changes_json(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Result<()> {
     let document = Document {
         version: json::VERSION,
-        drift: changes.drift(),
-        changes: changes
-            .changes
+        drift: folders.iter().any(ChangeSet::drift),
+        changes: folders
             .iter()
-            .map(|change| one(changes, change))
+            .flat_map(|changes| changes.changes.iter().map(|change| one(changes, change)))
             .collect(),
-        summary: Summary::of(changes),
+        summary: Summary::of(folders),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -66,8 +67,8 @@ fn remark(change: &Change) -> &'static str {
     }
 }
 
-fn closing(changes: &ChangeSet) -> String {
-    let summary = Summary::of(changes);
+fn closing(folders: &[ChangeSet]) -> String {
+    let summary = Summary::of(folders);
     let parts = [
         (summary.created, "created"),
         (summary.updated, "updated"),
@@ -78,7 +79,8 @@ fn closing(changes: &ChangeSet) -> String {
     let parts: Vec<String> = parts
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let files = counted(changes.rendered, "file");
+    let rendered = folders.iter().map(|changes| changes.rendered).sum();
+    let files = counted(rendered, "file");
     if parts.is_empty() {
         format!("{files} rendered")
     } else {
@@ -113,21 +115,19 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(changes: &ChangeSet) -> Self {
+    fn of(folders: &[ChangeSet]) -> Self {
         let count = |kind| {
-            changes
-                .changes
-                .iter()
-                .filter(|change| change.kind == kind)
-                .count()
+            let all = folders.iter().flat_map(|changes| &changes.changes);
+            all.filter(|change| change.kind == kind).count()
         };
         let (created, updated) = (count(ChangeKind::Created), count(ChangeKind::Updated));
-        let refused = changes.refused;
+        let written = |changes: &ChangeSet| changes.rendered.saturating_sub(changes.refused);
+        let rendered: usize = folders.iter().map(written).sum();
         Self {
             created,
             updated,
             deleted: count(ChangeKind::Deleted),
-            unchanged: changes.rendered.saturating_sub(created + updated + refused),
+            unchanged: rendered.saturating_sub(created + updated),
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
 
     fn printed(set: &ChangeSet) -> String {
         let mut out = Vec::new();
-        changes(set, &mut out).expect("memory takes it");
+        changes(std::slice::from_ref(set), &mut out).expect("memory takes it");
         String::from_utf8(out).expect("it is text")
     }
 
@@ -210,9 +210,30 @@ mod tests {
     }
 
     #[test]
+    fn several_folders_are_one_list_and_one_document() {
+        let other = ChangeSet {
+            shown: "other".into(),
+            rendered: 3,
+            ..ChangeSet::default()
+        };
+        let mut out = Vec::new();
+        changes(&[some(), other.clone()], &mut out).expect("memory takes it");
+        let text = String::from_utf8(out).expect("it is text");
+        assert!(
+            text.ends_with("\n13 files rendered: 1 created, 2 updated, 1 deleted, 10 unchanged\n"),
+            "{text}"
+        );
+        let mut out = Vec::new();
+        changes_json(&[other, some()], &mut out).expect("memory takes it");
+        let printed: serde_json::Value = serde_json::from_slice(&out).expect("it is one document");
+        assert_eq!(printed["changes"].as_array().map(Vec::len), Some(4));
+        assert_eq!(printed["summary"]["unchanged"], 10);
+    }
+
+    #[test]
     fn the_json_has_the_documented_shape() {
         let mut out = Vec::new();
-        changes_json(&some(), &mut out).expect("memory takes it");
+        changes_json(&[some()], &mut out).expect("memory takes it");
         let printed: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
         assert_eq!(printed["drift"], true);
         assert_eq!(

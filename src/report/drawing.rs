@@ -13,6 +13,12 @@ use crate::model::finding::Label;
 /// A line is shown up to here, in bytes; a place further right is named but not drawn.
 const LONGEST_LINE: usize = 1000;
 
+/// A place is underlined whole up to this length, in characters.
+const LONGEST_WHOLE: usize = 100;
+
+/// A longer one is underlined up to here, so that the words behind it stay on the screen.
+const LONGEST_MARK: usize = 60;
+
 /// Places of one file that are further apart, in lines, are drawn apart.
 const TOGETHER: usize = 12;
 
@@ -86,6 +92,7 @@ fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, 
         let here = labels.iter().filter(|(_, label)| line(label) == number);
         annotations.extend(here.map(|(index, label)| {
             let (start, end) = (inside(label.spot.start), inside(label.spot.end));
+            let end = marked(lined.text(), start, end);
             let base = text.len();
             let span = base + start - range.start..base + end.max(start) - range.start;
             let kind = if *index == 0 {
@@ -104,6 +111,18 @@ fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, 
         .path(path)
         .line_start(first + 1)
         .annotations(annotations)
+}
+
+/// Where the mark of a place ends that reaches from `start` to `end`.
+fn marked(text: &str, start: usize, end: usize) -> usize {
+    let place = text.get(start..end).unwrap_or_default();
+    if place.chars().count() <= LONGEST_WHOLE {
+        return end;
+    }
+    place
+        .char_indices()
+        .nth(LONGEST_MARK)
+        .map_or(end, |(length, _)| start + length)
 }
 
 /// Without terminal escapes; lines stay lines.

@@ -55,68 +55,75 @@ impl Problem {
     /// The finding of the problem, its places looked up in the files that the catalogue was read from.
     pub fn finding(&self, sources: &Sources) -> Finding {
         let spot = |place: Place| sources.resolve(place);
-        let (key, finding) = match self {
-            Self::Collision {
-                key,
-                kept,
-                dropped,
-                across_lists,
-            } => {
-                let message = match across_lists {
-                    true => {
-                        format!("`os_images` and the builder's list both have the image `{key}`")
-                    }
-                    false => format!(
-                        "the images `{}` and `{}` come to one key, `{key}`",
-                        dropped.0, kept.0
-                    ),
-                };
-                let finding = Finding::new("image-name-collision", message)
+        let finding = match self {
+            Self::Collision { kept, dropped, .. } => {
+                Finding::new("image-name-collision", self.message())
                     .at(spot(kept.1), "this one counts")
                     .at(spot(dropped.1), "this one is lost")
-                    .help("remove one of them, or give it another name");
-                (key, finding)
+                    .help("remove one of them, or give it another name")
             }
-            Self::NoReference { key, place, reason } => {
-                let finding = Finding::new("registry-unknown", reason.as_str())
-                    .at(spot(*place), "nothing says where this image is");
-                (key, finding)
-            }
+            Self::NoReference { place, .. } => Finding::new("registry-unknown", self.message())
+                .at(spot(*place), "nothing says where this image is"),
             Self::OtherBuild {
-                key,
-                wanted,
-                described,
+                wanted, described, ..
+            } => Finding::new("fact-conflict", self.message())
+                .at(spot(described.place), "facts of this build are not used")
+                .at(spot(wanted.place), "the catalogue takes another")
+                .help("export `os-images-info` again, from a cluster that runs this catalogue"),
+            Self::Conflict {
+                stronger, weaker, ..
             } => {
-                let message = format!(
-                    "{} describes `{}`, another build than `{}`",
-                    described.origin, described.value, wanted.value
-                );
-                let finding = Finding::new("fact-conflict", message)
-                    .at(spot(described.place), "facts of this build are not used")
-                    .at(spot(wanted.place), "the catalogue takes another")
-                    .help("export `os-images-info` again, from a cluster that runs this catalogue");
-                (key, finding)
+                let weak = format!("`{}` by {}", weaker.value, weaker.origin);
+                Finding::new("fact-conflict", self.message())
+                    .at(spot(stronger.place), format!("`{}` counts", stronger.value))
+                    .at(spot(weaker.place), weak)
             }
+        };
+        finding.about(Subject {
+            image: Some(self.image().to_string()),
+            ..Subject::default()
+        })
+    }
+
+    /// The image that it is about.
+    fn image(&self) -> &ImageKey {
+        match self {
+            Self::Collision { key, .. }
+            | Self::NoReference { key, .. }
+            | Self::OtherBuild { key, .. }
+            | Self::Conflict { key, .. } => key,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Collision {
+                key,
+                across_lists: true,
+                ..
+            } => format!("`os_images` and the builder's list both have the image `{key}`"),
+            Self::Collision {
+                key, kept, dropped, ..
+            } => format!(
+                "the images `{}` and `{}` come to one key, `{key}`",
+                dropped.0, kept.0
+            ),
+            Self::NoReference { reason, .. } => reason.clone(),
+            Self::OtherBuild {
+                wanted, described, ..
+            } => format!(
+                "{} describes `{}`, another build than `{}`",
+                described.origin, described.value, wanted.value
+            ),
             Self::Conflict {
                 key,
                 fact,
                 stronger,
                 weaker,
-            } => {
-                let (strong, weak) = (&stronger.value, &weaker.value);
-                let message = format!(
-                    "`{fact}` of `{key}` is `{strong}` by {}, `{weak}` by {}",
-                    stronger.origin, weaker.origin
-                );
-                let finding = Finding::new("fact-conflict", message)
-                    .at(spot(stronger.place), format!("`{strong}` counts"))
-                    .at(spot(weaker.place), format!("`{weak}` by {}", weaker.origin));
-                (key, finding)
-            }
-        };
-        finding.about(Subject {
-            image: Some(key.to_string()),
-            ..Subject::default()
-        })
+            } => format!(
+                "`{fact}` of `{key}` is `{}` by {}, `{}` by {}",
+                stronger.value, stronger.origin, weaker.value, weaker.origin
+            ),
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::image::{Image, fact};
+use crate::model::image::{Image, fact, is_oci};
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, Rule, entry_path, is_oci};
+use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct ChecksumMissing;

@@ -3,12 +3,10 @@
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
+use crate::providers::{self, Provider};
 use crate::rules::{ClusterInput, Rule};
 
-/// What Metal3 provisions.
-const BOOTABLE: [&str; 3] = ["raw", "qcow2", "live-iso"];
-
-/// What its schema lists beside those. (metal3-io/metal3-docs pull request 509.)
+/// What Metal3's schema lists beside those that it provisions. (metal3-io/metal3-docs pull request 509.)
 const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
 
 /// Looks at every node pool.
@@ -42,9 +40,9 @@ Right:
     }
 
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        if input.infra() != "capm3" {
+        let Some(provider) = providers::find(input.infra()) else {
             return;
-        }
+        };
         for (pool, image) in input.chosen() {
             if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
                 let place = if format.place.is_known() {
@@ -53,43 +51,44 @@ Right:
                     pool.choice.place()
                 };
                 let subject = || input.subject_with(pool, &image.key);
-                judge(self.id(), input, &format.value, place, subject, report);
-            }
-        }
-        for (pool, _) in input.explicit() {
-            if let Some(format) = &pool.choice.format {
-                let subject = || input.subject(Some(pool));
-                judge(
+                report_format(
                     self.id(),
                     input,
-                    &format.value,
-                    format.place,
+                    provider,
+                    (&format.value, place),
                     subject,
                     report,
                 );
             }
         }
+        for (pool, _) in input.explicit() {
+            if let Some(format) = &pool.choice.format {
+                let subject = || input.subject(Some(pool));
+                let format = (&*format.value, format.place);
+                report_format(self.id(), input, provider, format, subject, report);
+            }
+        }
     }
 }
 
-fn judge(
+fn report_format(
     id: &'static str,
     input: &ClusterInput<'_>,
-    format: &str,
-    place: Place,
+    provider: &dyn Provider,
+    (format, place): (&str, Place),
     subject: impl Fn() -> Subject,
     report: &mut dyn FnMut(Finding),
 ) {
-    if format.is_empty() || BOOTABLE.contains(&format) {
+    let bootable = provider.formats();
+    if format.is_empty() || bootable.contains(&format) {
         return;
     }
-    let finding = Finding::new(
-        id,
-        format!("Metal3 does not boot images of format `{format}`"),
-    )
-    .about(subject())
-    .at(input.spot(place), "one of raw, qcow2, live-iso")
-    .help("build or convert the image: `qemu-img convert -O raw`");
+    let provider = provider.name();
+    let message = format!("`{provider}` does not boot images of format `{format}`");
+    let finding = Finding::new(id, message)
+        .about(subject())
+        .at(input.spot(place), format!("one of {}", bootable.join(", ")))
+        .help("build or convert the image: `qemu-img convert -O raw`");
     report(if REFUSED_LATER.contains(&format) {
         finding.unless_set(Level::Warning)
     } else {
@@ -132,7 +131,7 @@ mod tests {
         given.boots("noble-a");
         let found = given.found("format-unsupported");
         assert!(
-            found.starts_with("Metal3 does not boot images of format `ova`\n  image_key: noble-a")
+            found.starts_with("`capm3` does not boot images of format `ova`\n  image_key: noble-a")
         );
     }
 }

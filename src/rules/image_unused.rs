@@ -124,6 +124,7 @@ mod tests {
             images,
             sources: &Sources::default(),
             settings: &settings,
+            facts_given: true,
         };
         let mut messages = Vec::new();
         let mut report = |finding: Finding| messages.push(finding.message);

@@ -2,7 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
-use crate::model::proof::{self, Proof};
+use crate::model::proof;
 use crate::model::version::flavor_of;
 use crate::rules::{ClusterInput, Rule};
 
@@ -70,23 +70,10 @@ Right:
 
 /// An image of that distribution with the cluster's Kubernetes version and the chosen one's system.
 fn fitting<'a>(input: &ClusterInput<'a>, chosen: &Image, flavor: &str) -> Option<&'a Image> {
-    let wanted = input.view.cluster.k8s_version.as_ref()?;
-    let alike = |image: &Image, name: &str| image.facts.text(name) == chosen.facts.text(name);
-    input
-        .view
-        .images
-        .values()
-        .filter(|image| image.facts.text(fact::K8S_FLAVOR) == Some(flavor))
-        .filter(|image| alike(image, fact::OS))
-        .filter(|image| {
-            let held = image.facts.get(fact::K8S_VERSION);
-            let proof = proof::of_version(&wanted.value, held, input.settings.matching);
-            matches!(proof, Proof::Proven | Proof::NameOnly)
-        })
-        .min_by_key(|image| {
-            let names = [fact::HARDENED, fact::OS_RELEASE];
-            names.iter().filter(|name| !alike(image, name)).count()
-        })
+    let wanted = &input.view.cluster.k8s_version.as_ref()?.value;
+    let (images, matching) = (&input.view.images, input.settings.matching);
+    let fitting = proof::fitting(images, chosen, Some(flavor), wanted, matching);
+    fitting.first().copied()
 }
 
 #[cfg(test)]

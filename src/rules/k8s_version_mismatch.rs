@@ -106,8 +106,9 @@ fn mend(
         ));
     } else if pool.choice.key.is_some() {
         let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        for image in fitting(input, weighed) {
-            finding = finding.help(format!("`{path}: {}`", image.key));
+        for (index, image) in fitting(input, weighed).into_iter().enumerate() {
+            let or = if index == 0 { "" } else { "or " };
+            finding = finding.help(format!("{or}`{path}: {}`", image.key));
         }
     }
     match &weighed.held {
@@ -123,26 +124,14 @@ fn mend(
     }
 }
 
-/// The images that hold the version and otherwise are like the one chosen, those with the most facts alike first.
+/// The images that hold the version and otherwise are like the one chosen.
 fn fitting<'a>(input: &ClusterInput<'a>, weighed: &PoolProof<'_>) -> Vec<&'a Image> {
-    let images = &input.view.images;
+    let (images, matching) = (&input.view.images, input.settings.matching);
     let Some(chosen) = images.get(weighed.image) else {
         return Vec::new();
     };
-    let alike = |image: &Image, name: &str| image.facts.text(name) == chosen.facts.text(name);
-    let mut fitting: Vec<&Image> = images
-        .values()
-        .filter(|image| alike(image, fact::K8S_FLAVOR) && alike(image, fact::OS))
-        .filter(|image| {
-            let held = image.facts.get(fact::K8S_VERSION);
-            let proof = proof::of_version(&weighed.wanted.value, held, input.settings.matching);
-            matches!(proof, Proof::Proven | Proof::NameOnly)
-        })
-        .collect();
-    fitting.sort_by_key(|image| {
-        let names = [fact::HARDENED, fact::FLAVOR, fact::OS_RELEASE];
-        names.iter().filter(|name| !alike(image, name)).count()
-    });
+    let flavor = chosen.facts.text(fact::K8S_FLAVOR);
+    let mut fitting = proof::fitting(images, chosen, flavor, &weighed.wanted.value, matching);
     fitting.truncate(SHOWN);
     fitting
 }

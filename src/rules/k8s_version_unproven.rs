@@ -76,27 +76,31 @@ fn doubt(
         _ => finding,
     };
     if explicit {
-        finding.help("choose the image by `image_key`, so that its facts are known".to_string())
+        finding.help("choose the image by `image_key`, so that its facts are known")
     } else {
-        let by_name = weighed
-            .held
-            .as_ref()
-            .is_none_or(|held| held.origin == Origin::Name);
-        let finding = match by_name {
-            true => finding
-                .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml"),
-            false => finding,
-        };
-        let entry = input.view.images.get(image).filter(|image| !image.built);
-        match entry {
-            Some(entry) => {
-                let version = wanted.strip_prefix('v').unwrap_or(wanted);
-                let path = entry_path(entry);
-                finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
-            }
-            None => finding,
-        }
+        with_ways_to_prove(finding, input, weighed)
     }
+}
+
+/// The edits that give the fact that is missing.
+fn with_ways_to_prove(
+    mut finding: Finding,
+    input: &ClusterInput<'_>,
+    weighed: &PoolProof<'_>,
+) -> Finding {
+    let held = weighed.held.as_ref();
+    if held.is_none_or(|held| held.origin == Origin::Name) {
+        finding = finding
+            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+    }
+    let entry = input.view.images.get(weighed.image);
+    let Some(entry) = entry.filter(|image| !image.built) else {
+        return finding;
+    };
+    let wanted = &weighed.wanted.value;
+    let version = wanted.strip_prefix('v').unwrap_or(wanted);
+    let path = entry_path(entry);
+    finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
 }
 
 fn known(held: Option<&Fact>, proof: Proof) -> String {

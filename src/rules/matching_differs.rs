@@ -2,7 +2,7 @@
 
 use crate::model::cluster::Choice;
 use crate::model::finding::{Finding, Level};
-use crate::model::image::ImageKey;
+use crate::model::image::{Image, ImageKey, Origin, fact};
 use crate::model::matching::{Matching, Outcome};
 use crate::rules::{ClusterInput, Rule};
 
@@ -48,6 +48,11 @@ Right:
             let Some(other) = &selection.other_mode else {
                 continue;
             };
+            if let Outcome::Image(key) = &selection.outcome
+                && input.view.images.get(key).is_some_and(is_guessed)
+            {
+                continue;
+            }
             let (here, other) = (answer(&selection.outcome), answer(other));
             let message = match input.settings.matching {
                 Matching::Normalised => {
@@ -72,6 +77,12 @@ Right:
             });
         }
     }
+}
+
+/// Whether an image's version is known from its name alone: Sylva matches what the artifact says, which is not known here.
+fn is_guessed(image: &Image) -> bool {
+    let version = image.facts.get(fact::K8S_VERSION);
+    version.is_none_or(|version| version.origin == Origin::Name)
 }
 
 fn answer(outcome: &Outcome) -> String {

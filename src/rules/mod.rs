@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Level, Subject};
-use crate::model::image::{Image, ImageKey, Images};
+use crate::model::image::{Image, ImageKey, Images, is_oci};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
@@ -144,6 +144,8 @@ pub struct WorkspaceInput<'a> {
     pub sources: &'a Sources,
     /// The project's settings.
     pub settings: &'a Settings,
+    /// Whether any source of image facts is named.
+    pub facts_given: bool,
 }
 
 /// What one cluster uses.
@@ -182,9 +184,7 @@ impl<'a> ClusterInput<'a> {
 
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
     pub fn k8s_version(&self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
-        pool.k8s_version
-            .as_ref()
-            .or(self.view.cluster.k8s_version.as_ref())
+        self.view.cluster.k8s_version_of(pool)
     }
 
     /// The infrastructure provider's key in the values; Metal3's where none is set.
@@ -259,12 +259,6 @@ pub fn entry_path(image: &Image) -> String {
     }
 }
 
-/// Whether a URL names an artifact in a registry, in any letter case, as Metal3's webhook reads it.
-pub fn is_oci(url: &str) -> bool {
-    url.get(..6)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
-}
-
 /// A selector's term that matches this value and no other, to be pasted into YAML.
 pub fn exact_term(fact: &str, value: &str) -> String {
     let pattern: String = value
@@ -279,8 +273,8 @@ pub fn exact_term(fact: &str, value: &str) -> String {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
         && !matches!(
-            &*pattern,
-            "y" | "Y" | "n" | "N" | "yes" | "no" | "on" | "off" | "null"
+            &*pattern.to_ascii_lowercase(),
+            "y" | "n" | "yes" | "no" | "on" | "off" | "null"
         );
     if is_plain {
         format!("{fact}: {pattern}")
@@ -336,6 +330,7 @@ mod tests {
         );
         assert_eq!(exact_term("hardened", "true"), "hardened: true");
         assert_eq!(exact_term("os", "on"), "os: 'on'");
+        assert_eq!(exact_term("os", "No"), "os: 'No'");
         assert_eq!(exact_term("os", "it's"), r"os: 'it\''s'");
     }
 }

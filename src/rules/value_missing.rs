@@ -1,8 +1,10 @@
 //! A value that is needed is not there.
 
-use crate::rules::Rule;
+use crate::model::finding::{Finding, Level};
+use crate::model::image::fact;
+use crate::rules::{Rule, WorkspaceInput};
 
-/// Found while reading and evaluating.
+/// Found while reading and evaluating; here only what the whole project lacks.
 pub(super) struct ValueMissing;
 
 impl Rule for ValueMissing {
@@ -29,5 +31,62 @@ Right:
       version: v1.31.8+rke2r1
     cluster:
       k8s_version: \"{{ .Values.kubernetes.version }}\""
+    }
+
+    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let lacks_facts = |key| {
+            let image = input.images.get(key);
+            image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
+        };
+        let mut booted = input.uses.iter().flat_map(|used| &used.pools);
+        if input.facts_given || !booted.any(|(_, key)| lacks_facts(key)) {
+            return;
+        }
+        let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
+        report(
+            Finding::new(self.id(), message)
+                .help("`kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`")
+                .help("then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+                .unless_set(Level::Warning),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::image::Images;
+    use crate::model::place::Sources;
+    use crate::rules::{ImageUse, Rule, WorkspaceInput};
+    use crate::testing::{Given, settings};
+
+    fn told(images: &Images, facts_given: bool) -> bool {
+        let settings = settings();
+        let uses = ["a", "b"].map(|cluster| ImageUse {
+            cluster: cluster.into(),
+            pools: vec![("control-plane".into(), "noble-a".into())],
+            served: Vec::new(),
+        });
+        let input = WorkspaceInput {
+            uses: &uses,
+            images,
+            sources: &Sources::default(),
+            settings: &settings,
+            facts_given,
+        };
+        let mut count = 0;
+        super::ValueMissing.workspace(&input, &mut |_| count += 1);
+        assert!(count < 2, "it is told once");
+        count == 1
+    }
+
+    #[test]
+    fn that_no_facts_are_given_is_told_once_where_an_image_needs_them() {
+        let mut given = Given::new();
+        given.image("noble-a", &[]);
+        assert!(told(&given.finished().images, false));
+        assert!(!told(&given.finished().images, true));
+        let mut given = Given::new();
+        given.image("noble-a", &[("sha256", "00")]);
+        assert!(!told(&given.finished().images, false));
     }
 }

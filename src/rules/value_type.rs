@@ -61,7 +61,11 @@ fn terms(
             continue;
         };
         let spot = input.spot(term.place);
-        let text = spot.as_ref().and_then(written).unwrap_or("…").to_string();
+        let text = spot
+            .as_ref()
+            .and_then(Spot::word)
+            .unwrap_or("…")
+            .to_string();
         let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
         report(
             Finding::new(id, message)
@@ -70,18 +74,6 @@ fn terms(
                 .help(format!("quote it: `{}: \"{text}\"`", term.fact)),
         );
     }
-}
-
-/// The text as it stands in the file; a secret's is never shown.
-fn written(spot: &Spot) -> Option<&str> {
-    let text = spot
-        .source
-        .text
-        .get(spot.start as usize..spot.end as usize)?;
-    let plain = text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));
-    (plain && !text.is_empty() && !spot.source.secret).then_some(text)
 }
 
 #[cfg(test)]

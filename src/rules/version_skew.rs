@@ -62,10 +62,11 @@ fn report_skew(
     control_plane: Option<&Pool>,
     report: &mut dyn FnMut(Finding),
 ) {
-    let whole = input.view.cluster.k8s_version.as_ref();
-    let leader = control_plane.and_then(|pool| pool.k8s_version.as_ref());
-    let (worker, leader) = (pool.k8s_version.as_ref().or(whole), leader.or(whole));
-    let Some((worker, leader)) = worker.zip(leader) else {
+    let leader = match control_plane {
+        Some(control_plane) => input.k8s_version(control_plane),
+        None => input.view.cluster.k8s_version.as_ref(),
+    };
+    let Some((worker, leader)) = input.k8s_version(pool).zip(leader) else {
         return;
     };
     let parsed = Version::parse(&worker.value).zip(Version::parse(&leader.value));

@@ -109,13 +109,6 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         .at(&["properties"])
         .and_then(|node| node.value.as_map());
     let properties = properties.into_iter().flat_map(|map| map.iter());
-    let additional = match node.at(&["additionalProperties"]).map(|node| &node.value) {
-        None | Some(Value::Bool(false)) => Additional::Unsaid,
-        Some(Value::Bool(true)) => Additional::Any,
-        Some(_) => one("additionalProperties")?.map_or(Additional::Any, |schema| {
-            Additional::Schema(Box::new(schema))
-        }),
-    };
     Ok(Schema {
         kind: text(node, "type").and_then(|kind| kind_of(kind)),
         nullable: flag(node, "nullable"),
@@ -125,7 +118,7 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         properties: properties
             .map(|entry| Ok((Arc::clone(&entry.key), compile(&entry.node, depth)?)))
             .collect::<Result<_, String>>()?,
-        additional,
+        additional: additional(node, depth)?,
         required: texts(node, "required"),
         items: one("items")?.map(Box::new),
         allowed: allowed(node),
@@ -137,16 +130,31 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         maximum: limit(node, "maximum", "exclusiveMaximum"),
         multiple_of: number(node, "multipleOf"),
         format: text(node, "format").cloned(),
-        unique: match text(node, "x-kubernetes-list-type").map(|kind| &**kind) {
-            Some("set") => Unique::Items,
-            Some("map") => Unique::Keys(texts(node, "x-kubernetes-list-map-keys")),
-            _ => Unique::No,
-        },
+        unique: unique(node),
         all_of: many("allOf")?,
         any_of: many("anyOf")?,
         one_of: many("oneOf")?,
         not: one("not")?.map(Box::new),
     })
+}
+
+fn additional(node: &Node, depth: usize) -> Result<Additional, String> {
+    let Some(node) = node.at(&["additionalProperties"]) else {
+        return Ok(Additional::Unsaid);
+    };
+    Ok(match node.value {
+        Value::Bool(false) => Additional::Unsaid,
+        Value::Bool(true) => Additional::Any,
+        _ => Additional::Schema(Box::new(compile(node, depth)?)),
+    })
+}
+
+fn unique(node: &Node) -> Unique {
+    match text(node, "x-kubernetes-list-type").map(|kind| &**kind) {
+        Some("set") => Unique::Items,
+        Some("map") => Unique::Keys(texts(node, "x-kubernetes-list-map-keys")),
+        _ => Unique::No,
+    }
 }
 
 fn kind_of(name: &str) -> Option<Kind> {

@@ -57,52 +57,7 @@ impl Target for ArgoCd {
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("repo-url", "required: the repository of the chart"),
-            (
-                "path",
-                "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
-            ),
-            (
-                "chart",
-                "the chart's name, where `repo-url` is a Helm repository",
-            ),
-            (
-                "revision",
-                "the chart's branch, tag or version (default `HEAD`)",
-            ),
-            (
-                "value-files",
-                "a list for `helm.valueFiles`: the cluster's own values",
-            ),
-            ("project", "the Argo CD project (default `default`)"),
-            ("namespace", "Argo CD's namespace (default `argocd`)"),
-            (
-                "server",
-                "the API server that it deploys to (default `https://kubernetes.default.svc`)",
-            ),
-            (
-                "api-version",
-                "the machine template's API version: `v1beta1` (default) or `v1beta2`",
-            ),
-            (
-                "machine-templates",
-                "false: leave the machine templates to the chart (default true)",
-            ),
-            (
-                "applicationset",
-                "true: one ApplicationSet for all clusters",
-            ),
-            (
-                "rendered-repo-url",
-                "required with `applicationset`: the repository of the rendered files",
-            ),
-            ("rendered-revision", "its branch or tag (default `HEAD`)"),
-            (
-                "project-path",
-                "the project's folder in that repository (default: its root)",
-            ),
-        ]
+        OPTIONS
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
@@ -174,6 +129,53 @@ impl Target for ArgoCd {
     }
 }
 
+const OPTIONS: &[(&str, &str)] = &[
+    ("repo-url", "required: the repository of the chart"),
+    (
+        "chart-path",
+        "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
+    ),
+    (
+        "chart",
+        "the chart's name, where `repo-url` is a Helm repository",
+    ),
+    (
+        "revision",
+        "the chart's branch, tag or version (default `HEAD`)",
+    ),
+    (
+        "value-files",
+        "a list for `helm.valueFiles`: the cluster's own values",
+    ),
+    ("project", "the Argo CD project (default `default`)"),
+    ("namespace", "Argo CD's namespace (default `argocd`)"),
+    (
+        "server",
+        "the API server that it deploys to (default `https://kubernetes.default.svc`)",
+    ),
+    (
+        "api-version",
+        "the machine template's API version: `v1beta1` (default) or `v1beta2`",
+    ),
+    (
+        "machine-templates",
+        "false: leave the machine templates to the chart (default true)",
+    ),
+    (
+        "applicationset",
+        "true: one ApplicationSet for all clusters",
+    ),
+    (
+        "rendered-repo-url",
+        "required with `applicationset`: the repository of the rendered files",
+    ),
+    ("rendered-revision", "its branch or tag (default `HEAD`)"),
+    (
+        "project-path",
+        "the project's folder in that repository (default: its root)",
+    ),
+];
+
 fn wave(number: &str) -> Map {
     Map::from_iter([Entry::computed(WAVE, number)])
 }
@@ -213,7 +215,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
         ("repo_url", required(output, "repo-url", report)),
         (
             "path",
-            text_option(output, "path", "charts/sylva-capi-cluster", report),
+            text_option(output, "chart-path", "charts/sylva-capi-cluster", report),
         ),
         ("chart", text_option(output, "chart", "", report)),
         ("revision", text_option(output, "revision", "HEAD", report)),
@@ -244,7 +246,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
 fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let cluster = &input.view.cluster;
     let chart = text_option(input.output, "chart", "", report);
-    let path = text_option(input.output, "path", "", report);
+    let path = text_option(input.output, "chart-path", "", report);
     let root = if [chart, path]
         .iter()
         .any(|text| text.ends_with("sylva-units"))

@@ -58,52 +58,7 @@ impl Target for Flux {
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("release", "the HelmRelease's name (default `cluster`)"),
-            (
-                "chart",
-                "the chart's path or name in its source (default `charts/sylva-capi-cluster`)",
-            ),
-            ("chart-version", "the chart's version, for a HelmRepository"),
-            (
-                "source-kind",
-                "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference",
-            ),
-            (
-                "source-name",
-                "the source's name (default `sylva-capi-cluster`)",
-            ),
-            (
-                "source-namespace",
-                "the source's namespace (default: the release's)",
-            ),
-            (
-                "values-from",
-                "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
-            ),
-            ("interval", "how often Flux looks (default `10m`)"),
-            (
-                "name-suffix-hash",
-                "true: the ConfigMap's name ends in a hash of its content",
-            ),
-            (
-                "patch",
-                "the name of an existing HelmRelease: write a kustomize component that patches it",
-            ),
-            (
-                "git-kind",
-                "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
-            ),
-            ("git-name", "that source's name (default `flux-system`)"),
-            (
-                "flux-namespace",
-                "where the Kustomizations live (default `flux-system`)",
-            ),
-            (
-                "project-path",
-                "the project's folder in that source (default: its root)",
-            ),
-        ]
+        OPTIONS
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
@@ -155,6 +110,53 @@ impl Target for Flux {
         vec![kustomization("kustomization.yaml".to_owned(), resources)]
     }
 }
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("release", "the HelmRelease's name (default `cluster`)"),
+    (
+        "chart",
+        "the chart's path or name in its source (default `charts/sylva-capi-cluster`)",
+    ),
+    ("chart-version", "the chart's version, for a HelmRepository"),
+    (
+        "source-kind",
+        "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference",
+    ),
+    (
+        "source-name",
+        "the source's name (default `sylva-capi-cluster`)",
+    ),
+    (
+        "source-namespace",
+        "the source's namespace (default: the release's)",
+    ),
+    (
+        "values-from",
+        "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
+    ),
+    ("interval", "how often Flux looks (default `10m`)"),
+    (
+        "name-suffix-hash",
+        "true: the ConfigMap's name ends in a hash of its content",
+    ),
+    (
+        "patch",
+        "the name of an existing HelmRelease: write a kustomize component that patches it",
+    ),
+    (
+        "git-kind",
+        "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
+    ),
+    ("git-name", "that source's name (default `flux-system`)"),
+    (
+        "flux-namespace",
+        "where the Kustomizations live (default `flux-system`)",
+    ),
+    (
+        "project-path",
+        "the project's folder in that source (default: its root)",
+    ),
+];
 
 /// The values of the chart that stand inline: what the levels chose.
 fn chosen(input: &TargetInput<'_>, report: Report<'_>) -> Map {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
-use crate::model::value::{Entry, Map, Node, Number, Value};
+use crate::model::value::{Map, Node, Value};
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::{self, Provider, Stamp};
 
@@ -103,10 +103,12 @@ pub struct TargetFile {
 }
 
 /// What a file holds, and so how it is checked once rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Kubernetes objects, each with apiVersion, kind and a legal name.
     Objects,
+    /// The same, and these they are wherever the embedded template writes them, so that the text need not be read again.
+    TheseObjects(Vec<Node>),
     /// Any other YAML: values, a kustomization.
     Yaml,
 }
@@ -215,20 +217,5 @@ fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Val
 
 /// An option's value as a tree, to be placed as it stands.
 fn tree(value: &serde_json::Value) -> Node {
-    Node::computed(match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(flag) => Value::Bool(*flag),
-        serde_json::Value::Number(number) => Value::Number(number.as_i64().map_or_else(
-            || Number::Float(number.as_f64().unwrap_or(0.0)),
-            Number::Int,
-        )),
-        serde_json::Value::String(text) => Value::from(text.as_str()),
-        serde_json::Value::Array(items) => Value::from(items.iter().map(tree).collect::<Vec<_>>()),
-        serde_json::Value::Object(entries) => Value::from(
-            entries
-                .iter()
-                .map(|(key, value)| Entry::holding(key.as_str(), tree(value)))
-                .collect::<Map>(),
-        ),
-    })
+    Node::computed(Value::from(value.clone()))
 }

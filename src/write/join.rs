@@ -43,19 +43,19 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     findings.sort_by(|a, b| a.message.cmp(&b.message));
-    let during = if changes.is_empty() {
-        String::new()
-    } else {
-        plan.record.union(&after).unfinished()
+    let during = match changes.is_empty() {
+        true => String::new(),
+        false => plan.record.union(&after).unfinished(),
+    };
+    let ownership = Ownership {
+        before: plan.before,
+        during,
+        after: after.finished(),
+        unfinished: plan.unfinished,
     };
     Ok(ChangeSet {
         folders: emptied(&pruned.left, &in_the_way, &after),
-        ownership: Ownership {
-            before: plan.before,
-            during,
-            after: after.finished(),
-            unfinished: plan.unfinished,
-        },
+        ownership,
         root: plan.root,
         shown: plan.options.shown,
         changes,

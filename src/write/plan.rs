@@ -266,6 +266,11 @@ pub(super) fn ownership(root: &Path) -> Result<Option<String>, Error> {
     match read {
         Ok(text) => Ok(Some(text)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        // A file stands where the folder is to be.
+        Err(cause) if cause.kind() == ErrorKind::NotADirectory => Err(Error::Write {
+            path: root.to_owned(),
+            cause,
+        }),
         Err(cause) => Err(Error::Read { path, cause }),
     }
 }

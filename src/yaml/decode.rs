@@ -1,5 +1,6 @@
 //! Bytes to text, as the engines take them: UTF-8, or UTF-16 with a byte order mark.
 
+use crate::model::bytes;
 use crate::model::engine::Engine;
 
 /// Why bytes are no text.
@@ -39,54 +40,9 @@ pub fn decode(bytes: &[u8], engine: Engine) -> Result<String, EncodingError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) if engine == Engine::Kubectl => Ok(replaced(bytes)),
+        Err(_) if engine == Engine::Kubectl => Ok(bytes::text(bytes)),
         Err(error) => Err(EncodingError::NotUtf8 {
             offset: error.valid_up_to(),
         }),
-    }
-}
-
-/// One U+FFFD for each byte that is no UTF-8, as Go converts.
-fn replaced(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    text
-}
-
-/// The text that standard base64 with padding stands for; line breaks within it do not count.
-pub(super) fn base64(text: &str) -> Option<String> {
-    let digits: Vec<u8> = text
-        .bytes()
-        .filter(|byte| !matches!(byte, b'\n' | b'\r'))
-        .collect();
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3);
-    let last = digits.len().saturating_sub(4);
-    for (index, group) in digits.chunks(4).enumerate() {
-        let [a, b, c, d] = group else { return None };
-        let may_pad = index * 4 == last;
-        let (c, d) = match (c, d) {
-            (b'=', b'=') if may_pad => (None, None),
-            (c, b'=') if may_pad => (Some(sextet(*c)?), None),
-            (c, d) => (Some(sextet(*c)?), Some(sextet(*d)?)),
-        };
-        let (a, b) = (sextet(*a)?, sextet(*b)?);
-        bytes.push(a << 2 | b >> 4);
-        bytes.extend(c.map(|c| b << 4 | c >> 2));
-        bytes.extend(c.zip(d).map(|(c, d)| c << 6 | d));
-    }
-    Some(replaced(&bytes))
-}
-
-fn sextet(digit: u8) -> Option<u8> {
-    match digit {
-        b'A'..=b'Z' => Some(digit - b'A'),
-        b'a'..=b'z' => Some(digit - b'a' + 26),
-        b'0'..=b'9' => Some(digit - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
     }
 }

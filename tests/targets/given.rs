@@ -26,7 +26,9 @@ pub(super) fn tree(json: &serde_json::Value) -> Node {
     Node::computed(match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(flag) => Value::Bool(*flag),
-        serde_json::Value::Number(number) => Value::Number(Number::Float(number.as_f64().unwrap())),
+        serde_json::Value::Number(number) => {
+            Value::Number(Number::Float(number.as_f64().expect("a JSON number")))
+        }
         serde_json::Value::String(text) => Value::from(text.as_str()),
         serde_json::Value::Array(items) => Value::from(items.iter().map(tree).collect::<Vec<_>>()),
         serde_json::Value::Object(entries) => Value::from(
@@ -180,7 +182,7 @@ pub(super) fn pool(
 
 /// One output of a target, its options as JSON.
 pub(super) fn output(target: &str, path: &str, options: &serde_json::Value) -> Output {
-    let entries = options.as_object().unwrap();
+    let entries = options.as_object().expect("options are a map");
     Output {
         target: target.to_owned(),
         path: path.to_owned(),
@@ -188,6 +190,7 @@ pub(super) fn output(target: &str, path: &str, options: &serde_json::Value) -> O
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect::<BTreeMap<_, _>>(),
+        spot: None,
     }
 }
 

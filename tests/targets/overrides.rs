@@ -64,7 +64,7 @@ fn a_template_that_makes_no_object_is_told_at_the_rendered_line() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(
         findings[0].message,
-        "rendered file `out/edge-1.yaml`: List ``: `metadata.name` must be a text"
+        "rendered file `out/edge-1.yaml`: List without a name: `metadata.name` must be a text"
     );
     let (_, findings) = with("manifests/cluster.yaml.j2", "a: b: c\n");
     assert_eq!(findings[0].rule, "manifest-invalid");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::function::Call;
 use super::super::value::{Element, List, Map};
 use super::super::{Error, ErrorClass, Value, print};
+use crate::model::integer;
 
 /// The text of a value (Sprig's `strval`): a string as it is, anything else as `%v` prints it.
 pub(super) fn text(value: &Value) -> Result<Arc<str>, Error> {
@@ -38,7 +39,7 @@ pub(super) fn integer(value: &Value) -> i64 {
         Value::Uint64(number) => *number as i64,
         Value::Float(number) => truncated(*number),
         Value::Bool(flag) => (*flag).into(),
-        Value::String(text) => parse_integer(without_zero_fraction(text), 0).unwrap_or(0),
+        Value::String(text) => integer::cast(text),
         Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => 0,
     }
 }
@@ -64,60 +65,6 @@ fn truncated(number: f64) -> i64 {
     } else {
         i64::MIN
     }
-}
-
-/// `5.00` is read as `5`.
-fn without_zero_fraction(text: &str) -> &str {
-    match text.rsplit_once('.') {
-        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => {
-            whole
-        }
-        _ => text,
-    }
-}
-
-/// `strconv.ParseInt`. With base 0 the text says its own: `0x`, `0o`, `0b`, a leading `0`, and `_` between digits.
-pub(super) fn parse_integer(text: &str, base: u32) -> Option<i64> {
-    let (negative, digits) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    let magnitude = if base == 0 {
-        parse_literal(digits)?
-    } else {
-        parse_digits(digits, base)?
-    };
-    let signed = i128::from(magnitude) * if negative { -1 } else { 1 };
-    i64::try_from(signed).ok()
-}
-
-fn parse_literal(text: &str) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    let prefixed = |prefix| lower.strip_prefix(prefix);
-    let (digits, base) = if let Some(digits) = prefixed("0x") {
-        (digits, 16)
-    } else if let Some(digits) = prefixed("0b") {
-        (digits, 2)
-    } else if let Some(digits) = prefixed("0o") {
-        (digits, 8)
-    } else if lower.len() > 1 && lower.starts_with('0') {
-        (&lower[1..], 8)
-    } else {
-        (lower.as_str(), 10)
-    };
-    // An underscore stands between two digits, or between the base and a digit.
-    let misplaced =
-        digits.contains("__") || digits.ends_with('_') || (base == 10 && digits.starts_with('_'));
-    if misplaced {
-        return None;
-    }
-    parse_digits(&digits.replace('_', ""), base)
-}
-
-fn parse_digits(text: &str, base: u32) -> Option<u64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    u64::from_str_radix(text, base).ok().filter(|_| plain)
 }
 
 /// `strconv.ParseFloat`, but for hexadecimal floats: `_` may stand between digits, and what is too large is no number.
@@ -153,16 +100,6 @@ pub(super) fn nil_list() -> Value {
         items: Vec::new(),
         element: Element::Nil,
     }))
-}
-
-/// Bytes as text: each byte that is no part of a character becomes U+FFFD, as Go's JSON has it.
-pub(super) fn utf8(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    text
 }
 
 /// A character's capital, where it has one of one character (`unicode.ToUpper`).

@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
-use super::base::{BASE32, BASE64, Base};
-use super::convert::utf8;
+use crate::model::bytes::{self, BASE32, BASE64, Base};
 
 const TEXT: &[Type] = &[Type::String];
 
@@ -35,7 +34,7 @@ fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.charge(text.len())?;
     Ok(match base.decode(text.as_bytes()) {
-        Ok(bytes) => utf8(&bytes).into(),
+        Ok(decoded) => bytes::text(&decoded).into(),
         Err(position) => format!("illegal {} data at input byte {position}", base.name).into(),
     })
 }

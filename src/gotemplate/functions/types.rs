@@ -3,6 +3,7 @@
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, print};
 use super::convert;
+use crate::model::integer;
 
 /// The family's table.
 pub(super) const TABLE: &[Function] = &[
@@ -78,7 +79,7 @@ fn float64(call: &mut Call<'_>) -> Result<Value, Error> {
 /// Decimal digits only; what is too large becomes the largest integer.
 fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    let number = convert::parse_integer(&text, 10).unwrap_or_else(|| {
+    let number = integer::parse(&text, 10).unwrap_or_else(|| {
         let digits = text.trim_start_matches(['-', '+']);
         let signs = text.len() - digits.len();
         if digits.is_empty() || signs > 1 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -95,5 +96,5 @@ fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
 /// The number that octal digits stand for.
 fn to_decimal(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = print::value(&call.value(0))?;
-    Ok(Value::Int64(convert::parse_integer(&text, 8).unwrap_or(0)))
+    Ok(Value::Int64(integer::parse(&text, 8).unwrap_or(0)))
 }

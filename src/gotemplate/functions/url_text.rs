@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::convert::utf8;
+use crate::model::bytes;
 
 /// A URL taken apart; all parts but the query are unescaped.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,11 +52,7 @@ pub(super) fn parse(text: &str) -> Result<Url, &'static str> {
         None => rest,
         Some(behind) => {
             let (authority, path) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
-            let (user, host) = authority
-                .rsplit_once('@')
-                .map_or((None, authority), |(user, host)| (Some(user), host));
-            url.host = self::host(host)?;
-            url.userinfo = user.map(userinfo).transpose()?;
+            (url.userinfo, url.host) = user_and_host(authority)?;
             path
         }
     };
@@ -143,6 +139,16 @@ fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
     }
 }
 
+fn user_and_host(authority: &str) -> Result<(Option<String>, String), &'static str> {
+    match authority.rsplit_once('@') {
+        None => Ok((None, host(authority)?)),
+        Some((user, host)) => {
+            let host = self::host(host)?;
+            Ok((Some(userinfo(user)?), host))
+        }
+    }
+}
+
 fn host(text: &str) -> Result<String, &'static str> {
     let port = if text.starts_with('[') {
         let end = text.rfind(']').ok_or("its host has no `]`")?;
@@ -186,18 +192,18 @@ pub(super) fn userinfo(text: &str) -> Result<String, &'static str> {
 
 /// The text with `%41` as `A`.
 fn unescape(text: &str) -> Result<String, &'static str> {
-    let mut bytes = Vec::with_capacity(text.len());
+    let mut unescaped = Vec::with_capacity(text.len());
     let mut pieces = text.split('%');
-    bytes.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
+    unescaped.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
     for piece in pieces {
         let code = piece
             .get(..2)
             .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let code = code.ok_or("a `%` in it stands before something else than two digits")?;
-        bytes.push(u8::from_str_radix(code, 16).unwrap_or_default());
-        bytes.extend_from_slice(&piece.as_bytes()[2..]);
+        unescaped.push(u8::from_str_radix(code, 16).unwrap_or_default());
+        unescaped.extend_from_slice(&piece.as_bytes()[2..]);
     }
-    Ok(utf8(&bytes))
+    Ok(bytes::text(&unescaped))
 }
 
 /// Appends a text, with `%` and two digits for each byte that is neither unreserved nor among the allowed.

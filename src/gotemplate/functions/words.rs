@@ -2,8 +2,9 @@
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
-use super::convert::{lower, upper, utf8};
+use super::convert::{lower, upper};
 use super::spelling;
+use crate::model::bytes;
 
 const TEXT: &[Type] = &[Type::String];
 
@@ -163,7 +164,7 @@ fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Resul
         at = next;
     }
     out.extend_from_slice(&bytes[at..]);
-    Ok(utf8(&out).into())
+    Ok(bytes::text(&out).into())
 }
 
 fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -182,7 +183,7 @@ fn abbreviated(text: &str, offset: i64, width: i64) -> String {
     }
     let bytes = |from: i64, to: i64| {
         let index = |position: i64| usize::try_from(position.clamp(0, length)).unwrap_or(0);
-        utf8(&text.as_bytes()[index(from)..index(to)])
+        bytes::text(&text.as_bytes()[index(from)..index(to)])
     };
     let room = width - 3;
     let offset = offset.min(length).min(length - room);
@@ -191,7 +192,7 @@ fn abbreviated(text: &str, offset: i64, width: i64) -> String {
     }
     if offset + room < length {
         let rest = &text.as_bytes()[usize::try_from(offset).unwrap_or(0)..];
-        return format!("...{}", abbreviated(&utf8(rest), 0, room));
+        return format!("...{}", abbreviated(&bytes::text(rest), 0, room));
     }
     format!("...{}", bytes(length - room, length))
 }

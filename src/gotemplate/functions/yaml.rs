@@ -1,6 +1,6 @@
 //! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
 
-use super::super::convert::{from_model, to_exact_model};
+use super::super::convert::{from_model, to_model};
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let written = match to_exact_model(&call.value(0)) {
+    let written = match to_model(&call.value(0)) {
         // What JSON cannot hold is written as nothing.
         Err(error) if error.class == ErrorClass::Other && call.name == "toYaml" => {
             return Ok("".into());

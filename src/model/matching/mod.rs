@@ -1,12 +1,11 @@
 //! Which image a selector means, and why not the others.
 //!
-//! Source: sylva-library's `_os_images.tpl` (S20–S25, T1–T17). Never looks at a cluster's files: rules turn [`Trap`]s and
-//! [`Outcome`]s into findings.
+//! Source: sylva-library's `_os_images.tpl` (S20–S25, T1–T17). Never looks at a cluster's files: rules turn [`Outcome`]s
+//! into findings.
 
 mod compare;
 mod finalise;
 mod pattern;
-mod traps;
 
 use std::sync::Arc;
 
@@ -17,7 +16,6 @@ use super::selector::Selector;
 use compare::{Compiled, Fit};
 pub use finalise::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalise, validate};
 pub use pattern::PatternCache;
-pub use traps::{Trap, TrapKind, traps};
 
 /// What a pool's choice comes to.
 ///

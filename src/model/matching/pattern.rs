@@ -10,15 +10,7 @@ use crate::regexp::Regexp;
 /// It is bounded: patterns beyond the limit are compiled where they are met, so that memory does not grow with the fleet.
 #[derive(Debug, Default)]
 pub struct PatternCache {
-    compiled: RwLock<HashMap<Arc<str>, Option<Arc<Spliced>>>>,
-}
-
-/// A pattern between `^(` and `)$`.
-#[derive(Debug)]
-pub(super) struct Spliced {
-    regexp: Regexp,
-    /// Whether the pattern is none by itself: it closes the group that is put around it and opens another (T4).
-    pub breaks_out: bool,
+    compiled: RwLock<HashMap<Arc<str>, Option<Arc<Regexp>>>>,
 }
 
 /// How many patterns the cache holds.
@@ -34,7 +26,7 @@ pub(super) enum Pattern {
     /// `.*`
     Anything,
     /// Everything else.
-    Regexp(Arc<Spliced>),
+    Regexp(Arc<Regexp>),
     /// Go would not compile it: it matches nothing, and upstream says nothing (T3).
     Invalid,
 }
@@ -55,19 +47,13 @@ impl PatternCache {
     }
 
     /// The spliced regular expression; none where Go refuses it.
-    fn spliced(&self, text: &Arc<str>) -> Option<Arc<Spliced>> {
+    fn spliced(&self, text: &Arc<str>) -> Option<Arc<Regexp>> {
         let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = compiled.get(text) {
             return known.clone();
         }
         drop(compiled);
-        let spliced = Regexp::new(&format!("^({text})$"))
-            .ok()
-            .map(|regexp| Spliced {
-                regexp,
-                breaks_out: text.contains(')') && Regexp::new(text).is_err(),
-            })
-            .map(Arc::new);
+        let spliced = Regexp::new(&format!("^({text})$")).ok().map(Arc::new);
         let mut compiled = self
             .compiled
             .write()
@@ -94,7 +80,7 @@ impl Pattern {
                 units(pattern).all(fits) && chars.next().is_none()
             }
             Self::Anything => !text.contains('\n'),
-            Self::Regexp(spliced) => spliced.regexp.is_match(text),
+            Self::Regexp(spliced) => spliced.is_match(text),
             Self::Invalid => false,
         }
     }

@@ -109,18 +109,18 @@ pub trait RunTime {
     ) -> Result<Option<Node>, Error>;
 }
 
-/// The one release of the folder or file at `path` below `root`; none if it deploys nothing. Several are a finding: nobody
-/// says which one is the cluster's.
+/// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
+/// finding: nobody says which one is the cluster's.
 ///
 /// # Errors
 /// A file that is there and cannot be read.
 pub fn cluster(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    one(root, path, options, None, sources)
+    one(files, path, options, None, sources)
 }
 
 /// As [`cluster`], with what is known of the run time.
@@ -128,24 +128,23 @@ pub fn cluster(
 /// # Errors
 /// As [`cluster`].
 pub fn cluster_with(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &Options,
     run_time: &dyn RunTime,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    one(root, path, options, Some(run_time), sources)
+    one(files, path, options, Some(run_time), sources)
 }
 
 fn one(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &Options,
     run_time: Option<&dyn RunTime>,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
-    let disk = Disk::new(root)?;
-    let mut reader = Reader::new(&disk, options, sources);
+    let mut reader = Reader::new(files, options, sources);
     reader.run_time = run_time;
     let mut all = compositions(&mut reader, path, options)?;
     if all.len() > 1 {
@@ -163,7 +162,7 @@ fn one(
     Ok(all.into_iter().next())
 }
 
-/// Every release of a folder or file, from any files: each HelmRelease, Application, and Application that an
+/// Every release of a folder or file: each HelmRelease, Application, and Application that an
 /// ApplicationSet makes.
 ///
 /// # Errors
@@ -184,13 +183,12 @@ pub fn clusters(
 /// # Errors
 /// As [`cluster`].
 pub fn share(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     options: &mut Options,
     sources: &mut Sources,
 ) -> Result<(), Error> {
-    let disk = Disk::new(root)?;
-    let mut reader = Reader::new(&disk, options, sources);
+    let mut reader = Reader::new(files, options, sources);
     compositions(&mut reader, path, options)?;
     let loads = reader.loads.into_iter();
     let common: Loads = loads.filter(|(file, _)| !file.starts_with(path)).collect();
@@ -203,11 +201,10 @@ pub fn share(
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn discover(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let disk = Disk::new(root)?;
-    let matched = files::matches(&disk, pattern)?;
+pub fn discover(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let matched = files::matches(files, pattern)?;
     let (options, mut sources) = (Options::default(), Sources::default());
-    let mut reader = Reader::new(&disk, &options, &mut sources);
+    let mut reader = Reader::new(files, &options, &mut sources);
     match discover::clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
         Err(Stop::Error(error)) => Err(error),
@@ -220,8 +217,8 @@ pub fn discover(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    files::matches(&Disk::new(root)?, pattern)
+pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    files::matches(files, pattern)
 }
 
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
@@ -229,12 +226,12 @@ pub fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
 /// # Errors
 /// As [`cluster`].
 pub fn objects(
-    root: &Path,
+    files: &dyn Files,
     path: &Path,
     sources: &mut Sources,
 ) -> Result<Result<Vec<Node>, Finding>, Error> {
-    let (disk, options) = (Disk::new(root)?, Options::default());
-    let mut reader = Reader::new(&disk, &options, sources);
+    let options = Options::default();
+    let mut reader = Reader::new(files, &options, sources);
     match deployments::built(&mut reader, path) {
         Ok(built) => {
             let objects = built.map(|built| built.objects).unwrap_or_default();

@@ -202,7 +202,7 @@ mod tests {
         );
         assert_eq!(
             composed.at(&["d"]).map(|node| &node.value),
-            Some(&Value::from(Vec::new()))
+            Some(&Value::from(vec![Node::computed("")]))
         );
     }
 }

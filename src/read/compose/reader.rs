@@ -242,11 +242,21 @@ fn is_whole(source: &Source, place: Place) -> bool {
     place.start == 0 && place.end as usize == source.text.len()
 }
 
-/// Whether a file of objects spells a secret out: a Secret's own data, or a generator's literals.
+/// Whether a file of objects may spell a secret out: a Secret's own data, also within a List, or a generator's literals.
 fn holds_secret(text: &str) -> bool {
-    let is_manifest = text.lines().any(|line| line.trim_end() == "kind: Secret");
+    let is_kind = |behind: &str| {
+        let kind = behind.trim_start_matches([' ', '"', '\'']);
+        let end = kind.find(|c: char| !c.is_ascii_alphanumeric());
+        kind[..end.unwrap_or(kind.len())] == *"Secret"
+    };
+    let is_key = |before: &str| !before.ends_with("meta");
+    let names_kind = text.split("kind:").skip(1).any(is_kind);
+    let has_data = text
+        .match_indices("data:")
+        .any(|(at, _)| is_key(&text[..at]));
+    let has_string_data = text.contains("stringData:");
     let is_generator = text.contains("secretGenerator") && text.contains("literals");
-    is_manifest && text.contains("ata:") || is_generator
+    names_kind && (has_data || has_string_data) || is_generator
 }
 
 fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {

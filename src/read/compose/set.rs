@@ -136,10 +136,9 @@ impl Parser<'_> {
                 return Err("a list lacks its `}`".to_owned());
             }
             let is_end = stop == Some('}');
-            if !(is_end && items.is_empty() && text.is_empty()) {
-                let value = self.typed(text);
-                items.push(self.node(value));
-            }
+            // `{}` is a list of one empty text.
+            let value = self.typed(text);
+            items.push(self.node(value));
             if is_end {
                 self.chars.next_if_eq(&',');
                 return Ok(self.node(Value::from(items)));
@@ -295,6 +294,7 @@ mod tests {
             ("a=TRUE,b=null,c=", r#"{a:true,b:null,c:""}"#),
             ("a.b=x,a.c=y", r#"{a:{b:"x",c:"y"}}"#),
             (r"a\.b=x\,y", r#"{a.b:"x,y"}"#),
+            ("a={},b={x}c=1", r#"{a:[""],b:["x"],c:Int(1)}"#),
             ("a={x,1},b=2", r#"{a:["x",Int(1)],b:Int(2)}"#),
             ("a[1].b=x", r#"{a:[null,{b:"x"}]}"#),
             ("a[0][1]=x", r#"{a:[[null,"x"]]}"#),

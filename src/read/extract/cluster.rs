@@ -38,6 +38,9 @@ pub(super) fn cluster(
         report.missing("cluster", root.place(), help);
         return cluster;
     };
+    if !pools::is_map("cluster", &branch, report) {
+        return cluster;
+    }
     if let Some(name) = report.string(&branch, "name") {
         cluster.object_name = name.value;
     }
@@ -47,7 +50,10 @@ pub(super) fn cluster(
     let found_before = report.findings.len();
     cluster.k8s_version = report.string(&branch, "k8s_version");
     let version_is_wrong = report.findings.len() > found_before;
-    if let Some(providers) = report.answer(branch.child("capi_providers")) {
+    let providers = report.answer(branch.child("capi_providers"));
+    if let Some(providers) = providers
+        && pools::is_map("cluster.capi_providers", &providers, report)
+    {
         cluster.infra_provider = report.string(&providers, "infra_provider");
         cluster.bootstrap_provider = report.string(&providers, "bootstrap_provider");
     }

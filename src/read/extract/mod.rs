@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Failure};
 use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
@@ -50,4 +50,13 @@ pub(super) fn cluster(
     let cluster = cluster::cluster(evaluator, name, namespace, &mut report);
     report.order(evaluator);
     (cluster, report.findings)
+}
+
+/// Evaluations that failed, as findings, each once.
+pub(super) fn failed(sources: &Sources, subject: Subject, failures: Vec<Failure>) -> Vec<Finding> {
+    let mut report = Report::new(sources, subject);
+    for failure in failures {
+        report.answer::<()>(Err(failure));
+    }
+    report.findings
 }

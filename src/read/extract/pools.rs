@@ -129,6 +129,17 @@ fn part(branch: &Branch, key: &str, report: &mut Report<'_>) -> Option<Branch> {
     None
 }
 
+/// Whether a map stands there, or nothing by null; anything else is told.
+pub(super) fn is_map(path: &str, branch: &Branch, report: &mut Report<'_>) -> bool {
+    match report.answer(branch.shallow()) {
+        Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
+            report.wrong_type(path, &node, "a map");
+            false
+        }
+        _ => true,
+    }
+}
+
 /// The levels read so far.
 struct Levels {
     infra: Option<Arc<str>>,

@@ -53,7 +53,16 @@ impl<'s> Report<'s> {
             ErrorClass::NilPointer => "value-missing",
             _ => "expression-error",
         };
-        let mut finding = Finding::new(rule, failure.message.clone());
+        let secret = |place| {
+            let spot = self.sources.resolve(place);
+            spot.is_some_and(|spot| spot.source.secret)
+        };
+        let message = if failure.chain.iter().any(|step| secret(step.place)) {
+            "the expression cannot be evaluated; why is not said of a file of secrets".to_owned()
+        } else {
+            failure.message.clone()
+        };
+        let mut finding = Finding::new(rule, message);
         let mut steps = failure.chain.iter().rev();
         if let Some(fault) = steps.next() {
             let at = self.inside(fault.place, &fault.text, fault.span.clone());
@@ -77,7 +86,11 @@ impl<'s> Report<'s> {
             Finding::new("value-type", message).at(spot, format!("{wanted} is expected"));
         if wanted == "a string"
             && matches!(node.value, Value::Number(_) | Value::Bool(_))
-            && let Some(text) = self.sources.resolve(node.place).as_ref().and_then(written)
+            && let Some(text) = self
+                .sources
+                .resolve(node.place)
+                .as_ref()
+                .and_then(Spot::word)
         {
             let key = path.rsplit('.').next().unwrap_or(path);
             finding = finding.help(format!("quote it: `{key}: \"{text}\"`"));
@@ -213,16 +226,4 @@ pub(super) fn is_true(value: &Value) -> bool {
         Value::List(items) => !items.is_empty(),
         Value::Map(map) => !map.is_empty(),
     }
-}
-
-/// The text as it stands in the file; a secret's is never shown.
-fn written(spot: &Spot) -> Option<&str> {
-    let text = spot
-        .source
-        .text
-        .get(spot.start as usize..spot.end as usize)?;
-    let plain = text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));
-    (plain && !text.is_empty() && !spot.source.secret).then_some(text)
 }

@@ -17,6 +17,9 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::written;
 use crate::yaml;
 
+/// What an info file is.
+const EXPECTED: &str = "give the ConfigMap `os-images-info` as kubectl prints it, its `values.yaml`, or a map `os_images:`";
+
 /// The images of an info file by key.
 #[derive(Debug, Default)]
 pub(super) struct InfoFile {
@@ -72,11 +75,12 @@ pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error
     };
     reader.file(&source);
     if reader.info.images.is_empty() && reader.faults.is_empty() {
-        reader.fault(
-            "value-missing",
-            format!("`{shown}` holds no image facts"),
-            start,
-        );
+        reader.faults.push(Fault {
+            rule: "value-missing",
+            message: format!("`{shown}` holds no image facts"),
+            place: start,
+            help: Some(EXPECTED.to_owned()),
+        });
     }
     Ok(Read {
         info: reader.info,

@@ -11,6 +11,7 @@ mod weight;
 
 use std::collections::HashMap;
 
+use crate::model::bytes::{self, BASE64};
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
@@ -201,19 +202,19 @@ impl<'t> Composer<'t> {
             None if style == Style::Plain => resolve::plain(text),
             None => Resolved::Text,
             Some(tag) => resolve::tagged(tag, text).map_err(|what| {
-                SyntaxError::new(
-                    format!("the tag says that `{text}` is {what}, and it is not"),
-                    place,
-                )
+                let message = format!("the tag says that `{text}` is {what}, and it is not");
+                SyntaxError::new(message, place)
             })?,
         };
         let is_plain = (style == Style::Plain && tag.is_none()) || tag == Some("!");
         let is_merge = text == "<<" && (is_plain || tag == Some(resolve::MERGE));
-        let decoded = (resolved == Resolved::Binary).then(|| super::decode::base64(text));
-        let text = match &decoded {
-            None => text,
-            Some(Some(decoded)) => decoded,
-            Some(None) => return Err(SyntaxError::new("this is no base64".to_owned(), place)),
+        let decoded;
+        let text = match resolved {
+            Resolved::Binary => {
+                decoded = binary(text, place)?;
+                &decoded
+            }
+            _ => text,
         };
         // A number that JSON has no word for is refused where it is used as a value; as a key it may stand.
         let value =
@@ -328,6 +329,13 @@ impl Made {
     pub(super) fn height(&self) -> usize {
         self.height
     }
+}
+
+/// The text that base64 stands for.
+fn binary(text: &str, place: Place) -> Result<String> {
+    let decoded = BASE64.decode(text.as_bytes());
+    let bytes = decoded.map_err(|_| SyntaxError::new("this is no base64".to_owned(), place))?;
+    Ok(bytes::text(&bytes))
 }
 
 /// A token in words; none for those that indentation alone makes.

@@ -1,16 +1,18 @@
-//! Base64 and base32 with their standard alphabets and padding (RFC 4648), and Go's places of errors.
+//! Bytes as text: base64 and base32 with their standard alphabets and padding (RFC 4648), and UTF-8 that need not be whole.
+//!
+//! Errors stand where Go reports them.
 
 /// An alphabet of 2^`bits` letters; `group` of them hold whole bytes.
-pub(super) struct Base {
+pub struct Base {
     /// What Go calls it in errors.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     alphabet: &'static [u8],
     bits: u32,
     group: usize,
 }
 
 /// `base64.StdEncoding`
-pub(super) const BASE64: Base = Base {
+pub const BASE64: Base = Base {
     name: "base64",
     alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     bits: 6,
@@ -18,7 +20,7 @@ pub(super) const BASE64: Base = Base {
 };
 
 /// `base32.StdEncoding`
-pub(super) const BASE32: Base = Base {
+pub const BASE32: Base = Base {
     name: "base32",
     alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     bits: 5,
@@ -27,7 +29,7 @@ pub(super) const BASE32: Base = Base {
 
 impl Base {
     /// The letters for the bytes, padded with `=`.
-    pub(super) fn encode(&self, bytes: &[u8]) -> String {
+    pub fn encode(&self, bytes: &[u8]) -> String {
         let mut out = String::with_capacity(bytes.len() * 2);
         let (mut held, mut count) = (0u32, 0);
         let letter = |value: u32| char::from(self.alphabet[value as usize % self.alphabet.len()]);
@@ -49,8 +51,11 @@ impl Base {
         out
     }
 
-    /// The bytes that letters stand for; line ends do not count. An error is the index that Go reports.
-    pub(super) fn decode(&self, text: &[u8]) -> Result<Vec<u8>, usize> {
+    /// The bytes that letters stand for; line ends do not count.
+    ///
+    /// # Errors
+    /// The index of the letter that Go reports, where these are not letters of this alphabet, padded.
+    pub fn decode(&self, text: &[u8]) -> Result<Vec<u8>, usize> {
         let mut bare = text.to_vec();
         if self.bits == 5 {
             // Here Go counts without the line ends.
@@ -150,6 +155,16 @@ impl Letters<'_> {
         }
         None
     }
+}
+
+/// Bytes as text: each byte that is no part of a character becomes U+FFFD, as Go converts.
+pub fn text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
 }
 
 #[cfg(test)]

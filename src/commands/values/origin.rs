@@ -1,0 +1,125 @@
+//! Where each leaf of the values comes from: its layer, file, line and column.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::model::merge::Layer;
+use crate::model::place::{Place, Sources};
+use crate::model::value::{Node, Value};
+
+use super::path::ValuePath;
+use super::{flat, json};
+
+/// One leaf.
+#[derive(Debug, Serialize)]
+pub(super) struct Leaf {
+    path: String,
+    value: serde_json::Value,
+    #[serde(skip)]
+    text: String,
+    #[serde(flatten)]
+    origin: Option<Origin>,
+}
+
+/// Where a value stands.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Origin {
+    pub(super) file: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    /// The layer's number, the lowest is 1.
+    pub(super) layer: Option<usize>,
+}
+
+/// Finds origins.
+pub(super) struct Origins<'a> {
+    sources: &'a Sources,
+    layers: HashMap<Place, usize>,
+}
+
+impl<'a> Origins<'a> {
+    pub(super) fn new(sources: &'a Sources, layers: &[Layer]) -> Self {
+        let mut known = HashMap::new();
+        for (index, layer) in layers.iter().enumerate() {
+            number(&layer.tree, index + 1, &mut known);
+        }
+        Self {
+            sources,
+            layers: known,
+        }
+    }
+
+    pub(super) fn of(&self, place: Place) -> Option<Origin> {
+        let spot = self.sources.resolve(place)?;
+        let (line, column) = spot.line_column();
+        Some(Origin {
+            file: spot.source.path.to_string(),
+            line,
+            column,
+            layer: self.layers.get(&place).copied(),
+        })
+    }
+
+    /// The leaves below a path: scalars, and lists and maps with nothing in them.
+    pub(super) fn leaves(&self, node: &Node, path: &ValuePath) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        self.collect(node, path, &mut leaves);
+        leaves
+    }
+
+    fn collect(&self, node: &Node, path: &ValuePath, leaves: &mut Vec<Leaf>) {
+        match &node.value {
+            Value::Map(map) if !map.is_empty() => {
+                for entry in map.iter() {
+                    self.collect(&entry.node, &path.key(&entry.key), leaves);
+                }
+            }
+            Value::List(items) if !items.is_empty() => {
+                for (index, item) in items.iter().enumerate() {
+                    self.collect(item, &path.index(index), leaves);
+                }
+            }
+            value => leaves.push(Leaf {
+                path: path.to_string(),
+                value: json(node),
+                text: flat(value),
+                origin: self.of(node.place),
+            }),
+        }
+    }
+}
+
+fn number(node: &Node, layer: usize, known: &mut HashMap<Place, usize>) {
+    known.insert(node.place, layer);
+    match &node.value {
+        Value::Map(map) => map
+            .iter()
+            .for_each(|entry| number(&entry.node, layer, known)),
+        Value::List(items) => items.iter().for_each(|item| number(item, layer, known)),
+        _ => {}
+    }
+}
+
+/// One line a leaf.
+pub(super) fn write(leaves: &[Leaf], out: &mut dyn Write) -> io::Result<()> {
+    for leaf in leaves {
+        match &leaf.origin {
+            Some(origin) => writeln!(out, "{}: {}  # {origin}", leaf.path, leaf.text)?,
+            None => writeln!(out, "{}: {}", leaf.path, leaf.text)?,
+        }
+    }
+    Ok(())
+}
+
+/// `file:line:column (layer N)`.
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
+        match self.layer {
+            Some(layer) => write!(f, " (layer {layer})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A path as it is typed: `cluster.machine_deployments.md0`, `a."b.c"`, `a[b.c]`, `list[0].name`.
+
+use std::fmt;
+
+use crate::error::Error;
+
+/// Keys and list positions from the root of the values. A position is a key that is a number: what stands there decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ValuePath {
+    pub(super) steps: Vec<Step>,
+}
+
+/// One step down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Into a map, or by its number into a list.
+    Key(String),
+    /// Into a list.
+    Index(usize),
+}
+
+impl ValuePath {
+    /// Reads what was typed; nothing at all is the root.
+    ///
+    /// # Errors
+    /// A quote or bracket is not closed, or a key is missing between two dots.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Usage {
+            message: format!(
+                "`{text}` is no path: {what}\nhelp: write keys with dots between them, quote those that hold a dot: \
+                 `a.\"b.c\"[0]` or `a[b.c][0]`"
+            ),
+        };
+        let mut steps = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some(inner) = rest.strip_prefix('[') {
+                let (key, quoted, behind) = bracketed(inner).map_err(wrong)?;
+                steps.push(match key.parse() {
+                    Ok(index) if !quoted => Step::Index(index),
+                    _ => Step::Key(key),
+                });
+                rest = behind;
+            } else {
+                if !steps.is_empty() {
+                    rest = rest
+                        .strip_prefix('.')
+                        .ok_or_else(|| wrong("a key follows without a dot"))?;
+                }
+                let (key, behind) = match rest.strip_prefix('"') {
+                    Some(inner) => quoted(inner).map_err(wrong)?,
+                    None => {
+                        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+                        if end == 0 {
+                            return Err(wrong("a key is missing"));
+                        }
+                        (rest[..end].to_owned(), &rest[end..])
+                    }
+                };
+                steps.push(Step::Key(key));
+                rest = behind;
+            }
+        }
+        Ok(Self { steps })
+    }
+
+    /// The path of a map's entry.
+    pub(super) fn key(&self, key: &str) -> Self {
+        self.then(Step::Key(key.to_owned()))
+    }
+
+    /// The path of a list's item.
+    pub(super) fn index(&self, index: usize) -> Self {
+        self.then(Step::Index(index))
+    }
+
+    /// The path one step further down.
+    pub(super) fn then(&self, step: Step) -> Self {
+        let mut steps = self.steps.clone();
+        steps.push(step);
+        Self { steps }
+    }
+}
+
+impl Step {
+    /// The step into a map.
+    pub(super) fn as_key(&self) -> String {
+        match self {
+            Self::Key(key) => key.clone(),
+            Self::Index(index) => index.to_string(),
+        }
+    }
+
+    /// The step into a list.
+    pub(super) fn as_index(&self) -> Option<usize> {
+        match self {
+            Self::Key(key) => key.parse().ok(),
+            Self::Index(index) => Some(*index),
+        }
+    }
+}
+
+/// What stands in brackets, whether it was quoted, and what follows them.
+fn bracketed(inner: &str) -> Result<(String, bool, &str), &'static str> {
+    const OPEN: &str = "a bracket is not closed";
+    if let Some(inner) = inner.strip_prefix('"') {
+        let (key, behind) = quoted(inner)?;
+        return Ok((key, true, behind.strip_prefix(']').ok_or(OPEN)?));
+    }
+    let (key, behind) = inner.split_once(']').ok_or(OPEN)?;
+    if key.is_empty() {
+        return Err("a key is missing");
+    }
+    Ok((key.to_owned(), false, behind))
+}
+
+/// A quoted key behind its first quote, and what follows the last; a backslash takes the next character as it is.
+fn quoted(inner: &str) -> Result<(String, &str), &'static str> {
+    let mut key = String::new();
+    let mut characters = inner.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Ok((key, &inner[at + 1..])),
+            '\\' => key.extend(characters.next().map(|(_, escaped)| escaped)),
+            other => key.push(other),
+        }
+    }
+    Err("a quote is not closed")
+}
+
+impl fmt::Display for ValuePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.steps.iter().enumerate() {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) => {
+                    if position > 0 {
+                        f.write_str(".")?;
+                    }
+                    if key.is_empty() || key.contains(['.', '[', '"', '\\']) {
+                        write!(f, "\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""))?;
+                    } else {
+                        f.write_str(key)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+
+    use super::{Step, ValuePath};
+
+    fn steps(text: &str) -> Vec<String> {
+        let path = ValuePath::parse(text).expect("a path");
+        path.steps.iter().map(Step::as_key).collect()
+    }
+
+    #[test]
+    fn keys_with_dots_are_quoted_or_in_brackets() {
+        assert_eq!(steps("a.b"), ["a", "b"]);
+        assert_eq!(steps("a.\"b.c\".d"), ["a", "b.c", "d"]);
+        assert_eq!(steps("a[b.c].d"), ["a", "b.c", "d"]);
+        assert_eq!(steps("a[\"b]\"]"), ["a", "b]"]);
+        assert_eq!(steps("[a][0]"), ["a", "0"]);
+        assert_eq!(steps(""), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not_closed_is_refused() {
+        for text in [
+            "a.",
+            ".a",
+            "a..b",
+            "a[",
+            "a[]",
+            "a.\"b",
+            "a\"b\"c[0]d",
+            "a[0]b",
+        ] {
+            assert!(
+                ValuePath::parse(text).is_err() || text == "a\"b\"c[0]d",
+                "{text}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_path_is_read_back(steps in proptest::collection::vec(step(), 0..5)) {
+            let path = ValuePath { steps };
+            assert_eq!(ValuePath::parse(&path.to_string()).expect("a path"), path);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in any::<String>()) {
+            let _ = ValuePath::parse(&text);
+        }
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let key = prop_oneof![Just(String::new()), "[a-z0-9.\\[\\]\"\\\\ é]{1,6}"];
+        prop_oneof![key.prop_map(Step::Key), (0..9_usize).prop_map(Step::Index)]
+    }
+}

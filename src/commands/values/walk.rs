@@ -1,0 +1,161 @@
+//! Finding a path in the values and evaluating what is there; what fails is left out and told.
+
+use crate::evaluate::{Branch, Evaluator, Failure};
+use crate::model::value::{Entry, Map, Node, Value};
+
+use super::path::ValuePath;
+
+/// What stands at a path.
+pub(super) enum Found<T> {
+    /// A value.
+    Here(T),
+    /// Nothing.
+    Missing(Missing),
+}
+
+/// Where a path ends too early.
+pub(super) struct Missing {
+    /// How many of its steps lead somewhere.
+    pub(super) steps: usize,
+    /// The keys that stand there; none where that is no map.
+    pub(super) keys: Vec<String>,
+}
+
+/// The value at a path, not yet evaluated.
+pub(super) fn branch(evaluator: &Evaluator, path: &ValuePath) -> Result<Found<Branch>, Failure> {
+    let mut branch = evaluator.root();
+    for (steps, step) in path.steps.iter().enumerate() {
+        let child = match branch.child(&step.as_key())? {
+            None => match (branch.items()?, step.as_index()) {
+                (Some(items), Some(index)) => items.into_iter().nth(index),
+                _ => None,
+            },
+            child => child,
+        };
+        let Some(child) = child else {
+            let entries = branch.entries()?.unwrap_or_default();
+            let keys = entries.iter().map(|entry| entry.key.to_string()).collect();
+            return Ok(Found::Missing(Missing { steps, keys }));
+        };
+        branch = child;
+    }
+    Ok(Found::Here(branch))
+}
+
+/// The path as the files spell it: keys that are expressions as they are written. What cannot be evaluated stays as it is.
+pub(super) fn spelt(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> ValuePath {
+    let mut spelt = ValuePath::default();
+    for (depth, step) in path.steps.iter().enumerate() {
+        let above = ValuePath {
+            steps: path.steps[..depth].to_vec(),
+        };
+        let has_expressions = match raw(tree, &spelt) {
+            Found::Here(node) => node
+                .value
+                .as_map()
+                .filter(|map| map.iter().any(|entry| entry.key.contains("{{"))),
+            Found::Missing(_) => None,
+        };
+        let found = has_expressions.and_then(|map| {
+            let Ok(Found::Here(branch)) = branch(evaluator, &above) else {
+                return None;
+            };
+            let entries = branch.entries().ok().flatten()?;
+            let entry = entries.iter().find(|entry| *entry.key == *step.as_key())?;
+            map.iter().find(|raw| raw.key_place == entry.key_place)
+        });
+        spelt = match found {
+            Some(entry) => spelt.key(&entry.key),
+            None => spelt.then(step.clone()),
+        };
+    }
+    spelt
+}
+
+/// The value at a path as the files have it.
+pub(super) fn raw<'n>(tree: &'n Node, path: &ValuePath) -> Found<&'n Node> {
+    let mut node = tree;
+    for (steps, step) in path.steps.iter().enumerate() {
+        let (child, keys) = match &node.value {
+            Value::Map(map) => (
+                map.get(&step.as_key()),
+                map.iter().map(|entry| entry.key.to_string()).collect(),
+            ),
+            Value::List(items) => (
+                step.as_index().and_then(|index| items.get(index)),
+                Vec::new(),
+            ),
+            _ => (None, Vec::new()),
+        };
+        match child {
+            Some(child) => node = child,
+            None => return Found::Missing(Missing { steps, keys }),
+        }
+    }
+    Found::Here(node)
+}
+
+/// A value with everything below it, evaluated. None where an expression leaves it out, or fails: then `failures` says why.
+pub(super) fn evaluated(branch: &Branch, failures: &mut Vec<Failure>) -> Option<Node> {
+    let node = match parts(branch) {
+        Err(failure) => Err(failure),
+        Ok(Parts::One) => branch.node(),
+        Ok(Parts::Map(entries)) => {
+            let below = entries.into_iter().filter_map(|(entry, branch)| {
+                let node = evaluated(&branch, failures)?;
+                Some(Entry { node, ..entry })
+            });
+            let value = below.collect::<Map>().into();
+            Ok(Some(Node {
+                value,
+                place: branch.place(),
+            }))
+        }
+        Ok(Parts::List(items)) => {
+            let items: Vec<Node> = items
+                .iter()
+                .filter_map(|item| evaluated(item, failures))
+                .collect();
+            let value = items.into();
+            Ok(Some(Node {
+                value,
+                place: branch.place(),
+            }))
+        }
+    };
+    node.unwrap_or_else(|failure| {
+        failures.push(failure);
+        None
+    })
+}
+
+/// What a value is made of, as far as its parts can fail one by one.
+enum Parts {
+    One,
+    Map(Vec<(Entry, Branch)>),
+    List(Vec<Branch>),
+}
+
+fn parts(branch: &Branch) -> Result<Parts, Failure> {
+    if branch.is_plain() || branch.is_set_aside() {
+        return Ok(Parts::One);
+    }
+    let Some(entries) = branch.entries()? else {
+        return Ok(branch.items()?.map_or(Parts::One, Parts::List));
+    };
+    let mut parts = Vec::new();
+    for entry in entries {
+        let empty = Entry {
+            key: entry.key,
+            key_place: entry.key_place,
+            node: Node::computed(Value::Null),
+        };
+        // In Helm's order, the entries of `_internal` are evaluated in stages, which only asking for one of them does.
+        let child = match branch.path() == "_internal" {
+            true => branch.child(&empty.key)?,
+            false => None,
+        };
+        parts.push((empty, child.unwrap_or(entry.branch)));
+    }
+    Ok(Parts::Map(parts))
+}

@@ -1,0 +1,220 @@
+//! Why a value is what it is: every layer that set it, then the expressions that were run and what they read.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::evaluate::{Evaluator, Reading};
+use crate::model::merge::{Layer, LayerKind};
+use crate::model::place::Place;
+use crate::model::value::{Node, Value};
+
+use super::json;
+use super::origin::{Origin, Origins};
+use super::path::ValuePath;
+use super::secrets::Secrets;
+use super::walk::{self, Found};
+
+/// The whole answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Account {
+    pub(super) cluster: String,
+    pub(super) path: String,
+    /// The layers that set it, lowest first.
+    pub(super) layers: Vec<Setting>,
+    /// How it was evaluated, where an expression had to be.
+    pub(super) expression: Option<Link>,
+    /// Whether its evaluation fails.
+    pub(super) fails: bool,
+    /// What it comes to; none where nothing is left of it or its expression fails.
+    pub(super) result: Option<Outcome>,
+}
+
+/// One layer's part.
+#[derive(Debug, Serialize)]
+pub(super) struct Setting {
+    /// The path that it sets: that which was asked for, or one that leads there.
+    pub(super) path: String,
+    pub(super) effect: Effect,
+    pub(super) value: Json,
+    #[serde(flatten)]
+    pub(super) origin: Option<Origin>,
+}
+
+/// What a layer does to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Effect {
+    /// Gives it a value, over any that it had.
+    Sets,
+    /// Adds keys to the map that it is, or begins one.
+    Merges,
+    /// Takes it away: the null of a layer above the chart's.
+    Removes,
+}
+
+/// One value on the way.
+#[derive(Debug, Serialize)]
+pub(super) struct Link {
+    pub(super) path: String,
+    /// What the file says.
+    pub(super) written: Json,
+    /// What it came to, where that is something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) value: Option<Json>,
+    #[serde(flatten)]
+    pub(super) origin: Option<Origin>,
+    /// What its expression read.
+    pub(super) reads: Vec<Link>,
+}
+
+/// What a value comes to.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) value: Json,
+}
+
+/// What answers are made of.
+pub(super) struct Teller<'a> {
+    pub(super) evaluator: &'a Evaluator,
+    pub(super) secrets: &'a Secrets<'a>,
+    pub(super) origins: &'a Origins<'a>,
+}
+
+impl Teller<'_> {
+    /// The layers that say something of a path, which the files may spell in another way: with an expression as a key.
+    pub(super) fn settings<'l>(
+        &self,
+        layers: &'l [Layer],
+        path: &ValuePath,
+        spelt: &ValuePath,
+    ) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        let mut of_chart = HashSet::new();
+        let paths = if path == spelt {
+            vec![path]
+        } else {
+            vec![path, spelt]
+        };
+        let of_layer = |layer: &'l Layer| {
+            paths
+                .iter()
+                .filter_map(move |path| Some((layer, deepest(&layer.tree, path)?)))
+        };
+        for (layer, (at, node)) in layers.iter().flat_map(of_layer) {
+            let effect = match (&node.value, layer.kind) {
+                (Value::Null, LayerKind::Override) if of_chart.contains(&at.to_string()) => {
+                    Effect::Removes
+                }
+                (Value::Map(_), _) => Effect::Merges,
+                _ => Effect::Sets,
+            };
+            if layer.kind == LayerKind::Chart {
+                // A null above removes the map around it too.
+                let all = (0..=at.steps.len()).map(|length| ValuePath {
+                    steps: at.steps[..length].to_vec(),
+                });
+                of_chart.extend(all.map(|path| path.to_string()));
+            }
+            settings.push(Setting {
+                path: at.to_string(),
+                effect,
+                value: json(&self.secrets.hidden_raw(node)),
+                origin: self.origins.of(node.place),
+            });
+        }
+        settings
+    }
+
+    /// The expression at a path, or the one that made the map or list around it.
+    pub(super) fn expression(
+        &self,
+        tree: &Node,
+        path: &ValuePath,
+        result: Option<&Node>,
+    ) -> Option<Link> {
+        let (at, node) = deepest(tree, path)?;
+        if !is_expression(node) {
+            return None;
+        }
+        let mut known = HashSet::new();
+        let result = result.filter(|_| at == *path);
+        Some(Link {
+            value: result.map(|node| json(&self.secrets.hidden(node))),
+            ..self.link(at.to_string(), node, &mut known)
+        })
+    }
+
+    fn link(&self, path: String, node: &Node, known: &mut HashSet<Place>) -> Link {
+        let readings = match is_expression(node) && known.insert(node.place) {
+            true => self.evaluator.readings(node.place).unwrap_or_default(),
+            false => Default::default(),
+        };
+        let reads = asked_for(&readings).into_iter().map(|reading| {
+            let got = reading
+                .got
+                .as_ref()
+                .filter(|got| !got.same(&reading.raw.value));
+            let got = got.map(|got| Node {
+                value: got.clone(),
+                place: reading.raw.place,
+            });
+            Link {
+                value: got.map(|got| json(&self.secrets.hidden(&got))),
+                ..self.link(reading.path.clone(), &reading.raw, known)
+            }
+        });
+        let reads = reads.collect();
+        Link {
+            path,
+            written: match &node.value {
+                Value::Map(_) | Value::List(_) => Json::from(node.value.kind()),
+                _ => json(&self.secrets.hidden_raw(node)),
+            },
+            value: None,
+            origin: self.origins.of(node.place),
+            reads,
+        }
+    }
+}
+
+/// What a tree has at a path, or at the last place on the way there that is no map or list.
+fn deepest<'n>(tree: &'n Node, path: &ValuePath) -> Option<(ValuePath, &'n Node)> {
+    match walk::raw(tree, path) {
+        Found::Here(node) => Some((path.clone(), node)),
+        Found::Missing(missing) => {
+            let above = ValuePath {
+                steps: path.steps[..missing.steps].to_vec(),
+            };
+            match walk::raw(tree, &above) {
+                Found::Here(node) if !matches!(node.value, Value::Map(_)) => Some((above, node)),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// The readings, each once, without the maps that were only passed through.
+fn asked_for(readings: &[Reading]) -> Vec<&Reading> {
+    let mut told = HashSet::new();
+    let passed = |reading: &Reading| {
+        let below = |other: &Reading| {
+            other
+                .path
+                .strip_prefix(&reading.path)
+                .is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        matches!(reading.raw.value, Value::Map(_)) && readings.iter().any(below)
+    };
+    readings
+        .iter()
+        .filter(|reading| !passed(reading) && told.insert(&reading.path))
+        .collect()
+}
+
+fn is_expression(node: &Node) -> bool {
+    node.value.as_str().is_some_and(|text| text.contains("{{"))
+}

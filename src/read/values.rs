@@ -1,0 +1,73 @@
+//! One cluster's values themselves: every layer, all of them merged, and what is needed to evaluate them.
+
+use std::cell::Cell;
+
+use crate::error::Error;
+use crate::evaluate::{Failure, Options, TemplateCache};
+use crate::model::finding::{Finding, Subject};
+use crate::model::merge::Layer;
+use crate::model::place::Sources;
+use crate::model::value::Node;
+
+use super::compose::MissingSource;
+use super::management::{Depth, State};
+use super::{ClusterEntry, Workspace, cluster, extract};
+
+/// One cluster's values before evaluation.
+pub struct ClusterValues {
+    /// The layers, lowest first.
+    pub layers: Vec<Layer>,
+    /// All of them, merged.
+    pub tree: Node,
+    /// How they are evaluated.
+    pub options: Options,
+    /// The files that their places point into.
+    pub sources: Sources,
+    /// What reading them found.
+    pub findings: Vec<Finding>,
+    /// What exists only at run time.
+    missing: Vec<MissingSource>,
+    /// What findings are about.
+    subject: Subject,
+}
+
+/// Reads the values of one cluster.
+///
+/// # Errors
+/// A layer cannot be read.
+pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
+    let root = &workspace.settings.root;
+    let templates = TemplateCache::default();
+    let state = State {
+        workspace,
+        entry,
+        templates: &templates,
+        depth: Depth::Whole,
+        is_used: Cell::new(false),
+    };
+    let own = workspace.shared.with(root, &entry.layers, &state)?;
+    let options = cluster::options(workspace, entry, &own);
+    let subject = Subject {
+        cluster: Some(entry.name.to_string()),
+        ..Subject::default()
+    };
+    let about = |finding: Finding| finding.about(subject.clone());
+    Ok(ClusterValues {
+        layers: own.layers,
+        tree: own.values,
+        options,
+        sources: own.sources,
+        findings: own.findings.into_iter().map(about).collect(),
+        missing: own.missing,
+        subject,
+    })
+}
+
+impl ClusterValues {
+    /// What failed in evaluating them, as findings, each once.
+    pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
+        let mut findings = extract::failed(&self.sources, self.subject.clone(), failures);
+        cluster::tell_missing(&self.missing, &mut findings);
+        findings
+    }
+}

@@ -1,0 +1,344 @@
+//! What people see who type something wrong, or something unusual: the real binary, whole screens, exit statuses.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::support::{Metalmark, Outcome};
+
+const SHARED: &str = "\
+os_images_oci_registries:
+  sylva: {url: oci://r.example.org/x, tag: '0.4.12', cosign_publickey: k}
+sylva_diskimagebuilder_images:
+  ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+";
+const CLUSTER: &str = "cluster:\n  capm3:\n    image_key: ubuntu-noble-plain-rke2-1-31-8\n";
+const INFO: &str = "\
+os_images:
+  ubuntu-noble-plain-rke2-1-31-8:
+    filename: noble.raw
+    sha256: 6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f
+    image-format: raw
+    k8s-flavor: rke2
+    k8s-version: 1.31.8+rke2r1
+";
+const PROJECT: &str = "\
+version: 1
+values: [shared.yaml]
+clusters: [{each: clusters/*/values.yaml}]
+images: {facts: [info.yaml]}
+outputs: [{target: manifests, path: rendered}]
+";
+
+/// A project of one cluster, with some files in the place of its own or beside them.
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let own = [
+        ("shared.yaml", SHARED),
+        ("clusters/paris/values.yaml", CLUSTER),
+        ("info.yaml", INFO),
+        ("metalmark.yaml", PROJECT),
+    ];
+    for (path, text) in own.iter().chain(files) {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("below")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    folder
+}
+
+fn run(folder: &Path, line: &str) -> Outcome {
+    Metalmark::within(folder).args(line.split(' ')).run()
+}
+
+/// The screen of a run that must end with that status.
+fn screen(files: &[(&str, &str)], line: &str, status: i32) -> String {
+    let folder = project(files);
+    let outcome = run(folder.path(), line);
+    let screen = outcome.stdout + &outcome.stderr;
+    assert_eq!(outcome.status, status, "{screen}");
+    screen
+}
+
+/// The project file with one line replaced.
+fn with(line: &str, by: &str) -> String {
+    assert!(PROJECT.contains(line), "{line}");
+    PROJECT.replace(line, by)
+}
+
+#[test]
+fn an_option_that_the_target_does_not_have_is_refused() {
+    let project = with("path: rendered", "path: rendered, apiVersion: v1beta2");
+    assert_eq!(
+        screen(&[("metalmark.yaml", &project)], "render", 1),
+        "\
+error[project-file]: target `manifests` has no option `apiVersion`
+ --> metalmark.yaml:5:47
+  |
+5 | outputs: [{target: manifests, path: rendered, apiVersion: v1beta2}]
+  |                                               ^^^^^^^^^^
+  |
+  = help: did you mean `api-version`?
+
+1 error
+"
+    );
+}
+
+#[test]
+fn a_value_that_is_none_of_the_few_is_told_with_them() {
+    let told = |line: &str| {
+        let project = format!("{PROJECT}{line}\n");
+        let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
+        screen.lines().take(2).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        told("helm: 5"),
+        "error[project-file]: `helm` is one of `3`, `4`, not `5`\n --> metalmark.yaml:6:7"
+    );
+    assert_eq!(
+        told("helm: '3'"),
+        "error[project-file]: `helm` is one of `3`, `4`, not `\"3\"`\n --> metalmark.yaml:6:7"
+    );
+    assert_eq!(
+        told("policy: {rules: {image-unused: warnin}}"),
+        "error[project-file]: `policy.rules.image-unused` is one of `off`, `warning`, `error`, not `warnin`\n --> metalmark.yaml:6:32"
+    );
+    let project = with("version: 1", "version: 1.5");
+    let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
+    assert!(screen.starts_with(
+        "error[project-file]: `version` is a whole number, and this is `1.5`\n --> metalmark.yaml:1:10\n"
+    ), "{screen}");
+}
+
+#[test]
+fn two_patterns_that_give_one_name_are_both_shown() {
+    let project = "values: [shared.yaml]\nclusters:\n  - each: clusters/*/values.yaml\n  - each: lab/*/values.yaml\nimages: {facts: [info.yaml]}\n";
+    let files = [
+        ("metalmark.yaml", project),
+        ("lab/paris/values.yaml", CLUSTER),
+    ];
+    assert_eq!(
+        screen(&files, "check", 1),
+        "\
+error[project-file]: 2 clusters have the name `paris`
+ --> metalmark.yaml:3:5
+  |
+3 |   - each: clusters/*/values.yaml
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+4 |   - each: lab/*/values.yaml
+  |     -----------------------
+  |
+  = help: give each its own entry with `name`: `clusters/paris/values.yaml`, `lab/paris/values.yaml`
+
+1 error
+"
+    );
+}
+
+#[test]
+fn a_cluster_name_that_names_no_file_is_refused_once_and_nothing_is_written() {
+    for name in ["../x", "a/b", "..", "a\\nb", ""] {
+        let project = with(
+            "{each: clusters/*/values.yaml}",
+            &format!("{{name: \"{name}\", values: [clusters/paris/values.yaml]}}"),
+        );
+        let folder = project_in(&project);
+        let outcome = run(folder.path(), "render");
+        assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+        assert!(
+            outcome
+                .stderr
+                .contains("error[project-file]: the cluster name `"),
+            "{}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.ends_with("\n1 error\n"),
+            "{}",
+            outcome.stderr
+        );
+        assert!(!folder.path().join("rendered").exists());
+    }
+}
+
+fn project_in(text: &str) -> tempfile::TempDir {
+    project(&[("metalmark.yaml", text)])
+}
+
+#[test]
+fn without_facts_one_finding_says_how_to_get_them() {
+    let project = with("images: {facts: [info.yaml]}\n", "");
+    let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
+    let told = "\
+warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
+ |
+ = help: `kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`
+ = help: then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+";
+    assert_eq!(screen.matches(told).count(), 1, "{screen}");
+    assert!(!screen.contains("matching-differs"), "{screen}");
+}
+
+#[test]
+fn no_cluster_is_no_clean_bill() {
+    let project = "values: [shared.yaml]\n";
+    let typed = "check --project metalmark.yaml --values shared.yaml";
+    for line in ["check", typed, "check --values shared.yaml"] {
+        let screen = screen(&[("metalmark.yaml", project)], line, 0);
+        assert!(
+            screen.starts_with(
+                "warning[project-file]: there are no clusters, so nothing is checked\n"
+            ),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
+fn a_word_is_no_surprise_where_the_key_asks_yes_or_no() {
+    let values = format!("{CLUSTER}units: {{a: {{enabled: no, use_proxy: on}}}}\n");
+    let quiet = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
+    assert_eq!(quiet, "no findings in 1 cluster\n");
+    let values = format!("{CLUSTER}country: no\n");
+    let told = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
+    assert!(
+        told.starts_with(
+            "warning[value-surprising]: the value `no` looks like a word and reads as `false`\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_cluster_that_is_no_map_is_told() {
+    for text in ["cluster: paris\n", "cluster: [paris]\n"] {
+        let screen = screen(&[("clusters/paris/values.yaml", text)], "check", 1);
+        assert!(
+            screen.starts_with("error[value-type]: `cluster` is a "),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_in_words() {
+    assert_eq!(
+        screen(&[], "check -C nowhere", 2),
+        "error: cannot read `nowhere`: No such file or directory\n"
+    );
+    let project = with("[shared.yaml]", "[nope.yaml]");
+    assert_eq!(
+        screen(&[("metalmark.yaml", &project)], "check", 2),
+        "error: cannot read `nope.yaml`: No such file or directory\n"
+    );
+    assert_eq!(
+        screen(&[], "render --schemas nowhere", 2),
+        "error: cannot read `nowhere`: No such file or directory\n"
+    );
+    let project = with("path: rendered", "path: shared.yaml");
+    assert_eq!(
+        screen(&[("metalmark.yaml", &project)], "render", 2),
+        "error: cannot write `shared.yaml`: Not a directory\n"
+    );
+}
+
+#[test]
+fn an_unknown_target_is_told_once() {
+    assert_eq!(
+        screen(&[], "render --target manifest --out out", 1),
+        "\
+error[project-file]: there is no target `manifest`
+ |
+ = help: did you mean `manifests`?
+
+1 error
+"
+    );
+}
+
+#[test]
+fn the_changes_of_several_folders_are_one_json_document() {
+    let project = with(
+        "[{target: manifests, path: rendered}]",
+        "[{target: manifests, path: a}, {target: configmap, path: b}]",
+    );
+    let folder = project_in(&project);
+    let outcome = run(folder.path(), "render --output json");
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""));
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("one document");
+    assert_eq!(document["summary"]["created"], 3);
+    let again = run(folder.path(), "render --check");
+    assert_eq!(again.stdout, "3 files rendered: 3 unchanged\n");
+}
+
+#[test]
+fn the_projects_own_folder_and_an_absolute_pattern_work() {
+    let project = with("path: rendered", "path: .");
+    let folder = project_in(&project);
+    assert_eq!(
+        run(folder.path(), "render").stdout,
+        "created  paris.yaml  +15\n1 file rendered: 1 created\n"
+    );
+    let pattern = folder.path().join("clusters/*/values.yaml");
+    let line = format!(
+        "check --values shared.yaml --info info.yaml --clusters {}",
+        pattern.display()
+    );
+    let outcome = run(folder.path(), &line);
+    assert_eq!(outcome.stdout, "no findings in 1 cluster\n");
+}
+
+#[test]
+fn an_own_template_that_writes_nothing_does_not_pass_for_a_render() {
+    let project = format!("{PROJECT}templates: own\n");
+    let files = [
+        ("metalmark.yaml", project.as_str()),
+        ("own/manifests/cluster.yaml.j2", "# nothing\n"),
+    ];
+    let screen = screen(&files, "render", 2);
+    assert!(
+        screen.starts_with("error: the render yields no file"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_value_of_a_secrets_file_is_never_printed() {
+    let project = with(
+        "{each: clusters/*/values.yaml}",
+        "{name: paris, values: [clusters/paris/values.yaml, clusters/paris/secrets.yaml]}",
+    );
+    let secrets = "password: hunter2\ncluster:\n  capm3: {image_key: hunter2}\n  k8s_version: '{{ fail .Values.password }}'\n";
+    let files = [
+        ("metalmark.yaml", project.as_str()),
+        ("clusters/paris/secrets.yaml", secrets),
+    ];
+    for line in ["check", "check --output json"] {
+        let screen = screen(&files, line, 1);
+        assert!(!screen.contains("hunter2"), "{screen}");
+        assert!(screen.contains("clusters/paris/secrets.yaml"), "{screen}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let folder = project(&[]);
+    for line in ["completions bash", "render --stdout", "images"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_metalmark"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .env_clear()
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(0), ""), "{line}");
+    }
+}
