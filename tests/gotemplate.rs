@@ -100,6 +100,19 @@ fn deep_nesting_takes_no_stack() {
 }
 
 #[test]
+fn what_json_cannot_hold_is_written_as_nothing() {
+    for text in [
+        "[{{ toYaml 1i }}]",
+        "[{{ toYaml (list 1 1i) }}]",
+        "[{{ toYaml (dict \"a\" (float64 \"NaN\")) }}]",
+        "[{{ toJson 1i }}]",
+    ] {
+        assert_eq!(run(text).ok().as_deref(), Some("[]"), "{text}");
+    }
+    assert!(run("{{ toYamlPretty 1i }}").is_err());
+}
+
+#[test]
 fn recursion_ends_with_the_limit_that_it_met() {
     on_small_stack(|| {
         let names = Names {

@@ -314,7 +314,7 @@ impl Grammar {
         }
     }
 
-    /// A call of what Helm and Sprig add.
+    /// A call of what Helm and Sprig add, but not `keys` and `values`: their order differs from run to run.
     fn function(&mut self, first: &str, second: &str) -> String {
         let of_one = [
             "upper",
@@ -340,8 +340,6 @@ impl Grammar {
             "reverse",
             "compact",
             "sortAlpha",
-            "keys",
-            "values",
             "sha256sum",
             "snakecase",
             "camelcase",

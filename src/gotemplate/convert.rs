@@ -84,6 +84,10 @@ fn convert(value: &Value, depth: usize) -> Result<model::Value, Error> {
             }
             entries.into_iter().collect::<model::Map>().into()
         }
+        Value::Object(object) if object.complex().is_some() => {
+            let message = "a complex number is nothing that JSON can hold";
+            return Err(Error::new(ErrorClass::Other, message));
+        }
         Value::Object(object) => convert(&object.plain(), depth + 1)?,
     })
 }

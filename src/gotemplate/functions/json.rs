@@ -52,8 +52,8 @@ fn lenient(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> 
 
 fn strict(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
     let written = write(call, html, layout)?;
-    let text =
-        written.ok_or_else(|| call.error(format!("`{}` of a number without digits", call.name)))?;
+    let text = written
+        .ok_or_else(|| call.error(format!("`{}` of a number that JSON cannot hold", call.name)))?;
     Ok(text.into())
 }
 
@@ -98,6 +98,7 @@ impl Writer {
             Value::String(text) => write_string(&mut self.out, text, self.html),
             Value::List(list) => self.list(&list.items, depth)?,
             Value::Map(map) => self.map(&map.entries()?, depth)?,
+            Value::Object(object) if object.complex().is_some() => self.unwritable = true,
             Value::Object(object) => self.value(&object.plain(), inner)?,
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::super::convert::{from_model, to_model};
 use super::super::function::{Call, Function, Type};
-use super::super::{Error, Value, format};
+use super::super::{Error, ErrorClass, Value, format};
 use super::json::{error_list, error_map, unmarshal_error};
 use crate::model::engine::Engine;
 use crate::model::place::Place;
@@ -22,7 +22,14 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let text = yaml::as_helm(&to_model(&call.value(0))?, lists);
+    let written = match to_model(&call.value(0)) {
+        // What JSON cannot hold is written as nothing.
+        Err(error) if error.class == ErrorClass::Other && call.name == "toYaml" => {
+            return Ok("".into());
+        }
+        written => written?,
+    };
+    let text = yaml::as_helm(&written, lists);
     call.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
