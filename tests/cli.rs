@@ -325,6 +325,25 @@ fn a_value_of_a_secrets_file_is_never_printed() {
 }
 
 #[test]
+fn a_secret_that_an_expression_elsewhere_prints_is_hidden() {
+    let project = with(
+        "{each: clusters/*/values.yaml}",
+        "{name: paris, values: [clusters/paris/secrets.yaml, own.yaml]}",
+    );
+    let files = [
+        ("metalmark.yaml", project.as_str()),
+        ("clusters/paris/secrets.yaml", "password: hunter2\n"),
+        (
+            "own.yaml",
+            "cluster: {k8s_version: '{{ fail .Values.password }}', capm3: {image_key: x}}\n",
+        ),
+    ];
+    let screen = screen(&files, "check", 1);
+    assert!(screen.contains("own.yaml:1"), "{screen}");
+    assert!(!screen.contains("hunter2"), "{screen}");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let folder = project(&[]);
     for line in ["completions bash", "render --stdout", "images"] {

@@ -56,9 +56,14 @@ fn secret_text(label: &Label) -> Option<String> {
 
 impl Finding {
     /// The finding without the values that it points at in files of secrets: no report may show them.
-    pub fn without_secrets(mut self) -> Self {
+    pub fn without_secrets(self) -> Self {
         let secrets: Vec<String> = self.labels.iter().filter_map(secret_text).collect();
-        for secret in &secrets {
+        self.hiding(&secrets)
+    }
+
+    /// The finding with these texts hidden in all that it says.
+    pub fn hiding(mut self, secrets: &[String]) -> Self {
+        for secret in secrets {
             let hide = |text: &mut String| *text = text.replace(secret.as_str(), HIDDEN);
             hide(&mut self.message);
             self.help.iter_mut().for_each(hide);

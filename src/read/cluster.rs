@@ -8,7 +8,8 @@ use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
 use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
-use crate::model::value::Node;
+use crate::model::place::Sources;
+use crate::model::value::{Node, Value};
 use crate::model::workspace::ClusterRead;
 
 use super::compose::MissingSource;
@@ -114,6 +115,7 @@ fn with_state(
         Arc::new(catalogue)
     };
     tell_missing(&own.missing, &mut findings);
+    let findings = without_secrets(findings, &own.values, &own.sources);
     Ok(ClusterRead {
         cluster,
         catalogue,
@@ -126,6 +128,36 @@ fn with_state(
 /// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
 fn is_placeholder(namespace: &str) -> bool {
     namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
+}
+
+/// The findings without the secrets that expressions printed into them, as `fail .Values.password` does.
+fn without_secrets(findings: Vec<Finding>, values: &Node, sources: &Sources) -> Vec<Finding> {
+    if findings.is_empty() {
+        return findings;
+    }
+    let mut secrets = Vec::new();
+    collect_secrets(values, sources, &mut secrets);
+    let hidden = findings.into_iter().map(|finding| finding.hiding(&secrets));
+    hidden.collect()
+}
+
+/// The texts of files of secrets. One or two letters are no secret, and hiding them would hide everything.
+fn collect_secrets(node: &Node, sources: &Sources, secrets: &mut Vec<String>) {
+    match &node.value {
+        Value::String(text) if text.len() > 2 => {
+            let source = sources.get(node.place.file);
+            if source.is_some_and(|source| source.secret) {
+                secrets.push(text.to_string());
+            }
+        }
+        Value::List(items) => items
+            .iter()
+            .for_each(|item| collect_secrets(item, sources, secrets)),
+        Value::Map(map) => map
+            .iter()
+            .for_each(|entry| collect_secrets(&entry.node, sources, secrets)),
+        _ => {}
+    }
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.

@@ -13,7 +13,6 @@ use super::keyed;
 use crate::programs::{find, missing};
 
 /// The folder of CRD files: `METALMARK_CRDS`, or one beside the repository.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn definitions() -> Option<Schemas> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/crds");
     let folder = std::env::var_os("METALMARK_CRDS").map_or(beside, PathBuf::from);
