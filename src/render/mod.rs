@@ -255,7 +255,7 @@ impl<'a> Renderer<'a> {
                 .render(&template, context::map(&Arc::new(file.context)))
             {
                 // An own template that writes no object leaves the file out: an empty one would prune like none.
-                Ok(text) if file.content == Content::Objects && documents::is_blank(&text) => {}
+                Ok(text) if file.content != Content::Yaml && documents::is_blank(&text) => {}
                 Ok(text) => {
                     let content = match file.content {
                         Content::TheseObjects(_) if self.overridden.contains(&template) => {
