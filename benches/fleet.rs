@@ -6,12 +6,11 @@
 //! one from ten thousand on.
 //! The peer runs where `python3` has PyYAML over libyaml. `SYLVA_CORE=FOLDER`, a checkout of sylva-core, adds the check of
 //! one cluster of the real chart's values.
-#![allow(
+#![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a benchmark prints its table"
 )]
-#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fmt::Write as _;
 use std::fs;
