@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::oci::Failure;
+
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -36,6 +38,12 @@ pub enum Error {
         /// What is wrong and what to type instead.
         message: String,
     },
+    /// Artifacts could not be had. All that failed of a batch, in the order asked.
+    #[error("{}", listed(failures))]
+    Fetch {
+        /// What failed, each with its advice.
+        failures: Vec<Failure>,
+    },
     /// What was to be printed could not be.
     #[error("cannot print: {}", reason(cause))]
     Print {
@@ -43,6 +51,12 @@ pub enum Error {
         #[from]
         cause: std::io::Error,
     },
+}
+
+/// Each failure on a line of its own, its advice below it.
+fn listed(failures: &[Failure]) -> String {
+    let lines: Vec<String> = failures.iter().map(Failure::to_string).collect();
+    lines.join("\n")
 }
 
 /// A path as people type it.

@@ -8,6 +8,7 @@ pub mod evaluate;
 pub mod gotemplate;
 pub mod model;
 pub mod objects;
+pub mod oci;
 pub mod providers;
 pub mod read;
 pub mod regexp;

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module may import the layers above its own line in this list, and modules named beside it only where
 /// [`SAME_LAYER`] says so.
 const LAYERS: &[&[&str]] = &[
-    &["error", "regexp"],
+    &["oci", "regexp"],
+    &["error"],
     &["model"],
     &["yaml"],
     &["gotemplate"],
+    &["layout", "registry", "signature"],
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
@@ -25,12 +27,19 @@ const TABLES: &[&str] = &["rules", "targets", "providers", "sources", "report"];
 
 /// What touches the world, and the only modules that may: disk, environment, streams.
 const WORLD: &[(&str, &[&str])] = &[
-    ("std::fs", &["read", "write", "sources"]),
-    ("fs::", &["read", "write", "sources"]),
+    (
+        "std::fs",
+        &["layout", "read", "registry", "write", "sources"],
+    ),
+    ("fs::", &["layout", "read", "registry", "write", "sources"]),
     ("walkdir", &["read"]),
     ("tempfile", &["write"]),
-    ("std::env", &["cli", "read"]),
-    ("std::net", &[]),
+    ("std::env", &["cli", "read", "registry"]),
+    ("std::net::Tcp", &[]),
+    ("tokio::", &["registry"]),
+    ("reqwest::", &["registry"]),
+    ("oci_client::", &["registry"]),
+    ("docker_credential::", &["registry"]),
     ("std::process", &["cli", "main"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),

@@ -1,0 +1,98 @@
+//! Digests of content: `sha256:<64 hex digits>`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256, Sha512};
+
+/// The digest of some bytes, spelt as registries spell it.
+///
+/// Source: image-spec, descriptor.md, "Digests": lower-case hex; sha256 and sha512 are the registered algorithms.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(Arc<str>);
+
+/// Why a text is no digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no digest: `sha256:` and 64 lower-case hex digits are")]
+pub struct DigestError {
+    text: String,
+}
+
+impl Digest {
+    /// The sha256 digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(format!("sha256:{}", hex(&Sha256::digest(bytes))).into())
+    }
+
+    /// Reads a digest.
+    ///
+    /// # Errors
+    /// It is none, or of an algorithm that is not sha256 or sha512.
+    pub fn parse(text: &str) -> Result<Self, DigestError> {
+        let digits = match text.split_once(':') {
+            Some(("sha256", hex)) if hex.len() == 64 => hex,
+            Some(("sha512", hex)) if hex.len() == 128 => hex,
+            _ => "",
+        };
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if digits.is_empty() || !digits.bytes().all(is_digit) {
+            let text = text.to_owned();
+            return Err(DigestError { text });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The whole text, `sha256:…`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The hex digits alone.
+    pub fn hex(&self) -> &str {
+        self.0.split_once(':').map_or("", |(_, hex)| hex)
+    }
+
+    /// Whether the bytes have this digest.
+    pub fn is_of(&self, bytes: &[u8]) -> bool {
+        match self.0.starts_with("sha512:") {
+            true => self.hex() == hex(&Sha512::digest(bytes)),
+            false => *self == Self::of(bytes),
+        }
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Digest;
+
+    /// The digest of nothing, as the image-spec prints it.
+    const OF_NOTHING: &str =
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    #[test]
+    fn the_digest_of_bytes_is_spelt_as_registries_spell_it() {
+        assert_eq!(Digest::of(b"").as_str(), OF_NOTHING);
+        let parsed = Digest::parse(OF_NOTHING);
+        assert_eq!(parsed.as_ref(), Ok(&Digest::of(b"")));
+        assert!(parsed.is_ok_and(|digest| digest.is_of(b"") && !digest.is_of(b"x")));
+    }
+
+    #[test]
+    fn what_is_no_digest_is_refused() {
+        let upper = OF_NOTHING.to_uppercase();
+        let short = &OF_NOTHING[..70];
+        for text in ["", "sha256:", "md5:00", "sha256", &upper, short] {
+            assert!(Digest::parse(text).is_err(), "{text}");
+        }
+    }
+}

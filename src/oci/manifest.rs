@@ -1,0 +1,205 @@
+//! Manifests and indexes, read from the very bytes that their digest names.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::digest::Digest;
+
+/// The longest manifest that is read, in bytes: what registries promise to take (distribution-spec, "Pushing manifests").
+pub const MANIFEST_LIMIT: usize = 4 << 20;
+
+/// A manifest or an index as it came.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The digest, computed from the bytes.
+    pub digest: Digest,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What they say.
+    pub content: Content,
+    /// Where it was had, where that is not the registry of its reference: a mirror's reference, or a layout's folder.
+    pub mirror: Option<String>,
+}
+
+/// What a manifest says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// One artifact.
+    Image {
+        /// The descriptor of its configuration.
+        config: Descriptor,
+        /// The descriptors of its layers, in order.
+        layers: Vec<Descriptor>,
+        /// Its annotations.
+        annotations: BTreeMap<String, String>,
+        /// What sort of artifact it is, where it says so.
+        artifact_type: Option<String>,
+        /// The manifest that it refers to.
+        subject: Option<Descriptor>,
+    },
+    /// One artifact for each platform.
+    Index {
+        /// The descriptors of the manifests.
+        manifests: Vec<Descriptor>,
+        /// Its annotations.
+        annotations: BTreeMap<String, String>,
+    },
+}
+
+/// What a descriptor says of some content.
+///
+/// Source: image-spec, descriptor.md.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawDescriptor")]
+pub struct Descriptor {
+    /// Its media type.
+    pub media_type: String,
+    /// Its digest.
+    pub digest: Digest,
+    /// Its length in bytes.
+    pub size: u64,
+    /// Its annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// `arm64`, `amd64`, where the content is for one architecture.
+    pub architecture: Option<String>,
+    /// What sort of artifact it is, in a list of referrers.
+    pub artifact_type: Option<String>,
+}
+
+/// Why bytes are no manifest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// More than [`MANIFEST_LIMIT`] bytes.
+    #[error("its manifest has {0} bytes, and at most {MANIFEST_LIMIT} are read")]
+    TooLarge(usize),
+    /// Not JSON, or JSON of another shape.
+    #[error("its manifest cannot be read: {0}")]
+    Malformed(String),
+}
+
+impl Manifest {
+    /// Reads a manifest or an index. Its media type is told by its fields: some registries send the wrong one.
+    ///
+    /// # Errors
+    /// The bytes are too many, or are neither.
+    pub fn read(bytes: Vec<u8>) -> Result<Self, ManifestError> {
+        if bytes.len() > MANIFEST_LIMIT {
+            return Err(ManifestError::TooLarge(bytes.len()));
+        }
+        let raw: RawManifest = serde_json::from_slice(&bytes)
+            .map_err(|error| ManifestError::Malformed(error.to_string()))?;
+        let content = match (raw.manifests, raw.config, raw.layers) {
+            (Some(manifests), None, None) => Content::Index {
+                manifests,
+                annotations: raw.annotations.unwrap_or_default(),
+            },
+            (None, Some(config), layers) => Content::Image {
+                config,
+                layers: layers.unwrap_or_default(),
+                annotations: raw.annotations.unwrap_or_default(),
+                artifact_type: raw.artifact_type,
+                subject: raw.subject,
+            },
+            _ => {
+                let reason = "it is neither an image manifest nor an index".to_owned();
+                return Err(ManifestError::Malformed(reason));
+            }
+        };
+        Ok(Self {
+            digest: Digest::of(&bytes),
+            bytes,
+            content,
+            mirror: None,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawManifest {
+    manifests: Option<Vec<Descriptor>>,
+    config: Option<Descriptor>,
+    layers: Option<Vec<Descriptor>>,
+    annotations: Option<BTreeMap<String, String>>,
+    artifact_type: Option<String>,
+    subject: Option<Descriptor>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawDescriptor {
+    media_type: String,
+    digest: String,
+    size: u64,
+    annotations: Option<BTreeMap<String, String>>,
+    platform: Option<RawPlatform>,
+    artifact_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawPlatform {
+    architecture: String,
+}
+
+impl TryFrom<RawDescriptor> for Descriptor {
+    type Error = super::digest::DigestError;
+
+    fn try_from(raw: RawDescriptor) -> Result<Self, Self::Error> {
+        Ok(Self {
+            media_type: raw.media_type,
+            digest: Digest::parse(&raw.digest)?,
+            size: raw.size,
+            annotations: raw.annotations.unwrap_or_default(),
+            architecture: raw.platform.map(|platform| platform.architecture),
+            artifact_type: raw.artifact_type,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Content, Digest, MANIFEST_LIMIT, Manifest, ManifestError};
+
+    fn descriptor() -> String {
+        let digest = Digest::of(b"");
+        format!(r#"{{"mediaType":"application/octet-stream","digest":"{digest}","size":0}}"#)
+    }
+
+    #[test]
+    fn a_manifest_tells_its_layers_and_annotations() {
+        let layer = descriptor();
+        let text = format!(
+            r#"{{"schemaVersion":2,"config":{layer},"layers":[{layer}],"annotations":{{"a":"b"}}}}"#
+        );
+        let manifest = Manifest::read(text.clone().into_bytes()).expect("a manifest");
+        assert_eq!(manifest.digest, Digest::of(text.as_bytes()));
+        let Content::Image {
+            layers,
+            annotations,
+            ..
+        } = manifest.content
+        else {
+            panic!("an image");
+        };
+        assert_eq!(layers.len(), 1);
+        assert_eq!(annotations["a"], "b");
+    }
+
+    #[test]
+    fn an_index_is_told_from_a_manifest() {
+        let text = format!(r#"{{"schemaVersion":2,"manifests":[{}]}}"#, descriptor());
+        let manifest = Manifest::read(text.into_bytes()).expect("an index");
+        assert!(matches!(manifest.content, Content::Index { .. }));
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        for text in ["", "[]", "{}", r#"{"config":{"digest":"x"}}"#, "<html>"] {
+            let read = Manifest::read(text.as_bytes().to_vec());
+            assert!(matches!(read, Err(ManifestError::Malformed(_))), "{text}");
+        }
+        let read = Manifest::read(vec![b' '; MANIFEST_LIMIT + 1]);
+        assert!(matches!(read, Err(ManifestError::TooLarge(_))));
+    }
+}

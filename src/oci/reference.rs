@@ -1,0 +1,233 @@
+//! References: `oci://registry/repository:tag@digest`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::digest::Digest;
+
+/// The scheme that Helm values, Flux and Argo CD write before a registry's name.
+pub const SCHEME: &str = "oci://";
+
+/// What names an artifact in a registry. The registry is always spelt out: no Docker Hub by default.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reference {
+    /// The registry's host, with its port where it has one.
+    pub registry: Arc<str>,
+    /// The repository: `/` between lower-case names.
+    pub repository: Arc<str>,
+    /// The tag, where one is written.
+    pub tag: Option<Arc<str>>,
+    /// The digest, where one is written; it wins over the tag.
+    pub digest: Option<Digest>,
+}
+
+/// What a reference asks a registry for: the text behind `manifests/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// A name that may move.
+    Tag(&'a str),
+    /// Content that cannot.
+    Digest(&'a Digest),
+}
+
+/// Why a text is no reference.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no OCI reference: {reason}")]
+pub struct ReferenceError {
+    text: String,
+    reason: String,
+}
+
+impl Reference {
+    /// Reads `oci://registry/repository[:tag][@digest]`; the scheme may be left out.
+    ///
+    /// # Errors
+    /// There is no registry or no repository; a part is not spelt as the distribution-spec demands.
+    pub fn parse(text: &str) -> Result<Self, ReferenceError> {
+        let error = |reason: &str| ReferenceError {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let rest = match text.split_at_checked(SCHEME.len()) {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case(SCHEME) => rest,
+            _ => text,
+        };
+        let (rest, digest) = match rest.split_once('@') {
+            Some((rest, digest)) => {
+                let digest = Digest::parse(digest).map_err(|fault| error(&fault.to_string()))?;
+                (rest, Some(digest))
+            }
+            None => (rest, None),
+        };
+        let (registry, path) = rest
+            .split_once('/')
+            .ok_or_else(|| error("a repository stands behind the registry and a `/`"))?;
+        if !is_registry(registry) {
+            return Err(error("it starts with the registry's host name"));
+        }
+        let last = path.rfind('/').map_or(0, |slash| slash + 1);
+        let (repository, tag) = match path[last..].find(':') {
+            Some(colon) => (&path[..last + colon], Some(&path[last + colon + 1..])),
+            None => (path, None),
+        };
+        if !is_repository(repository) {
+            return Err(error(
+                "a repository is lower-case letters, digits, `.`, `_`, `-` and `/`",
+            ));
+        }
+        if !tag.is_none_or(is_tag) {
+            return Err(error(
+                "a tag is at most 128 letters, digits, `_`, `.` and `-`",
+            ));
+        }
+        Ok(Self {
+            registry: registry.into(),
+            repository: repository.into(),
+            tag: tag.map(Into::into),
+            digest,
+        })
+    }
+
+    /// What it asks for: the digest before the tag, `latest` where it has neither.
+    pub fn target(&self) -> Target<'_> {
+        match (&self.digest, &self.tag) {
+            (Some(digest), _) => Target::Digest(digest),
+            (None, tag) => Target::Tag(tag.as_deref().unwrap_or("latest")),
+        }
+    }
+
+    /// The same artifact by that digest, its tag kept for people to read.
+    pub fn at(&self, digest: &Digest) -> Self {
+        Self {
+            digest: Some(digest.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Another tag of the same repository.
+    pub fn tagged(&self, tag: &str) -> Self {
+        Self {
+            tag: Some(tag.into()),
+            digest: None,
+            ..self.clone()
+        }
+    }
+
+    /// `registry/repository`, without scheme, tag and digest.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.registry, self.repository)
+    }
+}
+
+/// With its scheme, as values write it.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}/{}", self.registry, self.repository)?;
+        if let Some(tag) = &self.tag {
+            write!(f, ":{tag}")?;
+        }
+        self.digest
+            .iter()
+            .try_for_each(|digest| write!(f, "@{digest}"))
+    }
+}
+
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tag(tag) => f.write_str(tag),
+            Self::Digest(digest) => digest.fmt(f),
+        }
+    }
+}
+
+/// A host name or address, perhaps with a port.
+fn is_registry(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => {
+            let is_address = address.parse::<std::net::Ipv6Addr>().is_ok();
+            (if is_address { "v6" } else { "" }, port.strip_prefix(':'))
+        }
+        None => match text.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (text, None),
+        },
+    };
+    let label = |label: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        !label.is_empty()
+            && label.bytes().all(plain)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    host.split('.').all(label) && port.is_none_or(|port| port.parse::<u16>().is_ok())
+}
+
+/// `[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/…)*` (distribution-spec, "Pulling manifests").
+fn is_repository(text: &str) -> bool {
+    let component = |part: &str| {
+        let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let mut separators = part.split(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+        part.bytes().next().is_some_and(is_word)
+            && part.bytes().last().is_some_and(is_word)
+            && separators.all(|between| {
+                matches!(between, "" | "." | "_" | "__") || between.bytes().all(|byte| byte == b'-')
+            })
+    };
+    text.len() <= 255 && text.split('/').all(component)
+}
+
+/// `[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}` (distribution-spec, "Pulling manifests").
+fn is_tag(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=128).contains(&text.len()) && text.bytes().all(inner) && !text.starts_with(['.', '-'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Digest, Reference, Target};
+
+    #[test]
+    fn a_reference_is_read_and_written() {
+        let digest = Digest::of(b"");
+        let whole = format!("oci://registry.example.org:5000/os/noble:0.4.12@{digest}");
+        for text in [
+            "oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12",
+            "oci://localhost:5000/a__b/c.d/e---f:v1_2",
+            "oci://[::1]:5000/a",
+            &whole,
+        ] {
+            let parsed = Reference::parse(text).expect(text);
+            assert_eq!(parsed.to_string(), text);
+        }
+        let parsed = Reference::parse(&whole).expect("a reference");
+        assert_eq!(parsed.target(), Target::Digest(&digest));
+        assert_eq!(&*parsed.repository, "os/noble");
+        assert_eq!(parsed.tagged("1").target(), Target::Tag("1"));
+        let bare = Reference::parse("r.example/a").expect("a reference");
+        assert_eq!(bare.target(), Target::Tag("latest"));
+    }
+
+    #[test]
+    fn what_is_no_reference_is_refused() {
+        for text in [
+            "",
+            "oci://",
+            "oci://r",
+            "oci://r/",
+            "oci:///a",
+            "oci://r/A",
+            "oci://r/a..b",
+            "oci://r/a___b",
+            "oci://r/-a",
+            "oci://r/a:",
+            "oci://r/a:.x",
+            "oci://r/a@sha256:00",
+            "oci://r:port/a",
+            "oci://r/../a",
+            "https://r/a",
+        ] {
+            assert!(Reference::parse(text).is_err(), "{text}");
+        }
+    }
+}
