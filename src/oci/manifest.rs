@@ -28,7 +28,7 @@ pub enum Content {
     /// One artifact.
     Image {
         /// The descriptor of its configuration.
-        config: Descriptor,
+        config: Box<Descriptor>,
         /// The descriptors of its layers, in order.
         layers: Vec<Descriptor>,
         /// Its annotations.
@@ -36,7 +36,7 @@ pub enum Content {
         /// What sort of artifact it is, where it says so.
         artifact_type: Option<String>,
         /// The manifest that it refers to.
-        subject: Option<Descriptor>,
+        subject: Option<Box<Descriptor>>,
     },
     /// One artifact for each platform.
     Index {
@@ -95,11 +95,11 @@ impl Manifest {
                 annotations: raw.annotations.unwrap_or_default(),
             },
             (None, Some(config), layers) => Content::Image {
-                config,
+                config: Box::new(config),
                 layers: layers.unwrap_or_default(),
                 annotations: raw.annotations.unwrap_or_default(),
                 artifact_type: raw.artifact_type,
-                subject: raw.subject,
+                subject: raw.subject.map(Box::new),
             },
             _ => {
                 let reason = "it is neither an image manifest nor an index".to_owned();
