@@ -9,9 +9,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
-use args::{Arguments, Command};
+use args::Arguments;
 
 /// The usage was wrong, or the world failed.
 const FAILED: u8 = 2;
@@ -20,10 +19,12 @@ const FAILED: u8 = 2;
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let mut terminal = terminal::open(arguments.color);
-    let outcome = dispatch(&arguments, &mut terminal).and_then(|verdict| {
-        terminal.out.flush()?;
-        Ok(verdict)
-    });
+    let outcome = today::today()
+        .and_then(|today| arguments.run(today, &mut terminal))
+        .and_then(|verdict| {
+            terminal.out.flush()?;
+            Ok(verdict)
+        });
     let status = match outcome {
         Ok(verdict) => verdict.status(),
         // Whoever read our output has read enough.
@@ -36,38 +37,4 @@ pub fn run() -> ExitCode {
     // Nothing is left to tell anyone when stderr itself is gone.
     let _ = terminal.err.flush();
     ExitCode::from(status)
-}
-
-fn dispatch(arguments: &Arguments, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let today = today::today()?;
-    let place = &arguments.place;
-    match &arguments.command {
-        Command::Render(render) => {
-            commands::render(&render.request(place), &render.options(today), terminal)
-        }
-        Command::Check(check) => commands::check(
-            &check.workspace.request(place),
-            &check.options(today),
-            terminal,
-        ),
-        Command::Images(images) => commands::images(
-            &images.workspace.request(place),
-            &images.options(today),
-            terminal,
-        ),
-        Command::Explain(explain) => commands::explain(
-            &explain.workspace.request(place),
-            &explain.options(today),
-            terminal,
-        ),
-        Command::Values(values) => commands::values(
-            &values.workspace.request(place),
-            &values.options(today),
-            terminal,
-        ),
-        Command::Completions(completions) => {
-            terminal.out.write_all(&completions.script())?;
-            Ok(Verdict::Clean)
-        }
-    }
 }

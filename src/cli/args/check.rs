@@ -1,0 +1,40 @@
+//! `metalmark check` on the command line.
+
+use clap::Args;
+
+use super::report::ReportArguments;
+use super::workspace::{ProjectArguments, WorkspaceArguments};
+use crate::commands::{self, CheckOptions, Terminal, Verdict};
+use crate::error::Error;
+use crate::model::policy::Date;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    workspace: WorkspaceArguments,
+}
+
+impl CheckArguments {
+    /// Runs the command.
+    pub(in crate::cli) fn run(
+        &self,
+        place: &ProjectArguments,
+        today: Date,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        commands::check(
+            &self.workspace.request(place),
+            &self.options(today),
+            terminal,
+        )
+    }
+
+    fn options(&self, today: Date) -> CheckOptions {
+        CheckOptions {
+            format: self.report.format(),
+            today,
+        }
+    }
+}

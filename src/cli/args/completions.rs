@@ -1,0 +1,35 @@
+//! `metalmark completions` on the command line.
+
+use std::io::Write;
+
+use clap::{Args, CommandFactory};
+
+use super::Arguments;
+use crate::commands::{Terminal, Verdict};
+use crate::error::Error;
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionArguments {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+impl CompletionArguments {
+    /// Prints the script.
+    pub(in crate::cli) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        terminal.out.write_all(&self.script())?;
+        Ok(Verdict::Clean)
+    }
+
+    /// The script. In memory first: the generator panics where it cannot write.
+    fn script(&self) -> Vec<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(
+            self.shell,
+            &mut Arguments::command(),
+            "metalmark",
+            &mut script,
+        );
+        script
+    }
+}

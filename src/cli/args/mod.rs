@@ -1,0 +1,61 @@
+//! The command line as clap reads it, and what it means to the stages: one file a command.
+
+mod check;
+mod completions;
+mod explain;
+mod images;
+mod render;
+mod report;
+mod values;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+use super::terminal::Color;
+use crate::commands::{Terminal, Verdict};
+use crate::error::Error;
+use crate::model::policy::Date;
+
+/// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: workspace::ProjectArguments,
+    /// When to use colours; `auto` means on a terminal where NO_COLOR is not set.
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Everywhere")]
+    pub(super) color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Checks everything and writes the manifests.
+    Render(render::RenderArguments),
+    /// Checks everything and writes nothing.
+    Check(check::CheckArguments),
+    /// Lists the image catalogue: facts, references, and who uses what.
+    Images(images::ImagesArguments),
+    /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
+    Explain(explain::ExplainArguments),
+    /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
+    Values(values::ValuesArguments),
+    /// Prints a completion script for a shell.
+    Completions(completions::CompletionArguments),
+}
+
+impl Arguments {
+    /// Runs the command that was typed.
+    pub(super) fn run(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        let place = &self.place;
+        match &self.command {
+            Command::Render(render) => render.run(place, today, terminal),
+            Command::Check(check) => check.run(place, today, terminal),
+            Command::Images(images) => images.run(place, today, terminal),
+            Command::Explain(explain) => explain.run(place, today, terminal),
+            Command::Values(values) => values.run(place, today, terminal),
+            Command::Completions(completions) => completions.run(terminal),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Where the project is, and the flags that stand for one.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::model::matching::Matching;
+use crate::model::workspace::ChecksumStyle;
+use crate::read::{Flags, Request};
+
+/// Where the project is.
+#[derive(Debug, Args)]
+pub(super) struct ProjectArguments {
+    /// Run as if started in this folder.
+    #[arg(
+        short = 'C',
+        value_name = "DIR",
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    directory: Option<PathBuf>,
+    /// The project file; else `metalmark.yaml` in the working directory or the nearest folder above it.
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
+    project: Option<PathBuf>,
+}
+
+/// Which values make which clusters. With none of these, the project file says it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workspace without a project file")]
+pub(super) struct WorkspaceArguments {
+    /// A values file that every cluster shares, lowest first; the first one is the chart's own values.yaml.
+    #[arg(long, value_name = "FILE")]
+    values: Vec<String>,
+    /// A pattern of values files: one cluster a match, named by the file's folder.
+    #[arg(long, value_name = "GLOB")]
+    clusters: Vec<String>,
+    /// A file with image facts, such as an os-images-info ConfigMap.
+    #[arg(long, value_name = "FILE")]
+    info: Vec<String>,
+    /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
+    #[arg(long, value_name = "TEMPLATE")]
+    image_url: Option<String>,
+    /// Stamp checksums as literals or as the URL of a checksum file.
+    #[arg(long, value_name = "STYLE")]
+    checksum: Option<Checksum>,
+    /// Serve every image of the catalogue, whoever uses it.
+    #[arg(long)]
+    all_images: bool,
+    /// How selectors compare Kubernetes versions.
+    #[arg(long, value_name = "MODE")]
+    matching: Option<MatchingMode>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Checksum {
+    Literal,
+    Url,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MatchingMode {
+    Exact,
+    Normalised,
+}
+
+impl WorkspaceArguments {
+    /// What the stages are asked for.
+    pub(super) fn request(&self, place: &ProjectArguments) -> Request {
+        Request {
+            directory: place.directory.clone(),
+            project: place.project.clone(),
+            flags: Flags {
+                values: self.values.clone(),
+                clusters: self.clusters.clone(),
+                info: self.info.clone(),
+                image_url: self.image_url.clone(),
+                checksum: self.checksum.map(|style| match style {
+                    Checksum::Literal => ChecksumStyle::Literal,
+                    Checksum::Url => ChecksumStyle::Url,
+                }),
+                all_images: self.all_images,
+                matching: self.matching.map(|mode| match mode {
+                    MatchingMode::Exact => Matching::Exact,
+                    MatchingMode::Normalised => Matching::Normalised,
+                }),
+                ..Flags::default()
+            },
+        }
+    }
+}
