@@ -9,6 +9,7 @@ pub mod finding;
 pub mod image;
 pub mod integer;
 pub mod json;
+pub mod lock;
 pub mod manifest;
 pub mod matching;
 pub mod merge;

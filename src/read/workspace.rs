@@ -9,6 +9,7 @@ use walkdir::WalkDir;
 use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::rules;
 use crate::schema::Schemas;
@@ -78,6 +79,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     } else {
         &flags.info
     };
+    let (lock, facts) = with_lock(&root, facts);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
     let schemas = match schemas {
@@ -99,7 +101,8 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
-        facts: facts.iter().map(PathBuf::from).collect(),
+        facts,
+        lock,
         templates: templates
             .map(|folder| texts(&root.join(folder), |_| true))
             .transpose()?
@@ -107,6 +110,22 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         schemas,
         findings: project.findings,
     })
+}
+
+/// Where the lock is, and the files with image facts with it first: one that the project names, wherever its name says that
+/// it is one, else the one beside the project file, where it exists.
+fn with_lock(root: &Path, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
+    let mut facts: Vec<PathBuf> = facts.iter().map(PathBuf::from).collect();
+    let is_lock = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "lock")
+    };
+    let named = facts.iter().position(is_lock);
+    let lock = named.map_or_else(|| PathBuf::from(LOCK_FILE), |index| facts.remove(index));
+    if named.is_some() || std::fs::symlink_metadata(root.join(&lock)).is_ok() {
+        facts.insert(0, lock.clone());
+    }
+    (lock, facts)
 }
 
 /// The project file as found, or an empty one where flags stand for it.
