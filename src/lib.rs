@@ -6,6 +6,7 @@ pub mod commands;
 pub mod error;
 pub mod evaluate;
 pub mod gotemplate;
+pub mod layout;
 pub mod model;
 pub mod objects;
 pub mod oci;
