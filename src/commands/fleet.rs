@@ -157,6 +157,7 @@ fn conclude<T>(
         sources: &shared.sources,
         settings: &workspace.settings,
         facts_given: !workspace.facts.is_empty(),
+        lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);
@@ -188,6 +189,11 @@ fn uses(view: &ClusterView) -> ImageUse {
         cluster: Arc::clone(&view.cluster.name),
         pools: chosen.collect(),
         served: view.served.clone(),
+        locked: view
+            .images
+            .values()
+            .filter_map(|image| Some(image.digest.as_ref()?.place.start))
+            .collect(),
     }
 }
 

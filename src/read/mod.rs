@@ -24,6 +24,7 @@ use std::sync::Arc;
 use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
@@ -65,6 +66,8 @@ pub struct Flags {
     pub all_images: bool,
     /// `--matching`
     pub matching: Option<Matching>,
+    /// `--frozen`
+    pub locking: Locking,
     /// `--target`
     pub targets: Vec<String>,
     /// `--out`
@@ -89,8 +92,10 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// What management clusters tell others at run time.
     management: management::Management,
-    /// The files with image facts, the strongest first, below the root.
+    /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
     pub facts: Vec<PathBuf>,
+    /// Where the lock is, or is to be written, below the root.
+    pub lock: PathBuf,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
