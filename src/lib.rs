@@ -6,6 +6,7 @@ pub mod commands;
 pub mod error;
 pub mod evaluate;
 pub mod gotemplate;
+pub mod layout;
 pub mod model;
 pub mod objects;
 pub mod oci;
@@ -18,6 +19,7 @@ pub mod report;
 pub mod resolve;
 pub mod rules;
 pub mod schema;
+pub mod signature;
 pub mod sources;
 pub mod targets;
 #[cfg(test)]

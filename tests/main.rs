@@ -8,6 +8,7 @@ mod evaluate;
 mod gotemplate;
 mod helm;
 mod layers;
+mod layout;
 mod limits;
 mod management;
 mod oracle;

@@ -1,5 +1,6 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
+pub(crate) mod layout;
 pub(crate) mod registry;
 
 use std::path::{Path, PathBuf};
