@@ -14,11 +14,13 @@ pub mod oci;
 pub mod providers;
 pub mod read;
 pub mod regexp;
+pub mod registry;
 pub mod render;
 pub mod report;
 pub mod resolve;
 pub mod rules;
 pub mod schema;
+pub mod signature;
 pub mod sources;
 pub mod targets;
 #[cfg(test)]
