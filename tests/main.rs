@@ -3,6 +3,7 @@
 mod architecture;
 mod charts;
 mod cli;
+mod cmp;
 mod compose;
 mod evaluate;
 mod gotemplate;

@@ -4,11 +4,13 @@
 mod cluster;
 mod clusters;
 pub mod compose;
+mod confined;
 mod extract;
 mod files;
 mod fleet;
 mod layers;
 mod management;
+mod objects;
 mod project;
 mod settings;
 mod typed;
@@ -29,7 +31,9 @@ use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
+pub use confined::project_file;
 pub use layers::Shared;
+pub use objects::objects;
 pub use typed::schema;
 pub use values::{ClusterValues, values};
 pub use workspace::workspace;
@@ -70,6 +74,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
+    pub confined: Option<PathBuf>,
 }
 
 /// Everything that is read before the first cluster.

@@ -16,7 +16,7 @@ use crate::schema::Schemas;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Request, Workspace, compose, files, fleet, layers, typed, unknown};
+use super::{Request, Workspace, compose, confined, files, fleet, layers, typed, unknown};
 
 /// The project file's name.
 const FILE: &str = "metalmark.yaml";
@@ -35,6 +35,9 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     }
     let mut project = open(request, &start)?;
     let root = project.root.clone();
+    if let Some(folder) = &request.flags.confined {
+        confined::check(&root, &project.file, folder)?;
+    }
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
@@ -122,7 +125,7 @@ fn open(request: &Request, start: &Path) -> Result<Project, Error> {
     let path = match &request.project {
         Some(named) => Some(start.join(named)),
         None if has_flags(request) => None,
-        None => Some(upwards(start).ok_or_else(no_project)?),
+        None => Some(upwards(start, None).ok_or_else(no_project)?),
     };
     let Some(path) = path else {
         return Ok(Project {
@@ -181,12 +184,12 @@ fn has_flags(request: &Request) -> bool {
     !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
 }
 
-/// The nearest project file, in this folder or above it.
-fn upwards(start: &Path) -> Option<PathBuf> {
+/// The nearest project file, in this folder or at most so many above it.
+pub(super) fn upwards(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let mut folder = start.to_owned();
     // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
-    for _ in 0..=limit {
+    for _ in 0..=steps.unwrap_or(limit).min(limit) {
         let file = folder.join(FILE);
         if file.is_file() {
             return Some(file);
