@@ -4,6 +4,7 @@ mod architecture;
 mod charts;
 mod cli;
 mod cmp;
+mod cmp_server;
 mod compose;
 mod evaluate;
 mod gotemplate;
