@@ -3,6 +3,8 @@
 mod architecture;
 mod charts;
 mod cli;
+mod cmp;
+mod cmp_server;
 mod compose;
 mod evaluate;
 mod gotemplate;

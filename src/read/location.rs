@@ -38,7 +38,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
                 file: None,
             });
         }
-        None => upwards(&start).ok_or_else(no_project)?,
+        None => project_file(&start, None).ok_or_else(no_project)?,
     };
     let root = path
         .parent()
@@ -70,12 +70,12 @@ fn has_flags(request: &Request) -> bool {
     !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
 }
 
-/// The nearest project file, in this folder or above it.
-fn upwards(start: &Path) -> Option<PathBuf> {
+/// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
+pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let mut folder = start.to_owned();
     // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
-    for _ in 0..=limit {
+    for _ in 0..=steps.unwrap_or(limit).min(limit) {
         let file = folder.join(PROJECT_FILE_NAME);
         if file.is_file() {
             return Some(file);

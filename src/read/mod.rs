@@ -4,12 +4,14 @@
 mod cluster;
 mod clusters;
 pub mod compose;
+mod confined;
 mod extract;
 mod files;
 mod fleet;
 mod layers;
 mod location;
 mod management;
+mod objects;
 mod project;
 mod settings;
 mod typed;
@@ -33,7 +35,8 @@ use crate::schema::Schemas;
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
-pub use location::{Location, PROJECT_FILE_NAME, location};
+pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
+pub use objects::objects;
 pub use typed::schema;
 pub use values::{ClusterValues, values};
 pub use workspace::{workspace, workspace_in};
@@ -76,6 +79,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
+    pub confined: Option<PathBuf>,
 }
 
 /// Everything that is read before the first cluster.

@@ -16,7 +16,7 @@ use crate::schema::Schemas;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Location, Request, Workspace, compose, files, fleet, layers, typed, unknown};
+use super::{Location, Request, Workspace, compose, confined, files, fleet, layers, typed, unknown};
 
 /// Reads the project and everything that its clusters share.
 ///
@@ -39,6 +39,9 @@ pub fn workspace_in(
 ) -> Result<Workspace, Error> {
     let mut project = open(location, &*tree)?;
     let root = &location.root;
+    if let Some(folder) = &request.flags.confined {
+        confined::check(root, &project.file, folder)?;
+    }
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),

@@ -40,6 +40,12 @@ impl Metalmark {
         self
     }
 
+    /// Sets variables.
+    pub(crate) fn envs(mut self, variables: &[(&str, &str)]) -> Self {
+        self.command.envs(variables.iter().copied());
+        self
+    }
+
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
     pub(crate) fn run(mut self) -> Outcome {
         let Output {

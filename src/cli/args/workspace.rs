@@ -25,6 +25,17 @@ pub(super) struct ProjectArguments {
     project: Option<PathBuf>,
 }
 
+impl ProjectArguments {
+    /// What the stages are asked for where only the project file says it.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            directory: self.directory.clone(),
+            project: self.project.clone(),
+            flags: Flags::default(),
+        }
+    }
+}
+
 /// Which values make which clusters. With none of these, the project file says it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workspace without a project file")]
