@@ -17,6 +17,7 @@ mod oracle_scalars;
 mod oracle_typed;
 mod programs;
 mod readme;
+mod reports;
 mod rules;
 mod schemas;
 mod support;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
+use super::report::FindingsArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::model::policy::Date;
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
-    report: ReportArguments,
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -33,7 +33,7 @@ impl CheckArguments {
 
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }
