@@ -21,6 +21,7 @@ mod oracle_typed;
 mod programs;
 mod readme;
 mod registry;
+mod reports;
 mod rules;
 mod schemas;
 mod support;

@@ -8,6 +8,7 @@ mod images;
 mod outputs;
 mod render;
 mod rendered;
+mod reporting;
 mod table;
 mod terminal;
 mod values;
@@ -16,10 +17,13 @@ pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
 pub use render::{RenderMode, RenderOptions, render};
+pub use reporting::{ReportFile, Reporting};
 pub use terminal::{Stream, Terminal};
 pub use values::{Show, Stage, ValuesOptions, values};
 
-/// The format of what a command prints.
+use crate::report::{self, REPORTS, Report};
+
+/// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
@@ -29,12 +33,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The report of that format.
-    fn name(self) -> &'static str {
-        match self {
+    /// The report that tells findings beside such an answer.
+    pub fn report(self) -> &'static dyn Report {
+        let name = match self {
             Self::Human => "human",
             Self::Json => "json",
-        }
+        };
+        report::by_name(name).unwrap_or(REPORTS[0])
     }
 }
 

@@ -16,7 +16,9 @@ use crate::schema::Schemas;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Location, Request, Workspace, compose, confined, files, fleet, layers, typed, unknown};
+use super::{
+    Location, Request, Workspace, compose, confined, files, fleet, layers, typed, unknown,
+};
 
 /// Reads the project and everything that its clusters share.
 ///

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
+use super::report::FindingsArguments;
 use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub(super) struct CheckArguments {
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
-    report: ReportArguments,
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -33,7 +33,7 @@ impl CheckArguments {
 
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
+use super::report::FindingsArguments;
 use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, RenderMode, RenderOptions, Terminal, Verdict};
 use crate::error::Error;
@@ -29,6 +29,9 @@ pub(super) struct RenderArguments {
     /// Write the clusters that are clean, even where others have errors.
     #[arg(long)]
     keep_going: bool,
+    /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
+    #[arg(long, conflicts_with = "stdout")]
+    fail_on_change: bool,
     /// Allow a render that yields nothing, which lets a GitOps engine delete everything.
     #[arg(long)]
     allow_empty: bool,
@@ -41,7 +44,7 @@ pub(super) struct RenderArguments {
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
-    report: ReportArguments,
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -77,8 +80,9 @@ impl RenderArguments {
             mode,
             adopt: self.adopt,
             keep_going: self.keep_going,
+            fail_on_change: self.fail_on_change,
             allow_empty: self.allow_empty,
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }
