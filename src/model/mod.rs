@@ -1,5 +1,6 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
+pub mod annotations;
 pub mod bytes;
 pub mod catalogue;
 pub mod checksum;
@@ -17,6 +18,7 @@ pub mod output_path;
 pub mod place;
 pub mod policy;
 pub mod proof;
+pub mod registries;
 pub mod selector;
 pub mod storage;
 pub mod suggest;
