@@ -18,6 +18,7 @@ pub mod report;
 pub mod resolve;
 pub mod rules;
 pub mod schema;
+pub mod signature;
 pub mod sources;
 pub mod targets;
 #[cfg(test)]
