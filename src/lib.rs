@@ -7,6 +7,7 @@ pub mod error;
 pub mod evaluate;
 pub mod gotemplate;
 pub mod layout;
+pub mod locking;
 pub mod model;
 pub mod objects;
 pub mod oci;

@@ -4,18 +4,23 @@ mod check;
 mod explain;
 mod fleet;
 mod images;
+mod lock;
 mod outputs;
 mod render;
+mod stores;
 mod table;
 mod terminal;
 mod values;
+mod verify;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
+pub use lock::{LockMode, LockOptions, lock};
 pub use render::{RenderMode, RenderOptions, render};
 pub use terminal::{Stream, Terminal};
 pub use values::{Show, Stage, ValuesOptions, values};
+pub use verify::{VerifyOptions, verify};
 
 /// The format of what a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

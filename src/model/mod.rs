@@ -20,6 +20,7 @@ pub mod place;
 pub mod policy;
 pub mod proof;
 pub mod selector;
+pub mod signing;
 pub mod storage;
 pub mod suggest;
 pub mod value;

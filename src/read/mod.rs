@@ -11,6 +11,7 @@ mod layers;
 mod management;
 mod project;
 mod settings;
+mod signing;
 mod typed;
 mod unknown;
 mod values;
@@ -31,6 +32,7 @@ use crate::schema::Schemas;
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
+pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use typed::schema;
 pub use values::{ClusterValues, values};
 pub use workspace::workspace;
@@ -93,6 +95,8 @@ pub struct Workspace {
     pub facts: Vec<PathBuf>,
     /// Where the lock is, or is to be written, below the root.
     pub lock: PathBuf,
+    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
+    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

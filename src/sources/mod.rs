@@ -1,21 +1,25 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! Here are the info file and the lock. A registry and an OCI layout answer the same question and get a file each beside them.
+//! A file each: the info file, the folder with an OCI image layout, the lock.
 
+mod artifact;
 mod info_file;
+mod layout_folder;
 mod lock_file;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::layout;
 use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::Lock;
 use crate::model::place::{Place, Source, Sources};
 
-pub use lock_file::text as lock_text;
+pub use artifact::{Artifact, artifacts};
+pub use lock_file::{bytes as lock_bytes, text as lock_text};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
@@ -57,6 +61,13 @@ pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>
     let mut lock = None;
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
+        if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
+            let folder = layout_folder::open(root, folder)?;
+            sources.push(Box::new(folder) as Box<dyn ImageSource>);
+            // It has no places; the files after it keep their numbers.
+            files.push(Arc::new(Source::new(shown, "")));
+            continue;
+        }
         let (path, file) = (root.join(path), Sources::facts_file(index));
         if index == 0 && path.extension().is_some_and(|name| name == "lock") {
             let read = lock_file::read(&path, &shown, file)?;

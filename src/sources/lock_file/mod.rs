@@ -82,14 +82,7 @@ pub(super) struct Read {
 /// # Errors
 /// The file cannot be read from disk.
 pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error> {
-    let bytes = match std::fs::read(path) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(cause) => {
-            let path = path.to_owned();
-            return Err(Error::Read { path, cause });
-        }
-        Ok(bytes) => bytes,
-    };
+    let bytes = bytes(path)?.unwrap_or_default();
     let (text, (lock, faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) if bytes.is_empty() => (text, Default::default()),
         Ok(text) => {
@@ -113,6 +106,21 @@ pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error
         source: Source::new(shown, text),
         faults,
     })
+}
+
+/// The bytes of a lock; none where there is none yet.
+///
+/// # Errors
+/// The file cannot be read from disk.
+pub fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::Read {
+            path: path.to_owned(),
+            cause,
+        }),
+    }
 }
 
 /// What to do about a lock that is lost.
