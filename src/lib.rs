@@ -8,6 +8,7 @@ pub mod evaluate;
 pub mod files;
 pub mod gotemplate;
 pub mod layout;
+pub mod locking;
 pub mod model;
 pub mod objects;
 pub mod oci;

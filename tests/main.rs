@@ -13,6 +13,7 @@ mod helm;
 mod layers;
 mod layout;
 mod limits;
+mod lock;
 mod management;
 mod oracle;
 mod oracle_expressions;

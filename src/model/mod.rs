@@ -21,6 +21,7 @@ pub mod policy;
 pub mod proof;
 pub mod registries;
 pub mod selector;
+pub mod signing;
 pub mod storage;
 pub mod suggest;
 pub mod value;

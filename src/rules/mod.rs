@@ -1,5 +1,6 @@
 //! The rules: every opinion that metalmark has, one file each.
 
+mod catalog_drift;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
@@ -37,7 +38,10 @@ mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;
 mod several_images_match;
+mod signature_invalid;
+mod signature_missing;
 mod storage_too_small;
+mod tag_moved;
 mod template_error;
 mod unknown_image;
 mod value_missing;
@@ -60,6 +64,7 @@ use crate::model::workspace::{ClusterView, Settings};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
+    &catalog_drift::CatalogDrift,
     &checksum_by_url::ChecksumByUrl,
     &checksum_malformed::ChecksumMalformed,
     &checksum_missing::ChecksumMissing,
@@ -97,7 +102,10 @@ pub const RULES: &[&dyn Rule] = &[
     &selector_key_unknown::SelectorKeyUnknown,
     &selector_too_broad::SelectorTooBroad,
     &several_images_match::SeveralImagesMatch,
+    &signature_invalid::SignatureInvalid,
+    &signature_missing::SignatureMissing,
     &storage_too_small::StorageTooSmall,
+    &tag_moved::TagMoved,
     &template_error::TemplateError,
     &unknown_image::UnknownImage,
     &value_missing::ValueMissing,

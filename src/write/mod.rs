@@ -16,9 +16,11 @@ mod join;
 mod plan;
 mod record;
 mod refusal;
+mod single;
 mod standing;
 
 pub use apply::{Step, apply, phases};
 pub use file::file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
+pub use single::file;

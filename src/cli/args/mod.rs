@@ -5,9 +5,11 @@ mod cmp;
 mod completions;
 mod explain;
 mod images;
+mod lock;
 mod render;
 mod report;
 mod values;
+mod verify;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -36,6 +38,10 @@ enum Command {
     Render(render::RenderArguments),
     /// Checks everything and writes nothing.
     Check(check::CheckArguments),
+    /// Asks the registries which bytes each image is, and keeps the answers in the lock.
+    Lock(lock::LockArguments),
+    /// Holds the lock against the registries: tags, signatures, facts.
+    Verify(verify::VerifyArguments),
     /// Lists the image catalogue: facts, references, and who uses what.
     Images(images::ImagesArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
@@ -55,6 +61,8 @@ impl Arguments {
         match &self.command {
             Command::Render(render) => render.run(place, today, terminal),
             Command::Check(check) => check.run(place, today, terminal),
+            Command::Lock(lock) => lock.run(place, today, terminal),
+            Command::Verify(verify) => verify.run(place, today, terminal),
             Command::Images(images) => images.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
