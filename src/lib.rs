@@ -7,6 +7,7 @@ pub mod error;
 pub mod evaluate;
 pub mod files;
 pub mod gotemplate;
+pub mod impact;
 pub mod model;
 pub mod objects;
 pub mod oci;

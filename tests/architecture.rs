@@ -17,7 +17,9 @@ const LAYERS: &[&[&str]] = &[
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
-    &["read", "resolve", "check", "render", "write", "report"],
+    &[
+        "read", "resolve", "check", "impact", "render", "write", "report",
+    ],
     &["commands"],
     &["cli"],
 ];
@@ -37,7 +39,7 @@ const WORLD: &[(&str, &[&str])] = &[
     ("reqwest::", &["registry"]),
     ("oci_client::", &["registry"]),
     ("docker_credential::", &["registry"]),
-    ("std::process", &["cli", "main"]),
+    ("std::process", &["cli", "files", "main"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),
     ("minijinja::", &["render"]),

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod explain;
 mod images;
+mod impact;
 mod render;
 mod report;
 mod values;
@@ -37,6 +38,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Lists the image catalogue: facts, references, and who uses what.
     Images(images::ImagesArguments),
+    /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
+    Impact(impact::ImpactArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
@@ -53,6 +56,7 @@ impl Arguments {
             Command::Render(render) => render.run(place, today, terminal),
             Command::Check(check) => check.run(place, today, terminal),
             Command::Images(images) => images.run(place, today, terminal),
+            Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
