@@ -9,6 +9,7 @@ pub mod files;
 pub mod gotemplate;
 pub mod layout;
 pub mod locking;
+pub mod impact;
 pub mod model;
 pub mod objects;
 pub mod oci;

@@ -6,6 +6,7 @@ mod completions;
 mod explain;
 mod images;
 mod lock;
+mod impact;
 mod render;
 mod report;
 mod values;
@@ -44,6 +45,8 @@ enum Command {
     Verify(verify::VerifyArguments),
     /// Lists the image catalogue: facts, references, and who uses what.
     Images(images::ImagesArguments),
+    /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
+    Impact(impact::ImpactArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
@@ -64,6 +67,7 @@ impl Arguments {
             Command::Lock(lock) => lock.run(place, today, terminal),
             Command::Verify(verify) => verify.run(place, today, terminal),
             Command::Images(images) => images.run(place, today, terminal),
+            Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
