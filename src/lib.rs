@@ -5,6 +5,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod evaluate;
+pub mod files;
 pub mod gotemplate;
 pub mod model;
 pub mod objects;

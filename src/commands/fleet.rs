@@ -80,7 +80,7 @@ struct Part<T> {
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
 pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (facts, found) = sources::facts(&workspace.settings.root, &workspace.facts)?;
+    let (facts, found) = sources::facts(&*workspace.files, &workspace.facts)?;
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Ok(Tools {

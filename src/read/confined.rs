@@ -9,7 +9,7 @@ use super::project::ProjectFile;
 
 /// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
 pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
-    super::workspace::upwards(start, steps)
+    super::location::upwards(start, steps)
 }
 
 /// That no path of the project file leads out of a folder: by its words, or by a link.

@@ -9,6 +9,7 @@ mod extract;
 mod files;
 mod fleet;
 mod layers;
+mod location;
 mod management;
 mod objects;
 mod project;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::matching::Matching;
@@ -33,10 +35,11 @@ pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use confined::project_file;
 pub use layers::Shared;
+pub use location::{Location, PROJECT_FILE_NAME, location};
 pub use objects::objects;
 pub use typed::schema;
 pub use values::{ClusterValues, values};
-pub use workspace::workspace;
+pub use workspace::{workspace, workspace_in};
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +103,8 @@ pub struct Workspace {
     pub templates: BTreeMap<String, Arc<Source>>,
     /// The CustomResourceDefinitions that rendered objects are held against.
     pub schemas: Option<Schemas>,
+    /// Where all of it is read from.
+    pub files: Arc<dyn Files>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

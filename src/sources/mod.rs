@@ -4,10 +4,11 @@
 
 mod info_file;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
@@ -42,16 +43,16 @@ pub struct ImageFacts {
     pub files: Arc<Vec<Arc<Source>>>,
 }
 
-/// Opens the sources that the paths below `root` name, and tells what is wrong in them.
+/// Opens the sources that the paths name, and tells what is wrong in them.
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
+pub fn facts(tree: &dyn Files, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
-        let read = info_file::read(&root.join(path), &shown, file)?;
+        let read = info_file::read(tree, path, &shown, file)?;
         sources.push(Box::new(read.info) as Box<dyn ImageSource>);
         files.push(Arc::new(read.source));
         faults.extend(read.faults);
