@@ -27,6 +27,7 @@ mod targets;
 mod values;
 mod workspaces;
 mod write;
+mod yaml_edit;
 mod yaml_emit;
 mod yaml_inside;
 mod yaml_read;
