@@ -7,6 +7,7 @@ mod compose;
 mod evaluate;
 mod gotemplate;
 mod helm;
+mod hooks;
 mod layers;
 mod limits;
 mod management;
