@@ -18,6 +18,7 @@ mod oracle_scalars;
 mod oracle_typed;
 mod programs;
 mod readme;
+mod renovate;
 mod reports;
 mod rules;
 mod schemas;
