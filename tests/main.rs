@@ -8,6 +8,7 @@ mod evaluate;
 mod gotemplate;
 mod helm;
 mod hooks;
+mod host_pages;
 mod layers;
 mod limits;
 mod management;
