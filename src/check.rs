@@ -191,6 +191,7 @@ mod tests {
             sources: &Sources::default(),
             settings,
             facts_given: true,
+            lock: None,
         };
         workspace(&input, Vec::new(), used, today)
     }

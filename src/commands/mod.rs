@@ -1,11 +1,13 @@
 //! The commands: which stages each one calls, in which order.
 
 mod check;
+pub mod cmp;
 mod explain;
 mod fleet;
 mod images;
 mod outputs;
 mod render;
+mod rendered;
 mod reporting;
 mod table;
 mod terminal;

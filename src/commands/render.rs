@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::check::Checked;
 use crate::error::Error;
 use crate::model::finding::Finding;
-use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
+use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::report::Changes;
@@ -17,6 +15,7 @@ use crate::write::{self, Foreign, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
+use super::rendered::{self, EMPTY, Faulty, Part};
 use super::reporting::{self, Reporting};
 use super::{Terminal, Verdict};
 
@@ -65,59 +64,51 @@ pub fn render(
             message: NO_OUTPUT.to_owned(),
         });
     }
+    let options = &RenderOptions {
+        reporting: options.reporting.within(request.directory.as_ref()),
+        ..options.clone()
+    };
+    if options.mode == RenderMode::Stdout {
+        return print(&mut workspace, options, terminal);
+    }
     let tools = fleet::tools(&mut workspace, options.today)?;
     let (settings, templates) = (
         workspace.settings.clone(),
         std::mem::take(&mut workspace.templates),
     );
     let schemas = workspace.schemas.take();
-    let options = &RenderOptions {
-        reporting: options.reporting.within(request.directory.as_ref()),
-        ..options.clone()
-    };
     let mut found = Vec::new();
     let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| {
         found.push(finding)
     });
     workspace.findings.extend(found);
-    match options.mode {
-        RenderMode::Stdout => print(&workspace, &tools, &renderer, options, terminal),
-        RenderMode::Write | RenderMode::Check => {
-            plan(&workspace, &tools, &renderer, options, terminal)
-        }
-    }
+    plan(&workspace, &tools, &renderer, options, terminal)
 }
 
 const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
      help: add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
 
-const EMPTY: &str = "the render yields no file, and a GitOps engine that prunes would delete everything\n\
-     help: check `clusters`, or type --allow-empty if that is what you want";
-
 /// Everything as one stream, clusters in order, then what they share.
 fn print(
-    workspace: &Workspace,
-    tools: &fleet::Tools,
-    renderer: &Renderer<'_>,
+    workspace: &mut Workspace,
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        Ok(rendered(renderer, view, checked))
-    })?;
-    let shared = shared_files(workspace, renderer, &mut survey, options);
-    let verdict = report(workspace, &survey, Changes::None, options, terminal)?;
-    if may_write(&survey, options) {
-        let files: Vec<&ManifestFile> = survey.results.iter().flatten().chain(&shared).collect();
-        refuse_empty(files.is_empty(), options)?;
-        for file in files {
-            write!(
-                terminal.out,
-                "---\n# {}\n{}",
-                file.path,
-                file.text.strip_prefix("---\n").unwrap_or(&file.text)
-            )?;
-        }
+    let faulty = match options.keep_going {
+        true => Faulty::KeepGoing,
+        false => Faulty::StopAll,
+    };
+    let rendered = rendered::rendered(workspace, options.today, Part::Whole, faulty)?;
+    let verdict = report(
+        workspace,
+        &rendered.survey,
+        Changes::None,
+        options,
+        terminal,
+    )?;
+    if may_write(&rendered.survey, options) {
+        refuse_empty(rendered.files.is_empty(), options)?;
+        rendered.print(terminal)?;
     }
     Ok(verdict)
 }
@@ -140,10 +131,14 @@ fn plan(
     };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let (files, found) = rendered(renderer, view, checked);
+        let (files, found) = rendered::of_cluster(renderer, view, checked);
         Ok((outputs.compare(files)?, found))
     })?;
-    let shared = shared_files(workspace, renderer, &mut survey, options);
+    // While an error stands, what is shared would speak for clusters that are not written.
+    let shared = match may_write(&survey, options) {
+        true => rendered::shared(workspace, renderer, &mut survey, tools),
+        false => Vec::new(),
+    };
     let mut parts = std::mem::take(&mut survey.results);
     parts.push(outputs.compare(shared)?);
     let mut changes = outputs.finish(parts, &keeps(workspace, &survey, options))?;
@@ -213,20 +208,6 @@ fn pasted(path: &str) -> String {
     }
 }
 
-/// The files of a cluster that is clean, and what was found in making them.
-fn rendered(
-    renderer: &Renderer<'_>,
-    view: &ClusterView,
-    checked: &Checked,
-) -> (Vec<ManifestFile>, Vec<Finding>) {
-    let mut found = Vec::new();
-    let files = match checked.has_errors() {
-        true => Vec::new(),
-        false => renderer.cluster(view, &mut |finding| found.push(finding)),
-    };
-    (files, found)
-}
-
 /// A GitOps engine would delete everything.
 fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
     if is_empty && !options.allow_empty {
@@ -234,29 +215,6 @@ fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
         return Err(Error::Usage { message });
     }
     Ok(())
-}
-
-/// What all clusters share; nothing while an error stands, for it would speak for clusters that are not written.
-fn shared_files<T>(
-    workspace: &Workspace,
-    renderer: &Renderer<'_>,
-    survey: &mut Survey<T>,
-    options: &RenderOptions,
-) -> Vec<ManifestFile> {
-    if !may_write(survey, options) {
-        return Vec::new();
-    }
-    let clean = |name: &Arc<str>| !survey.faulty.contains(name);
-    let names: Vec<Arc<str>> = workspace
-        .clusters
-        .iter()
-        .map(|entry| Arc::clone(&entry.name))
-        .filter(clean)
-        .collect();
-    let mut found = Vec::new();
-    let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
-    survey.add(found, workspace, options.today);
-    files
 }
 
 fn may_write<T>(survey: &Survey<T>, options: &RenderOptions) -> bool {

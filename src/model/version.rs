@@ -149,9 +149,9 @@ fn suffixes(rest: &str) -> Option<(Option<&str>, Option<&str>)> {
     (prerelease.is_none_or(is_word) && build.is_none_or(is_word)).then_some((prerelease, build))
 }
 
-/// `rke2r1`, `k3s1`: the builds that stand behind a dash as often as behind a plus (S23).
+/// `rke2r1`, `k3s1`, `k0s.0`: the builds that stand behind a dash as often as behind a plus (S23).
 fn is_distribution_build(text: &str) -> bool {
-    ["rke2r", "k3s"]
+    ["rke2r", "k3s", "k0s."]
         .iter()
         .filter_map(|distribution| text.strip_prefix(distribution))
         .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -238,6 +238,7 @@ mod tests {
             version("1.28.11-rc3-rke2r1")
         );
         assert_eq!(version("v1.32.0-k3s1"), version("v1.32.0+k3s1"));
+        assert_eq!(version("v1.33.1-k0s.0"), version("v1.33.1+k0s.0"));
     }
 
     #[test]

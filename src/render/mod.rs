@@ -19,7 +19,7 @@ use minijinja::Value as Context;
 
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
-use crate::model::manifest::ManifestFile;
+use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::{ClusterView, Output, Settings};
@@ -265,7 +265,11 @@ impl<'a> Renderer<'a> {
                     };
                     documents::check((&path, &text), &content, self.schemas, report);
                     // Copied, because the text grew by doubling and thousands may be held until all is checked.
-                    files.push(ManifestFile::new(path, text.as_str(), owner));
+                    let mut file = ManifestFile::new(path, text.as_str(), owner);
+                    if content == Content::Yaml {
+                        file.kind = FileKind::Input;
+                    }
+                    files.push(file);
                 }
                 Err(finding) => report(*finding),
             }

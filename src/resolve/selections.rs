@@ -82,6 +82,7 @@ pub fn cluster(
         selections,
         registries: Arc::clone(&resolved.registries),
         served,
+        lock: catalogues.facts.lock.clone(),
         sources,
         findings,
         cluster: read.cluster,

@@ -21,6 +21,10 @@ mod image_unused;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
+mod lock_invalid;
+mod lock_missing_image;
+mod lock_stale;
+mod lock_unused;
 mod manifest_invalid;
 mod matching_differs;
 mod no_image_matches;
@@ -49,6 +53,7 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
+use crate::model::lock::{Gap, Lock};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
@@ -76,6 +81,10 @@ pub const RULES: &[&dyn Rule] = &[
     &k8s_flavor_mismatch::K8sFlavorMismatch,
     &k8s_version_mismatch::K8sVersionMismatch,
     &k8s_version_unproven::K8sVersionUnproven,
+    &lock_invalid::LockInvalid,
+    &lock_missing_image::LockMissingImage,
+    &lock_stale::LockStale,
+    &lock_unused::LockUnused,
     &manifest_invalid::ManifestInvalid,
     &matching_differs::MatchingDiffers,
     &no_image_matches::NoImageMatches,
@@ -146,6 +155,8 @@ pub struct WorkspaceInput<'a> {
     pub settings: &'a Settings,
     /// Whether any source of image facts is named.
     pub facts_given: bool,
+    /// The lock and the files that its places point into, where the project has one.
+    pub lock: Option<(&'a Lock, &'a Sources)>,
 }
 
 /// What one cluster uses.
@@ -157,6 +168,8 @@ pub struct ImageUse {
     pub pools: Vec<(String, ImageKey)>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
+    /// Where the digests of its catalogue's images start in the lock.
+    pub locked: Vec<u32>,
 }
 
 impl<'a> ClusterInput<'a> {
@@ -257,6 +270,38 @@ pub fn entry_path(image: &Image) -> String {
     } else {
         format!("os_images.{}", image.key)
     }
+}
+
+/// That images are not locked: one finding that lists all their keys. None where there are none.
+fn not_locked(
+    input: &ClusterInput<'_>,
+    rule: &'static str,
+    what: &str,
+    label: &str,
+    gaps: &[Gap<'_>],
+) -> Option<Finding> {
+    /// Places that are shown; the message has every key.
+    const SHOWN: usize = 5;
+    let keys: Vec<String> = gaps
+        .iter()
+        .map(|gap| format!("`{}`", gap.image.key))
+        .collect();
+    let message = match keys.as_slice() {
+        [] => return None,
+        [key] => format!("{what} image {key}"),
+        keys => format!("{what} {} images: {}", keys.len(), keys.join(", ")),
+    };
+    let mut finding = Finding::new(rule, message).about(input.subject(None));
+    if let [gap] = gaps {
+        finding.subject.image = Some(gap.image.key.to_string());
+    }
+    for gap in gaps.iter().take(SHOWN) {
+        finding = finding.at(input.spot(gap.image.place), label);
+        if let Some(locked) = gap.locked.last() {
+            finding = finding.at(input.spot(locked.reference.place), "locked for this one");
+        }
+    }
+    Some(finding.help("run `metalmark lock` and commit the lock"))
 }
 
 /// A selector's term that matches this value and no other, to be pasted into YAML.

@@ -43,4 +43,11 @@ else
   say "python3 with PyYAML: not to be had here"
 fi
 
+# Argo CD's own plugin server, built from its module.
+if tests/interop/argocd/install.sh "$folder"; then
+  required+=(cmp_server cmp_client)
+else
+  say "argocd-cmp-server: not to be had here"
+fi
+
 echo "export METALMARK_REQUIRE='$(IFS=,; echo "${required[*]-}")'"

@@ -1,5 +1,8 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
+pub(crate) mod layout;
+pub(crate) mod registry;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -34,6 +37,12 @@ impl Metalmark {
 
     pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
         self.command.args(args);
+        self
+    }
+
+    /// Sets variables.
+    pub(crate) fn envs(mut self, variables: &[(&str, &str)]) -> Self {
+        self.command.envs(variables.iter().copied());
         self
     }
 

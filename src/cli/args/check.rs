@@ -3,13 +3,15 @@
 use clap::Args;
 
 use super::report::FindingsArguments;
-use super::workspace::{ProjectArguments, WorkspaceArguments};
+use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
+    #[command(flatten)]
+    frozen: FrozenArgument,
     #[command(flatten)]
     findings: FindingsArguments,
     #[command(flatten)]
@@ -24,11 +26,9 @@ impl CheckArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        commands::check(
-            &self.workspace.request(place),
-            &self.options(today),
-            terminal,
-        )
+        let mut request = self.workspace.request(place);
+        request.flags.locking = self.frozen.locking();
+        commands::check(&request, &self.options(today), terminal)
     }
 
     fn options(&self, today: Date) -> CheckOptions {

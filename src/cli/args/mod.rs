@@ -1,6 +1,7 @@
 //! The command line as clap reads it, and what it means to the stages: one file a command.
 
 mod check;
+mod cmp;
 mod completions;
 mod explain;
 mod images;
@@ -41,6 +42,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// What Argo CD's sidecar runs as a config management plugin.
+    Cmp(cmp::CmpArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -55,6 +58,7 @@ impl Arguments {
             Command::Images(images) => images.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::report::FindingsArguments;
-use super::workspace::{ProjectArguments, WorkspaceArguments};
+use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, RenderMode, RenderOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -42,6 +42,8 @@ pub(super) struct RenderArguments {
     #[arg(long, value_name = "DIR")]
     templates: Option<String>,
     #[command(flatten)]
+    frozen: FrozenArgument,
+    #[command(flatten)]
     findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
@@ -60,6 +62,7 @@ impl RenderArguments {
 
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         let mut request = self.workspace.request(place);
+        request.flags.locking = self.frozen.locking();
         request.flags.targets.clone_from(&self.target);
         request.flags.out.clone_from(&self.out);
         request.flags.schemas.clone_from(&self.schemas);
