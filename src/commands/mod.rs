@@ -57,7 +57,7 @@ pub enum Verdict {
     Clean,
     /// Findings at error level.
     Findings,
-    /// `--check`, and the tree is not what would be rendered.
+    /// `--check`, and the tree is not what would be rendered; or `--fail-on-change`, and it was not.
     Drift,
 }
 
