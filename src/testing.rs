@@ -258,6 +258,7 @@ pub(crate) fn settings() -> Settings {
         outputs: Vec::new(),
         policy: Policy::default(),
         matching: Matching::Normalised,
+        registries: Default::default(),
     }
 }
 

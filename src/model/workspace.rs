@@ -11,6 +11,7 @@ use super::image::{ImageKey, Images};
 use super::matching::{Matching, Selection};
 use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
+use super::registries::RegistrySettings;
 
 /// One cluster as read: its values evaluated, its catalogue not yet expanded.
 #[derive(Clone, Debug)]
@@ -70,6 +71,8 @@ pub struct Settings {
     pub policy: Policy,
     /// How selectors compare versions.
     pub matching: Matching,
+    /// How registries are asked.
+    pub registries: RegistrySettings,
 }
 
 /// How image fields are written.

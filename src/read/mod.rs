@@ -10,6 +10,7 @@ mod fleet;
 mod layers;
 mod management;
 mod project;
+mod registries;
 mod settings;
 mod typed;
 mod unknown;
@@ -32,7 +33,7 @@ pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use typed::schema;
 pub use values::{ClusterValues, values};
-pub use workspace::workspace;
+pub use workspace::{registries, workspace};
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Sources};
+use crate::model::registries::RegistrySettings;
 use crate::rules;
 use crate::schema::Schemas;
 
@@ -107,6 +108,38 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         schemas,
         findings: project.findings,
     })
+}
+
+/// How registries are asked from there, and the folder that relative paths start from; the usual way where there is no project
+/// file.
+///
+/// # Errors
+/// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be asked.
+pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
+    let start = request.directory.clone();
+    let start = start.unwrap_or_else(|| PathBuf::from("."));
+    if request.directory.is_some() {
+        is_folder(&start)?;
+    }
+    if request.project.is_none() && upwards(&start).is_none() {
+        return Ok((start, RegistrySettings::default()));
+    }
+    let project = open(request, &start)?;
+    let places = Places {
+        tree: project.tree.as_ref(),
+        source: project.source.as_ref(),
+    };
+    let written = &project.file.registries;
+    let (settings, found) = super::registries::registries(&project.root, written, &places);
+    match project.findings.iter().chain(&found).next() {
+        None => Ok((project.root, settings)),
+        Some(finding) => Err(Error::Usage {
+            message: format!(
+                "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
+                finding.message
+            ),
+        }),
+    }
 }
 
 /// The project file as found, or an empty one where flags stand for it.

@@ -1,8 +1,9 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! Here is the info file. A registry, an OCI layout and the lock answer the same question and get a file each beside it.
+//! The info file, and the way to registries and image layouts behind the project's mirrors.
 
 mod info_file;
+mod stores;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::place::{Place, Source, Sources};
+
+pub use stores::{Stores, stores};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {

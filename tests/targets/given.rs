@@ -206,6 +206,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         outputs,
         policy: Policy::default(),
         matching: Matching::Normalised,
+        registries: Default::default(),
     }
 }
 

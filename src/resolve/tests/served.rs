@@ -106,6 +106,7 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         outputs: Vec::new(),
         policy: Policy::default(),
         matching: Matching::Normalised,
+        registries: Default::default(),
     };
     let catalogues = Catalogues::new(ImageFacts::default());
     let views = [(), ()].map(|()| {
