@@ -1,7 +1,10 @@
 //! The registry client against a registry in this process: what it asks, how often, with what proof, and what it says when
 //! it does not get it.
 
+mod command;
 mod content;
+mod distribution;
+mod mirrors;
 mod proof;
 mod retries;
 
