@@ -64,11 +64,10 @@ impl Distribution {
             plain_http: true,
             ..Host::default()
         };
-        let mut options = options(RegistrySettings {
+        let options = options(RegistrySettings {
             hosts: [(self.host.as_str().into(), host)].into(),
             ..RegistrySettings::default()
         });
-        options.limits.read = Duration::from_secs(20);
         Registries::new(options)
     }
 
