@@ -14,6 +14,7 @@ pub mod oci;
 pub mod providers;
 pub mod read;
 pub mod regexp;
+pub mod registry;
 pub mod render;
 pub mod report;
 pub mod resolve;

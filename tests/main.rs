@@ -19,6 +19,7 @@ mod oracle_scalars;
 mod oracle_typed;
 mod programs;
 mod readme;
+mod registry;
 mod rules;
 mod schemas;
 mod support;

@@ -19,6 +19,7 @@ pub mod output_path;
 pub mod place;
 pub mod policy;
 pub mod proof;
+pub mod registries;
 pub mod selector;
 pub mod signing;
 pub mod storage;

@@ -10,6 +10,7 @@ mod fleet;
 mod layers;
 mod management;
 mod project;
+mod registries;
 mod settings;
 mod signing;
 mod typed;
@@ -35,7 +36,7 @@ pub use layers::Shared;
 pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use typed::schema;
 pub use values::{ClusterValues, values};
-pub use workspace::workspace;
+pub use workspace::{registries, workspace};
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -95,8 +96,6 @@ pub struct Workspace {
     pub facts: Vec<PathBuf>,
     /// Where the lock is, or is to be written, below the root.
     pub lock: PathBuf,
-    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
-    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

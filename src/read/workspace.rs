@@ -11,6 +11,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
+use crate::model::registries::RegistrySettings;
 use crate::rules;
 use crate::schema::Schemas;
 
@@ -103,16 +104,6 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         out: flags.out.as_ref().map(PathBuf::from),
         facts,
         lock,
-        mirrors: project
-            .file
-            .registries
-            .mirrors
-            .iter()
-            .map(|(prefix, to)| {
-                let folder = to.strip_prefix("oci-layout:").unwrap_or(to);
-                (prefix.clone(), folder.to_owned())
-            })
-            .collect(),
         templates: templates
             .map(|folder| texts(&root.join(folder), |_| true))
             .transpose()?
@@ -136,6 +127,38 @@ fn with_lock(root: &Path, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
         facts.insert(0, lock.clone());
     }
     (lock, facts)
+}
+
+/// How registries are asked from there, and the folder that relative paths start from; the usual way where there is no project
+/// file.
+///
+/// # Errors
+/// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be asked.
+pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
+    let start = request.directory.clone();
+    let start = start.unwrap_or_else(|| PathBuf::from("."));
+    if request.directory.is_some() {
+        is_folder(&start)?;
+    }
+    if request.project.is_none() && upwards(&start).is_none() {
+        return Ok((start, RegistrySettings::default()));
+    }
+    let project = open(request, &start)?;
+    let places = Places {
+        tree: project.tree.as_ref(),
+        source: project.source.as_ref(),
+    };
+    let written = &project.file.registries;
+    let (settings, found) = super::registries::registries(&project.root, written, &places);
+    match project.findings.iter().chain(&found).next() {
+        None => Ok((project.root, settings)),
+        Some(finding) => Err(Error::Usage {
+            message: format!(
+                "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
+                finding.message
+            ),
+        }),
+    }
 }
 
 /// The project file as found, or an empty one where flags stand for it.

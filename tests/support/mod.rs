@@ -1,6 +1,7 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
 pub(crate) mod layout;
+pub(crate) mod registry;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

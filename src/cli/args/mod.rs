@@ -5,6 +5,7 @@ mod completions;
 mod explain;
 mod images;
 mod lock;
+mod registry;
 mod render;
 mod report;
 mod values;
@@ -47,6 +48,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// Tells what registries and image layouts offer, and what one image says of itself.
+    Registry(registry::RegistryArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -63,6 +66,7 @@ impl Arguments {
             Command::Images(images) => images.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Registry(registry) => registry.run(place, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

@@ -25,6 +25,17 @@ pub(super) struct ProjectArguments {
     project: Option<PathBuf>,
 }
 
+impl ProjectArguments {
+    /// What is asked for where the project is, with those flags.
+    pub(super) fn request(&self, flags: Flags) -> Request {
+        Request {
+            directory: self.directory.clone(),
+            project: self.project.clone(),
+            flags,
+        }
+    }
+}
+
 /// Which values make which clusters. With none of these, the project file says it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workspace without a project file")]
@@ -84,25 +95,21 @@ enum MatchingMode {
 impl WorkspaceArguments {
     /// What the stages are asked for.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
-        Request {
-            directory: place.directory.clone(),
-            project: place.project.clone(),
-            flags: Flags {
-                values: self.values.clone(),
-                clusters: self.clusters.clone(),
-                info: self.info.clone(),
-                image_url: self.image_url.clone(),
-                checksum: self.checksum.map(|style| match style {
-                    Checksum::Literal => ChecksumStyle::Literal,
-                    Checksum::Url => ChecksumStyle::Url,
-                }),
-                all_images: self.all_images,
-                matching: self.matching.map(|mode| match mode {
-                    MatchingMode::Exact => Matching::Exact,
-                    MatchingMode::Normalised => Matching::Normalised,
-                }),
-                ..Flags::default()
-            },
-        }
+        place.request(Flags {
+            values: self.values.clone(),
+            clusters: self.clusters.clone(),
+            info: self.info.clone(),
+            image_url: self.image_url.clone(),
+            checksum: self.checksum.map(|style| match style {
+                Checksum::Literal => ChecksumStyle::Literal,
+                Checksum::Url => ChecksumStyle::Url,
+            }),
+            all_images: self.all_images,
+            matching: self.matching.map(|mode| match mode {
+                MatchingMode::Exact => Matching::Exact,
+                MatchingMode::Normalised => Matching::Normalised,
+            }),
+            ..Flags::default()
+        })
     }
 }
