@@ -261,6 +261,7 @@ pub(crate) fn settings() -> Settings {
         policy: Policy::default(),
         matching: Matching::Normalised,
         locking: Locking::Loose,
+        registries: Default::default(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The process's own streams and environment, looked at once.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
 use crate::commands::{Stream, Terminal};
 use crate::error::Error;
+use crate::registry::Progress;
 use crate::report::Colour;
 
 /// When to use colours.
@@ -22,6 +24,7 @@ pub(super) enum Color {
 /// The process's streams, buffered.
 pub(super) fn open(color: Color) -> Terminal {
     let (out, err) = (io::stdout(), io::stderr());
+    let progress = err.is_terminal().then(progress);
     let (out_colour, err_colour) = (
         colour(color, out.is_terminal()),
         colour(color, err.is_terminal()),
@@ -29,7 +32,23 @@ pub(super) fn open(color: Color) -> Terminal {
     Terminal {
         out: Stream::new(Box::new(io::BufWriter::new(out)), out_colour),
         err: Stream::new(Box::new(io::BufWriter::new(err)), err_colour),
+        progress,
     }
+}
+
+/// A line that is drawn over itself, a hundred times at most, and wiped at its end.
+fn progress() -> Progress {
+    Arc::new(|done, total| {
+        let step = (total / 100).max(1);
+        let line = match done == total {
+            true => "\r\x1b[K".to_owned(),
+            false if done % step == 0 => format!("\r\x1b[K{done} of {total} answered"),
+            false => return,
+        };
+        let mut err = io::stderr().lock();
+        // Nothing is left to tell anyone when stderr itself is gone.
+        let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
+    })
 }
 
 /// An empty NO_COLOR counts as unset (no-color.org).

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
-use crate::model::lock::Lock;
+use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{Outcome, PatternCache};
 use crate::model::place::Sources;
 use crate::model::policy::Date;
@@ -252,6 +252,12 @@ fn uses(view: &ClusterView) -> ImageUse {
             .images
             .values()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
+            .collect(),
+        unlocked: view
+            .images
+            .values()
+            .filter(|image| view.lock.is_some() && image.digest.is_none() && is_lockable(image))
+            .map(|image| Arc::clone(&image.key))
             .collect(),
     }
 }

@@ -45,6 +45,9 @@ struct Row {
     /// The OCI reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     uri: Option<Arc<str>>,
+    /// The digest that the lock holds for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<Arc<str>>,
     /// Whether any cluster is served it.
     served: bool,
     /// The pools that boot it, as `cluster/pool`.
@@ -112,6 +115,10 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
     Row {
         key: Arc::clone(&image.key),
         uri,
+        digest: image
+            .digest
+            .as_ref()
+            .map(|digest| digest.value.as_str().into()),
         served: view.served.binary_search(&image.key).is_ok(),
         used_by: used_by.collect(),
         facts: image

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::model::finding::Judged;
+use crate::registry::Progress;
 use crate::report::{Colour, Findings};
 
 use super::Format;
@@ -13,6 +14,8 @@ pub struct Terminal {
     pub out: Stream,
     /// Talk.
     pub err: Stream,
+    /// Draws how far a batch of requests is; none where stderr is no terminal. Commands that print for machines leave it out.
+    pub progress: Option<Progress>,
 }
 
 /// One stream.

@@ -125,10 +125,16 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
     }
     let fetched = fetch(&wanted, wish, store, &mut run);
     for (ask, arrived) in fetched {
-        if let Some(image) = run.settle(ask, arrived, wish) {
-            entries.insert(ask.identity(), image);
-        } else if let Some(known) = old.get(&ask.key, &ask.reference) {
-            entries.insert(ask.identity(), ask.kept(known));
+        entries.extend(
+            run.settle(ask, arrived, wish)
+                .map(|image| (ask.identity(), image)),
+        );
+    }
+    // Whatever was wrong, what was locked stays locked.
+    for ask in wanted {
+        if let Some(known) = old.get(&ask.key, &ask.reference) {
+            let kept = entries.entry(ask.identity());
+            kept.or_insert_with(|| ask.kept(known));
         }
     }
     proof::prove(asks, &mut entries, store, &mut run);

@@ -12,6 +12,7 @@ use super::lock::{Lock, Locking};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
+use super::registries::RegistrySettings;
 
 /// One cluster as read: its values evaluated, its catalogue not yet expanded.
 #[derive(Clone, Debug)]
@@ -83,6 +84,8 @@ pub struct Settings {
     pub matching: Matching,
     /// Whether everything must be locked.
     pub locking: Locking,
+    /// How registries are asked.
+    pub registries: RegistrySettings,
 }
 
 /// How image fields are written.

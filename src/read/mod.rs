@@ -13,6 +13,7 @@ mod location;
 mod management;
 mod objects;
 mod project;
+mod registries;
 mod repository;
 mod settings;
 mod signing;
@@ -43,7 +44,7 @@ pub use repository::folder_in_repository;
 pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use typed::schema;
 pub use values::{ClusterValues, values};
-pub use workspace::{workspace, workspace_in};
+pub use workspace::{registries, workspace, workspace_in};
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -105,8 +106,6 @@ pub struct Workspace {
     pub facts: Vec<PathBuf>,
     /// Where the lock is, or is to be written, below the root.
     pub lock: PathBuf,
-    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
-    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

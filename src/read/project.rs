@@ -30,9 +30,6 @@ pub(super) struct ProjectFile {
     /// Where image facts come from and how image fields are written.
     #[serde(default)]
     pub images: ImageOptions,
-    /// Where artifacts are had.
-    #[serde(default)]
-    pub registries: RegistryOptions,
     /// How selectors compare Kubernetes versions.
     #[serde(default)]
     pub matching: Matching,
@@ -51,6 +48,9 @@ pub(super) struct ProjectFile {
     /// A folder of CustomResourceDefinitions that rendered objects are validated against.
     #[serde(default)]
     pub schemas: Option<String>,
+    /// How registries are asked: mirrors, certificates, limits.
+    #[serde(default)]
+    pub registries: RegistryOptions,
     /// Levels of rules, and waivers.
     #[serde(default)]
     pub policy: PolicyOptions,
@@ -95,15 +95,6 @@ pub(super) struct ImageOptions {
     /// Serve every image of the catalogue, whoever uses it.
     #[serde(default, rename = "serve-all")]
     pub serve_all: bool,
-}
-
-/// Where artifacts are had.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RegistryOptions {
-    /// Where artifacts are had instead, by prefix of `registry/repository`: `oci-layout:FOLDER`.
-    #[serde(default)]
-    pub mirrors: BTreeMap<String, String>,
 }
 
 /// How expressions see values that hold expressions themselves.
@@ -151,6 +142,41 @@ pub(super) struct OutputOptions {
     /// The target's own options.
     #[serde(flatten)]
     pub options: BTreeMap<String, serde_json::Value>,
+}
+
+/// How registries are asked. Credentials are never written here: they are those of `docker login` and `podman login`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RegistryOptions {
+    /// Where artifacts are had instead, for sites that cannot reach their registries: prefix to prefix, such as
+    /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
+    /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never asked for it.
+    #[serde(default)]
+    pub mirrors: BTreeMap<String, String>,
+    /// What is special about a registry, by its host with its port.
+    #[serde(default)]
+    pub hosts: BTreeMap<String, HostOptions>,
+    /// The architecture whose manifest is taken of an index; `amd64` unless given.
+    #[serde(default)]
+    pub architecture: Option<String>,
+    /// How many requests are under way at once; 16 unless given.
+    #[serde(default)]
+    pub concurrency: Option<u32>,
+}
+
+/// What is special about one registry.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct HostOptions {
+    /// A PEM file with the certificates of authorities that it is trusted by, beside the system's.
+    #[serde(default)]
+    pub ca: Option<String>,
+    /// Speak to it without TLS.
+    #[serde(default)]
+    pub plain_http: bool,
+    /// Take any certificate for its own: anyone may pose as it.
+    #[serde(default)]
+    pub skip_verify: bool,
 }
 
 /// Levels of rules, and waivers.

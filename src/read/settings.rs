@@ -11,6 +11,7 @@ use crate::model::workspace::{ImageSettings, Output, Settings};
 
 use super::Flags;
 use super::project::{OutputOptions, PolicyOptions, ProjectFile};
+use super::registries;
 
 /// The rule of everything that is wrong in the project file.
 pub(super) const PROJECT_FILE: &str = "project-file";
@@ -99,8 +100,11 @@ pub(super) fn settings(
                 .help("write `version: 1`, or install the metalmark that wrote it"),
         );
     }
+    let (registries, found) = registries::registries(root, &file.registries, places);
+    findings.extend(found);
     let settings = Settings {
         root: root.to_owned(),
+        registries,
         images: ImageSettings {
             url: flags
                 .image_url

@@ -10,6 +10,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
+use crate::model::registries::RegistrySettings;
 use crate::rules;
 use crate::schema::Schemas;
 
@@ -111,16 +112,6 @@ pub fn workspace_in(
         out: flags.out.as_ref().map(PathBuf::from),
         facts,
         lock,
-        mirrors: project
-            .file
-            .registries
-            .mirrors
-            .iter()
-            .map(|(prefix, to)| {
-                let folder = to.strip_prefix("oci-layout:").unwrap_or(to);
-                (prefix.clone(), folder.to_owned())
-            })
-            .collect(),
         templates: templates
             .map(|folder| texts(&*tree, root, folder, |_| true))
             .transpose()?
@@ -145,6 +136,35 @@ fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
         facts.insert(0, lock.clone());
     }
     (lock, facts)
+}
+
+/// How registries are asked from there, and the folder that relative paths start from; the usual way where there is no project
+/// file.
+///
+/// # Errors
+/// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be asked.
+pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
+    let start = request.directory.as_deref().unwrap_or(Path::new("."));
+    if request.project.is_none() && super::project_file(start, None).is_none() {
+        return Ok((start.to_owned(), RegistrySettings::default()));
+    }
+    let location = super::location(request)?;
+    let project = open(&location, &Disk::new(&location.root)?)?;
+    let places = Places {
+        tree: project.tree.as_ref(),
+        source: project.source.as_ref(),
+    };
+    let written = &project.file.registries;
+    let (settings, found) = super::registries::registries(&location.root, written, &places);
+    match project.findings.iter().chain(&found).next() {
+        None => Ok((location.root, settings)),
+        Some(finding) => Err(Error::Usage {
+            message: format!(
+                "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
+                finding.message
+            ),
+        }),
+    }
 }
 
 /// The project file as found, or an empty one where flags stand for it.

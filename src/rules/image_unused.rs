@@ -121,6 +121,7 @@ mod tests {
                 pools: vec![("control-plane".into(), "booted".into())],
                 served: vec!["booted".into(), "extra".into(), "enabled".into()],
                 locked: Vec::new(),
+                unlocked: Vec::new(),
             }],
             images,
             sources: &Sources::default(),

@@ -46,8 +46,17 @@ Right:
             .flat_map(|cluster| &cluster.locked)
             .copied()
             .collect();
-        let unused = lock.images().iter();
-        for image in unused.filter(|image| !asked.contains(&image.place().start)) {
+        // Of a key that is asked for by another reference, `lock-stale` tells already.
+        let stale: HashSet<&str> = input
+            .uses
+            .iter()
+            .flat_map(|cluster| &cluster.unlocked)
+            .map(|key| &**key)
+            .collect();
+        let unused = lock.images().iter().filter(|image| {
+            !asked.contains(&image.place().start) && !stale.contains(image.identity().0)
+        });
+        for image in unused {
             let (key, reference) = image.identity();
             let subject = Subject {
                 image: Some(key.to_owned()),

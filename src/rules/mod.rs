@@ -264,6 +264,8 @@ pub struct ImageUse {
     pub served: Vec<ImageKey>,
     /// Where the digests of its catalogue's images start in the lock.
     pub locked: Vec<u32>,
+    /// The images of its catalogue that the lock does not hold, where there is one.
+    pub unlocked: Vec<ImageKey>,
 }
 
 impl<'a> ClusterInput<'a> {

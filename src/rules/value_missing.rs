@@ -66,6 +66,7 @@ mod tests {
             pools: vec![("control-plane".into(), "noble-a".into())],
             served: Vec::new(),
             locked: Vec::new(),
+            unlocked: Vec::new(),
         });
         let input = WorkspaceInput {
             uses: &uses,

@@ -1,11 +1,13 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! A file each: the info file, the folder with an OCI image layout, the lock.
+//! A file each: the info file, the folder with an OCI image layout, the lock; and the way to registries and image layouts behind
+//! the project's mirrors.
 
 mod artifact;
 mod info_file;
 mod layout_folder;
 mod lock_file;
+mod stores;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use crate::model::place::{Place, Source, Sources};
 
 pub use artifact::{Artifact, artifacts};
 pub use lock_file::{bytes as lock_bytes, text as lock_text};
+pub use stores::{Stores, stores};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {

@@ -213,7 +213,7 @@ fn a_lock_that_cannot_be_relied_on_is_not_written_over() {
     assert_eq!(lock.status, 1);
     assert!(
         lock.stderr
-            .contains("error[lock-invalid]: git left a conflict here\n --> metalmark.lock:"),
+            .contains("error[lock-invalid]: git left a conflict here\n  --> metalmark.lock:"),
         "{}",
         lock.stderr
     );

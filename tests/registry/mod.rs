@@ -1,7 +1,10 @@
 //! The registry client against a registry in this process: what it asks, how often, with what proof, and what it says when
 //! it does not get it.
 
+mod command;
 mod content;
+mod distribution;
+mod mirrors;
 mod proof;
 mod retries;
 
@@ -14,17 +17,17 @@ use metalmark::registry::{Environment, Limits, Options, Registries};
 
 use super::support::registry::Registry;
 
-/// Limits that let a test end soon.
+/// Short pauses, and waits long enough for a busy machine; tests of what never comes shorten those.
 fn quick() -> Limits {
     Limits {
-        connect: Duration::from_secs(5),
-        read: Duration::from_millis(400),
-        request: Duration::from_secs(20),
-        batch: Duration::from_secs(60),
+        connect: Duration::from_secs(20),
+        read: Duration::from_secs(20),
+        request: Duration::from_secs(60),
+        batch: Duration::from_secs(120),
         retries: 3,
         first_pause: Duration::from_millis(5),
         longest_pause: Duration::from_millis(50),
-        helper: Duration::from_millis(500),
+        helper: Duration::from_secs(20),
     }
 }
 

@@ -82,20 +82,20 @@ fn broken_connections_are_made_again() {
 #[test]
 fn a_body_that_does_not_come_ends_in_time() {
     let registry = Registry::plain();
-    registry.hook(|_, _| Some(Reply::new(200, vec![b' '; 100]).way(Way::Stalled(3000))));
+    registry.hook(|_, _| Some(Reply::new(200, vec![b' '; 100]).way(Way::Stalled(20_000))));
     let mut options = options(plain(&registry));
     options.limits.retries = 1;
     options.limits.read = Duration::from_millis(100);
     let started = Instant::now();
     let told = failure(&Registries::new(options), registry.reference("a:1"));
     assert!(told.message.contains("sent nothing for 100ms"), "{told}");
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(started.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
 fn one_thing_and_a_whole_batch_have_their_deadlines() {
     let registry = Registry::plain();
-    registry.hook(|_, _| Some(Reply::new(200, vec![b' '; 100]).way(Way::Stalled(3000))));
+    registry.hook(|_, _| Some(Reply::new(200, vec![b' '; 100]).way(Way::Stalled(20_000))));
     let mut options = options(plain(&registry));
     options.limits.read = Duration::from_secs(10);
     options.limits.request = Duration::from_millis(200);

@@ -210,6 +210,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         policy: Policy::default(),
         matching: Matching::Normalised,
         locking: Locking::Loose,
+        registries: Default::default(),
     }
 }
 

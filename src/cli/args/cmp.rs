@@ -11,6 +11,7 @@ use crate::commands::cmp::{
 use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::read::Flags;
 
 #[derive(Debug, Args)]
 pub(super) struct CmpArguments {
@@ -72,7 +73,7 @@ impl CmpArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let request = place.request();
+        let request = place.request(Flags::default());
         match &self.command {
             CmpCommand::Generate => cmp::generate(&request, &environment(), today, terminal),
             CmpCommand::Discover => cmp::discover(&request, &environment(), terminal),

@@ -7,6 +7,7 @@ mod explain;
 mod images;
 mod impact;
 mod lock;
+mod registry;
 mod render;
 mod report;
 mod values;
@@ -53,6 +54,8 @@ enum Command {
     Values(values::ValuesArguments),
     /// What Argo CD's sidecar runs as a config management plugin.
     Cmp(cmp::CmpArguments),
+    /// Tells what registries and image layouts offer, and what one image says of itself.
+    Registry(registry::RegistryArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -71,6 +74,7 @@ impl Arguments {
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
+            Command::Registry(registry) => registry.run(place, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

@@ -26,12 +26,12 @@ pub(super) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// What the stages are asked for where only the project file says it.
-    pub(super) fn request(&self) -> Request {
+    /// What is asked for where the project is, with those flags.
+    pub(super) fn request(&self, flags: Flags) -> Request {
         Request {
             directory: self.directory.clone(),
             project: self.project.clone(),
-            flags: Flags::default(),
+            flags,
         }
     }
 }
@@ -95,25 +95,21 @@ enum MatchingMode {
 impl WorkspaceArguments {
     /// What the stages are asked for.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
-        Request {
-            directory: place.directory.clone(),
-            project: place.project.clone(),
-            flags: Flags {
-                values: self.values.clone(),
-                clusters: self.clusters.clone(),
-                info: self.info.clone(),
-                image_url: self.image_url.clone(),
-                checksum: self.checksum.map(|style| match style {
-                    Checksum::Literal => ChecksumStyle::Literal,
-                    Checksum::Url => ChecksumStyle::Url,
-                }),
-                all_images: self.all_images,
-                matching: self.matching.map(|mode| match mode {
-                    MatchingMode::Exact => Matching::Exact,
-                    MatchingMode::Normalised => Matching::Normalised,
-                }),
-                ..Flags::default()
-            },
-        }
+        place.request(Flags {
+            values: self.values.clone(),
+            clusters: self.clusters.clone(),
+            info: self.info.clone(),
+            image_url: self.image_url.clone(),
+            checksum: self.checksum.map(|style| match style {
+                Checksum::Literal => ChecksumStyle::Literal,
+                Checksum::Url => ChecksumStyle::Url,
+            }),
+            all_images: self.all_images,
+            matching: self.matching.map(|mode| match mode {
+                MatchingMode::Exact => Matching::Exact,
+                MatchingMode::Normalised => Matching::Normalised,
+            }),
+            ..Flags::default()
+        })
     }
 }

@@ -76,7 +76,7 @@ pub fn lock(
     }
     let wish = wish(options, &asks, tools.lock(), &workspace)?;
     let store = super::stores::open(&workspace, terminal);
-    let locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &*store);
+    let locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &store);
     let written = save(&workspace, &locked)?;
     finish(locked, written, &workspace, options, terminal)
 }

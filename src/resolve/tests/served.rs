@@ -108,6 +108,7 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         policy: Policy::default(),
         matching: Matching::Normalised,
         locking: Locking::Loose,
+        registries: Default::default(),
     };
     let catalogues = Catalogues::new(ImageFacts::default());
     let views = [(), ()].map(|()| {

@@ -182,11 +182,11 @@ fn an_entry_that_stands_twice_is_told() {
     let same = with(&format!("{ENTRY}{ENTRY}"));
     assert_eq!(
         faults(&same),
-        ["16: `noble` is locked twice for one reference [noble]"]
+        ["15: `noble` is locked twice for one reference [noble]"]
     );
     let other = ENTRY.replace("e3b0", "e3b1");
     let other = with(&format!("{ENTRY}{other}"));
-    let told = "16: `noble` is locked twice for one reference, to different digests [noble]";
+    let told = "15: `noble` is locked twice for one reference, to different digests [noble]";
     assert_eq!(faults(&other), [told]);
 }
 

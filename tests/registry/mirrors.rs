@@ -1,0 +1,102 @@
+//! Mirrors: another registry or a layout answers, and the registry itself is never asked.
+
+use metalmark::model::registries::{Mirror, RegistrySettings};
+use metalmark::oci::{FailureKind, Reference, Store};
+use metalmark::sources::Stores;
+
+use super::super::support::layout::LayoutWriter;
+use super::super::support::registry::Registry;
+use super::{options, plain};
+
+fn stores(root: &std::path::Path, settings: RegistrySettings) -> Stores {
+    Stores::new(root, options(settings))
+}
+
+fn reference(text: &str) -> Reference {
+    Reference::parse(text).expect("a reference")
+}
+
+#[test]
+fn a_mirror_answers_and_is_named() {
+    let registry = Registry::plain();
+    let digest = registry.image("sylva/one", "1", &[]);
+    let mut settings = plain(&registry);
+    let mirror = Mirror::Prefix(format!("{}/sylva", registry.host()).into());
+    settings
+        .mirrors
+        .insert("registry.invalid/group".into(), mirror);
+    let stores = stores(std::path::Path::new("."), settings);
+    let wanted = [
+        reference("registry.invalid/group/one:1"),
+        reference("registry.invalid/group/two:1"),
+    ];
+    let answers = stores.manifests(&wanted);
+    let manifest = answers[0].as_ref().expect("a manifest");
+    assert_eq!(manifest.digest, digest);
+    let mirrored = format!("oci://{}/sylva/one:1", registry.host());
+    assert_eq!(manifest.mirror.as_deref(), Some(mirrored.as_str()));
+    let told = answers[1].as_ref().expect_err("a failure");
+    assert_eq!(told.kind, FailureKind::NotFound);
+    assert!(
+        told.wanted
+            .starts_with("oci://registry.invalid/group/two:1 (mirrored as oci://127.0.0.1"),
+        "{told}"
+    );
+    assert!(
+        told.help.iter().any(|help| help
+            .contains("never asked itself: `skopeo copy docker://registry.invalid/group/two:1")),
+        "{told}"
+    );
+    assert_eq!(stores.tags(&wanted[0]), Ok(vec!["1".to_owned()]));
+    let all = stores.repositories(&reference("registry.invalid/group/one"));
+    assert!(all.is_err(), "the host itself has no mirror: {all:?}");
+}
+
+#[test]
+fn a_mirror_of_a_whole_registry_lists_what_stands_below_its_prefix() {
+    let registry = Registry::plain();
+    registry.image("sylva/group/one", "1", &[]);
+    registry.image("other/two", "1", &[]);
+    let mut settings = plain(&registry);
+    let mirror = Mirror::Prefix(format!("{}/sylva", registry.host()).into());
+    settings.mirrors.insert("registry.invalid".into(), mirror);
+    let stores = stores(std::path::Path::new("."), settings);
+    let all = stores.repositories(&reference("registry.invalid/x"));
+    assert_eq!(all, Ok(vec!["group/one".to_owned()]));
+}
+
+#[test]
+fn a_layout_answers_beside_registries_in_the_order_asked() {
+    let registry = Registry::plain();
+    let there = registry.image("one", "1", &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut layout = LayoutWriter::new(&folder.path().join("images"));
+    let here = layout.image(
+        Some("registry.invalid/group/one:1"),
+        &[("sylva/os", "ubuntu")],
+    );
+    let mut settings = plain(&registry);
+    settings
+        .mirrors
+        .insert("registry.invalid".into(), Mirror::Layout("images".into()));
+    settings.mirrors.insert(
+        "nowhere.invalid".into(),
+        Mirror::Layout("no-such-folder".into()),
+    );
+    let stores = stores(folder.path(), settings);
+    let wanted = [
+        reference("registry.invalid/group/one:1"),
+        registry.reference("one:1"),
+        reference("nowhere.invalid/a:1"),
+        reference("registry.invalid/group/one:1"),
+    ];
+    let answers = stores.manifests(&wanted);
+    let digests: Vec<_> = answers
+        .iter()
+        .map(|answer| answer.as_ref().ok().map(|manifest| manifest.digest.clone()))
+        .collect();
+    assert_eq!(digests, [Some(here.clone()), Some(there), None, Some(here)]);
+    let mirror = answers[0].as_ref().expect("a manifest").mirror.clone();
+    assert_eq!(mirror.as_deref(), Some("oci-layout:images"));
+    assert_eq!(registry.count(), 1);
+}
