@@ -33,11 +33,11 @@ pub(super) fn of(headers: &HeaderMap) -> Option<Challenge> {
             .map_while(Result::ok)
             .map(|challenge| read(&challenge))
         {
-            let better = match (&found, &challenge) {
-                (None | Some(Challenge::Unknown(_)), _) => true,
-                (Some(Challenge::Basic), Challenge::Bearer { .. }) => true,
-                _ => false,
-            };
+            let better = matches!(
+                (&found, &challenge),
+                (None | Some(Challenge::Unknown(_)), _)
+                    | (Some(Challenge::Basic), Challenge::Bearer { .. })
+            );
             if better {
                 found = Some(challenge);
             }

@@ -17,8 +17,11 @@ use super::trouble::{Trouble, authority};
 pub(super) struct Clients {
     settings: RegistrySettings,
     limits: Limits,
-    made: Mutex<HashMap<Option<Arc<str>>, Result<Client, Trouble>>>,
+    made: Mutex<Made>,
 }
+
+/// By the host that is special; none for all others.
+type Made = HashMap<Option<Arc<str>>, Result<Client, Trouble>>;
 
 impl Clients {
     pub(super) fn new(settings: RegistrySettings, limits: Limits) -> Self {

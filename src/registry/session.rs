@@ -99,7 +99,7 @@ impl Sessions {
             deadline: turn.deadline,
         };
         let challenge = match self.enter(&door, &question, turn).await? {
-            Entered::Answered(answer) => return self.judged(answer, ask.site).await,
+            Entered::Answered(answer) => return self.judged(*answer, ask.site).await,
             Entered::With(challenge) => challenge,
         };
         let answer = match challenge {
@@ -161,14 +161,14 @@ impl Sessions {
                         *entry = Entry::Challenged(Arc::clone(&challenge));
                         Ok(Entered::With(Some(challenge)))
                     }
-                    None => Ok(Entered::Answered(answer)),
+                    None => Ok(Entered::Answered(Box::new(answer))),
                 }
             }
             (Err(trouble), Some(mut entry)) if trouble.host_is_gone => {
                 *entry = Entry::Gone(turn.batch, trouble.clone());
                 Err(trouble)
             }
-            (outcome, _) => outcome.map(Entered::Answered),
+            (outcome, _) => outcome.map(|answer| Entered::Answered(Box::new(answer))),
         }
     }
 
@@ -317,7 +317,7 @@ impl Sessions {
 
 enum Entered {
     /// The answer to the question itself.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// Ask, with proof where one is wanted.
     With(Option<Arc<Challenge>>),
 }

@@ -14,8 +14,11 @@ pub struct Stores {
     root: PathBuf,
     settings: RegistrySettings,
     registries: Registries,
-    layouts: Mutex<BTreeMap<Arc<str>, Result<Arc<Layout>, Failure>>>,
+    layouts: Mutex<Opened>,
 }
+
+/// The layouts that were opened, by folder.
+type Opened = BTreeMap<Arc<str>, Result<Arc<Layout>, Failure>>;
 
 /// The stores of a project whose relative paths start from `root`. Nothing is opened yet.
 pub fn stores(root: &Path, settings: &RegistrySettings, progress: Option<Progress>) -> Stores {

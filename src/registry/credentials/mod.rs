@@ -61,8 +61,11 @@ pub(super) struct Credentials {
     environment: Environment,
     patience: Duration,
     files: OnceLock<Vec<Result<Option<AuthFile>, String>>>,
-    asked: Mutex<HashMap<(String, String), Result<Option<Credential>, String>>>,
+    asked: Mutex<Asked>,
 }
+
+/// What helpers answered, by helper and server.
+type Asked = HashMap<(String, String), Result<Option<Credential>, String>>;
 
 impl Credentials {
     pub(super) fn new(environment: Environment, patience: Duration) -> Self {
