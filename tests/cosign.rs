@@ -7,7 +7,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use metalmark::layout::Layout;
-use metalmark::oci::{Digest, Reference};
+use metalmark::model::registries::{Host, RegistrySettings};
+use metalmark::oci::{Digest, Reference, Store};
+use metalmark::registry::{Options, Registries};
 use metalmark::signature::{self, Form, PublicKey, Verdict};
 
 use super::programs;
@@ -151,8 +153,30 @@ impl Workshop {
         output.status.success()
     }
 
-    /// What we say of a copy of all that lies in the repository.
+    /// What we say, asked over HTTP and of a copy of all that lies in the repository: the same.
     fn verdict(&self, repository: &str, key: &PublicKey) -> Verdict {
+        let host = Host {
+            plain_http: true,
+            ..Host::default()
+        };
+        let settings = RegistrySettings {
+            hosts: [(self.registry.address.as_str().into(), host)].into(),
+            ..RegistrySettings::default()
+        };
+        let over_http = self.check(&Registries::new(Options::new(settings)), repository, key);
+        let copied = self.check(&self.copy(repository), repository, key);
+        assert_eq!(over_http, copied, "{repository}");
+        copied
+    }
+
+    fn check(&self, store: &dyn Store, repository: &str, key: &PublicKey) -> Verdict {
+        let name = format!("{}:1", self.name(repository));
+        let reference = Reference::parse(&name).expect("a reference");
+        let wanted = [(reference, self.image.clone(), key.clone())];
+        signature::check(store, &wanted).remove(0).expect("asked")
+    }
+
+    fn copy(&self, repository: &str) -> Layout {
         let name = self.name(repository);
         let tag = format!("sha256-{}", self.image.hex());
         let folder = repository.replace('/', "-");
@@ -170,10 +194,7 @@ impl Workshop {
             let copied = self.run(&self.skopeo, &copy).status.success();
             assert!(copied || tag != "1", "the image is copied");
         }
-        let layout = Layout::open(self.folder.path(), &folder).expect("a layout");
-        let reference = Reference::parse(&format!("{name}:1")).expect("a reference");
-        let wanted = [(reference, self.image.clone(), key.clone())];
-        signature::check(&layout, &wanted).remove(0).expect("asked")
+        Layout::open(self.folder.path(), &folder).expect("a layout")
     }
 }
 
