@@ -33,7 +33,7 @@ pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location};
-pub use typed::schema;
+pub use typed::{published_schema, schema};
 pub use values::{ClusterValues, values};
 pub use workspace::{workspace, workspace_in};
 

@@ -5,6 +5,8 @@ mod completions;
 mod explain;
 mod images;
 mod impact;
+mod init;
+mod man;
 mod render;
 mod report;
 mod values;
@@ -13,7 +15,7 @@ mod workspace;
 use clap::{Parser, Subcommand};
 
 use super::terminal::Color;
-use crate::commands::{Terminal, Verdict};
+use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
 
@@ -44,6 +46,12 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// Writes a first project file from what the repository holds, and says what comes next.
+    Init(init::InitArguments),
+    /// Prints the JSON Schema of the project file, for editors.
+    Schema,
+    /// Prints the manual page, or writes those of all commands.
+    Man(man::ManArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -59,6 +67,9 @@ impl Arguments {
             Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Init(init) => init.run(place, today, terminal),
+            Command::Schema => commands::schema(terminal),
+            Command::Man(man) => man.run(terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }
