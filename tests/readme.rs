@@ -168,3 +168,34 @@ fn the_project_file_of_the_readme_is_read_without_a_finding() {
         outcome.stdout
     );
 }
+
+#[test]
+fn the_first_ten_minutes_of_the_readme_work() {
+    let Some(scratch) = super::git::repository() else {
+        return;
+    };
+    let workspace = repository().join("fixtures/workspaces/sylva-flux");
+    super::git::copy(&workspace, scratch.path());
+    fs::remove_file(scratch.path().join("metalmark.yaml")).expect("removed");
+    super::git::commit(scratch.path(), "values");
+    let mut said = String::new();
+    for line in command("first ten minutes").lines() {
+        let arguments = line.strip_prefix("metalmark ").expect("our own command");
+        let outcome = Command::new(env!("CARGO_BIN_EXE_metalmark"))
+            .current_dir(scratch.path())
+            .args(arguments.split_whitespace())
+            .output()
+            .expect("the binary starts");
+        let told =
+            String::from_utf8_lossy(&outcome.stdout) + String::from_utf8_lossy(&outcome.stderr);
+        assert_ne!(outcome.status.code(), Some(2), "{line}: {told}");
+        said.push_str(&told);
+    }
+    for told in [
+        "wrote metalmark.yaml",
+        "errors",
+        "no machine is re-provisioned",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}

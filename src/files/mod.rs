@@ -4,6 +4,7 @@
 mod disk;
 mod git;
 mod revision;
+mod with;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::error::Error;
 pub use disk::Disk;
 pub use git::Repository;
 pub use revision::Revision;
+pub use with::With;
 
 /// A folder of files; paths are relative to its root.
 pub trait Files: Send + Sync {

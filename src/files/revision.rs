@@ -26,8 +26,6 @@ pub struct Revision {
     prefix: String,
     entries: BTreeMap<String, Entry>,
     repositories: Vec<Mutex<Objects>>,
-    /// A file that stands in for one of the commit.
-    given: Option<(String, Vec<u8>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -47,7 +45,6 @@ struct Object {
 /// What a path leads to.
 enum Target<'a> {
     File(String, &'a Object),
-    Given(&'a [u8]),
     Folder(String),
     Submodule(String),
     Nothing,
@@ -67,7 +64,6 @@ impl Revision {
             prefix: repository.prefix.trim_end_matches('/').to_owned(),
             entries: BTreeMap::new(),
             repositories: Vec::new(),
-            given: None,
         };
         revision
             .add(repository, commit, "")
@@ -92,13 +88,6 @@ impl Revision {
     /// The same files seen from another folder below the top.
     pub fn seen_from(mut self, folder: &str) -> Self {
         self.prefix = folder.to_owned();
-        self
-    }
-
-    /// The same files with another one below the folder.
-    pub fn with(mut self, path: &Path, bytes: Vec<u8>) -> Self {
-        let path = self.prefix_parts().chain(parts(path)).collect::<Vec<_>>();
-        self.given = Some((path.join("/"), bytes));
         self
     }
 
@@ -173,12 +162,6 @@ impl Revision {
             }
             done.push(part);
             let here = done.join("/");
-            if let Some((path, bytes)) = &self.given
-                && *path == here
-                && todo.is_empty()
-            {
-                return Ok(Target::Given(bytes));
-            }
             match self.entries.get(&here) {
                 Some(Entry::File(object)) if todo.is_empty() => {
                     return Ok(Target::File(here, object));
@@ -293,7 +276,6 @@ impl Files for Revision {
         Ok(match self.resolve(path)? {
             Target::File(real, _) if !self.is_below_folder(&real) => Found::Outside,
             Target::File(real, object) => Found::File(self.content(&real, object)?),
-            Target::Given(bytes) => Found::File(bytes.to_owned()),
             Target::Outside(_) => Found::Outside,
             Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
             Target::Nothing | Target::Folder(_) => Found::Nothing,
@@ -311,7 +293,6 @@ impl Files for Revision {
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
         match self.resolve(path)? {
             Target::File(real, object) => self.content(&real, object),
-            Target::Given(bytes) => Ok(bytes.to_owned()),
             Target::Outside(on_disk) => Disk::new(&self.top)?.named(&on_disk),
             Target::Submodule(submodule) => Err(self.in_submodule(path, &submodule)),
             Target::Nothing | Target::Folder(_) => {
@@ -323,7 +304,7 @@ impl Files for Revision {
 
     fn is_file(&self, path: &Path) -> bool {
         match self.resolve(path) {
-            Ok(Target::File(..) | Target::Given(_)) => true,
+            Ok(Target::File(..)) => true,
             Ok(Target::Outside(on_disk)) => on_disk.is_file(),
             _ => false,
         }

@@ -42,7 +42,7 @@ pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
 pub use objects::objects;
 pub use repository::folder_in_repository;
 pub use signing::{ClusterKeys, key_text, signing_keys};
-pub use typed::schema;
+pub use typed::{published_schema, schema};
 pub use values::{ClusterValues, values};
 pub use workspace::{registries, workspace, workspace_in};
 

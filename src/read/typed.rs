@@ -39,6 +39,20 @@ pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Fi
     (file, walk.findings)
 }
 
+/// The name of the project file's schema. It is no address: `metalmark schema` prints what it names.
+const SCHEMA_ID: &str = "urn:metalmark:project:1";
+
+/// The JSON Schema of the project file for editors: draft 2020-12, each key with what it means.
+pub fn published_schema() -> Json {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<ProjectFile>().to_value();
+    if let Json::Object(map) = &mut schema {
+        map.insert("$id".to_owned(), Json::from(SCHEMA_ID));
+        map.insert("title".to_owned(), Json::from("metalmark.yaml"));
+    }
+    schema
+}
+
 /// The JSON Schema of the project file, without references.
 pub fn schema() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);

@@ -17,6 +17,7 @@ mod owned_file;
 mod plan;
 mod record;
 mod refusal;
+mod single;
 mod standing;
 
 pub use apply::{Step, apply, phases};
@@ -24,3 +25,4 @@ pub use file::file;
 pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
+pub use single::{file, new_file};

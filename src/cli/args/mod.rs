@@ -8,6 +8,8 @@ mod images;
 mod impact;
 mod lock;
 mod registry;
+mod init;
+mod man;
 mod render;
 mod report;
 mod values;
@@ -17,7 +19,7 @@ mod workspace;
 use clap::{Parser, Subcommand};
 
 use super::terminal::Color;
-use crate::commands::{Terminal, Verdict};
+use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
 
@@ -56,6 +58,12 @@ enum Command {
     Cmp(cmp::CmpArguments),
     /// Tells what registries and image layouts offer, and what one image says of itself.
     Registry(registry::RegistryArguments),
+    /// Writes a first project file from what the repository holds, and says what comes next.
+    Init(init::InitArguments),
+    /// Prints the JSON Schema of the project file, for editors.
+    Schema,
+    /// Prints the manual page, or writes those of all commands.
+    Man(man::ManArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -75,6 +83,9 @@ impl Arguments {
             Command::Values(values) => values.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Registry(registry) => registry.run(place, terminal),
+            Command::Init(init) => init.run(place, today, terminal),
+            Command::Schema => commands::schema(terminal),
+            Command::Man(man) => man.run(terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

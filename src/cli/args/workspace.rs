@@ -92,6 +92,17 @@ enum MatchingMode {
     Normalised,
 }
 
+impl ProjectArguments {
+    /// The project alone, without the flags that stand for one.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            directory: self.directory.clone(),
+            project: self.project.clone(),
+            flags: Flags::default(),
+        }
+    }
+}
+
 impl WorkspaceArguments {
     /// What the stages are asked for.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Files, Repository, Revision};
+use crate::files::{Files, Repository, Revision, With};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 
 /// Both sides, read as far as all clusters share it.
@@ -42,8 +42,8 @@ impl Sides {
         };
         let mut notes = Vec::new();
         let revision = Revision::open(&repository, &commit)?;
-        let revision = with_project(revision, &location, &after, &mut notes)?;
-        let before = read::workspace_in(request, &location, Arc::new(revision))?;
+        let files = with_project(revision, &location, &after, &mut notes)?;
+        let before = read::workspace_in(request, &location, files)?;
         Ok(Self {
             before,
             after,
@@ -72,25 +72,29 @@ fn with_project(
     location: &Location,
     after: &Workspace,
     notes: &mut Vec<String>,
-) -> Result<Revision, Error> {
+) -> Result<Arc<dyn Files>, Error> {
     let Some(file) = location.file.as_deref() else {
-        return Ok(revision);
+        return Ok(Arc::new(revision));
     };
     if revision.is_file(file) {
-        return Ok(revision);
+        return Ok(Arc::new(revision));
     }
     let at = revision.short().to_owned();
     let name = file.to_string_lossy();
     if let [folder] = revision.folders_with(&name).as_slice() {
         notes.push(format!("the project was in `{}` at {at}", shown(folder)));
         let folder = folder.clone();
-        return Ok(revision.seen_from(&folder));
+        return Ok(Arc::new(revision.seen_from(&folder)));
     }
     notes.push(format!(
         "there was no `{name}` at {at}: today's is used for both sides"
     ));
     let bytes = after.files.named(Path::new(file))?;
-    Ok(revision.with(file, bytes))
+    Ok(Arc::new(With {
+        files: Arc::new(revision),
+        path: file.to_owned(),
+        bytes,
+    }))
 }
 
 fn shown(folder: &str) -> &str {

@@ -21,15 +21,12 @@ pub(super) fn write(impact: &Impact, out: &mut dyn Write) -> io::Result<()> {
             self::pool(pool, width.unwrap_or(0), out)?;
         }
     }
-    images("newly served", '+', &impact.served.added, out)?;
+    let head = match impact.served.download {
+        0 => "newly served".to_owned(),
+        bytes => format!("newly served, {} to download", words::bytes(bytes)),
+    };
+    images(&head, '+', &impact.served.added, out)?;
     images("no longer served", '-', &impact.served.removed, out)?;
-    if impact.served.download > 0 {
-        writeln!(
-            out,
-            "  {} to download",
-            words::bytes(impact.served.download)
-        )?;
-    }
     let sum = words::sum(impact);
     writeln!(out, "\n{sum}")
 }

@@ -1,0 +1,52 @@
+//! `metalmark man` on the command line.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+
+use super::Arguments;
+use crate::commands::{Terminal, Verdict};
+use crate::error::Error;
+use crate::write;
+
+#[derive(Debug, Args)]
+pub(super) struct ManArguments {
+    /// Write a page for each command into this folder.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl ManArguments {
+    /// Prints the page of the whole, or writes all pages.
+    pub(in crate::cli) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        let mut whole = Arguments::command().disable_help_subcommand(true);
+        // Gives the commands below it their full names.
+        whole.build();
+        match &self.dir {
+            None => terminal.out.write_all(&page(whole)?)?,
+            Some(folder) => {
+                for (name, page) in pages(&whole)? {
+                    write::file(&folder.join(format!("{name}.1")), &page)?;
+                }
+            }
+        }
+        Ok(Verdict::Clean)
+    }
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
+}
+
+/// The pages of a command and of those below it, by their names.
+fn pages(command: &clap::Command) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let mut all = vec![(name.to_owned(), page(command.clone())?)];
+    for below in command.get_subcommands() {
+        all.extend(pages(below)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,164 @@
+//! What a repository holds that a project can be made from.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::files::Files;
+use crate::model::engine::Engine;
+use crate::model::place::FileId;
+use crate::read::compose;
+use crate::yaml;
+
+/// The folders of Sylva's management clusters.
+const MANAGEMENT: &str = "environment-values/*/";
+/// The folders of its workload clusters.
+const WORKLOAD: &str = "environment-values/workload-clusters/*/";
+/// Where the values files of clusters are kept, the likeliest first. The first that holds any counts.
+const VALUES: [&str; 6] = [
+    "environment-values/workload-clusters/*/values.yaml",
+    "environment-values/*/values.yaml",
+    "clusters/*/values.yaml",
+    "clusters/*.yaml",
+    "*/values.yaml",
+    "values.yaml",
+];
+/// The layers of Sylva's chart that all workload clusters share, lowest first.
+const SHARED: [&str; 2] = [
+    "charts/sylva-units/values.yaml",
+    "charts/sylva-units/workload-cluster.values.yaml",
+];
+/// Where image facts are kept.
+const FACTS: [&str; 4] = [
+    "metalmark.lock",
+    "os-images-info.yaml",
+    "*/os-images-info.yaml",
+    "*os-images-info*.yaml",
+];
+/// How many files are looked into for plain manifests.
+const LOOKED_INTO: usize = 2000;
+
+/// What there is.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Folders of management clusters, each with its name.
+    pub(super) management: Vec<(String, PathBuf)>,
+    /// The pattern of the other clusters.
+    pub(super) each: Option<&'static str>,
+    /// Layers that all clusters share.
+    pub(super) shared: Vec<&'static str>,
+    /// Files with image facts.
+    pub(super) facts: Vec<PathBuf>,
+    /// Files with machine templates, where there is nothing else.
+    manifests: Vec<PathBuf>,
+}
+
+impl Found {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.management.is_empty() && self.each.is_none()
+    }
+
+    /// What would have to be there.
+    pub(super) fn missing(&self) -> String {
+        let wanted = "help: metalmark reads Helm values that hold `cluster:`, as Sylva's do: in `environment-values/*/`, \
+                      `clusters/*/values.yaml` or `clusters/*.yaml`; others are named by `--values` and `--clusters`";
+        match self.manifests.as_slice() {
+            [] => format!("there is nothing here to make a project from\n{wanted}"),
+            [first, rest @ ..] => format!(
+                "there are machine templates (`{}`{}), and no values that say which image each pool boots\n{wanted}",
+                first.display(),
+                match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more files"),
+                }
+            ),
+        }
+    }
+}
+
+/// Looks at a repository.
+///
+/// # Errors
+/// A file or folder cannot be read.
+pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
+    let mut found = Found::default();
+    let workload = compose::discover(files, WORKLOAD)?;
+    let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();
+    for folder in compose::discover(files, MANAGEMENT)? {
+        let own = name(&folder);
+        let own = match names.contains(&own) {
+            true => format!("management-{own}"),
+            false => own,
+        };
+        found.management.push((own, folder));
+    }
+    found.each = (!workload.is_empty()).then_some(WORKLOAD);
+    if found.is_nothing() {
+        for pattern in VALUES {
+            let mut matched = compose::matches(files, pattern)?.into_iter();
+            if matched.any(|file| is_cluster(files, &file)) {
+                found.each = Some(pattern);
+                let is_there = |layer: &&str| files.is_file(Path::new(layer));
+                found.shared = SHARED.into_iter().filter(is_there).collect();
+                break;
+            }
+        }
+    }
+    for pattern in FACTS {
+        for file in compose::matches(files, pattern)? {
+            if files.is_file(&file) && !found.facts.contains(&file) {
+                found.facts.push(file);
+            }
+        }
+    }
+    if found.is_nothing() {
+        found.manifests = manifests(files)?;
+    }
+    Ok(found)
+}
+
+fn name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Whether a file holds the values of a cluster: a map `cluster` with a key that only those have.
+fn is_cluster(files: &dyn Files, file: &Path) -> bool {
+    const TELLING: [&str; 4] = [
+        "k8s_version",
+        "capi_providers",
+        "machine_deployments",
+        "control_plane_replicas",
+    ];
+    let Ok(bytes) = files.named(file) else {
+        return false;
+    };
+    let text = yaml::decode(&bytes, Engine::Helm3).unwrap_or_default();
+    let tree = yaml::values(&text, FileId(0), Engine::Helm3);
+    tree.is_ok_and(|tree| {
+        TELLING
+            .iter()
+            .any(|key| tree.at(&["cluster", key]).is_some())
+    })
+}
+
+/// The files with machine templates.
+fn manifests(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let all = compose::matches(files, "**/*.{yaml,yml}")?;
+    for file in all
+        .into_iter()
+        .filter(|file| files.is_file(file))
+        .take(LOOKED_INTO)
+    {
+        let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
+        let is_one = |line: &str| {
+            let kind = line.strip_prefix("kind: ").unwrap_or_default();
+            kind.trim_end().ends_with("MachineTemplate")
+        };
+        if text.lines().any(is_one) {
+            found.push(file);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,175 @@
+//! `metalmark init`: a first project file from what the repository holds, and what a render would do with it.
+
+mod found;
+mod hosts;
+mod project;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files::{Disk, Files, With};
+use crate::model::finding::Level;
+use crate::model::policy::Date;
+use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
+use crate::render::Renderer;
+use crate::write;
+
+use super::{Terminal, Verdict, fleet};
+use found::Found;
+
+/// What `init` was asked for.
+#[derive(Clone, Debug)]
+pub struct InitOptions {
+    /// Print the project file, and write nothing.
+    pub dry_run: bool,
+    /// Write what pre-commit needs, or say it.
+    pub pre_commit: bool,
+    /// Write what Renovate needs, or say it.
+    pub renovate: bool,
+    /// The day that waivers are held against.
+    pub today: Date,
+}
+
+/// Looks at the repository, writes the files that are not there, and says what comes next. Never changes a file.
+///
+/// # Errors
+/// There is a project file already; there is nothing to make one from; a file cannot be read or written.
+pub fn init(
+    request: &Request,
+    options: &InitOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let root = request.directory.clone().unwrap_or_else(|| ".".into());
+    let path = root.join(PROJECT_FILE_NAME);
+    let files: Arc<dyn Files> = Arc::new(Disk::new(&root)?);
+    if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
+        return Err(exists(&path));
+    }
+    let found = found::found(&*files)?;
+    if found.is_nothing() {
+        return Err(Error::Usage {
+            message: found.missing(),
+        });
+    }
+    let text = project::text(&found);
+    if options.dry_run {
+        terminal.out.write_all(text.as_bytes())?;
+    } else if !write::new_file(&path, text.as_bytes())? {
+        return Err(exists(&path));
+    }
+    // What is printed beside a printed file goes beside it.
+    let out = match options.dry_run {
+        true => &mut terminal.err,
+        false => &mut terminal.out,
+    };
+    if !options.dry_run {
+        writeln!(out, "wrote {PROJECT_FILE_NAME}")?;
+    }
+    let wanted = [
+        (options.pre_commit, hosts::PRE_COMMIT),
+        (options.renovate, hosts::RENOVATE),
+    ];
+    for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+        hosts::give(&snippet, (&root, &*files), options.dry_run, out)?;
+    }
+    outlook(request, &root, files, &text, &found, options.today, out)?;
+    Ok(Verdict::Clean)
+}
+
+fn exists(path: &Path) -> Error {
+    let message = format!(
+        "there is a `{}` already, which is left as it is\n\
+         help: `metalmark init --dry-run` prints what would be written",
+        path.strip_prefix(".").unwrap_or(path).display()
+    );
+    Error::Usage { message }
+}
+
+/// What a render would do with the project, and the next step.
+fn outlook(
+    request: &Request,
+    root: &Path,
+    files: Arc<dyn Files>,
+    text: &str,
+    found: &Found,
+    today: Date,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let location = Location {
+        root: root.to_owned(),
+        file: Some(PathBuf::from(PROJECT_FILE_NAME)),
+    };
+    let files = With {
+        files,
+        path: PathBuf::from(PROJECT_FILE_NAME),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
+    let survey = fleet::survey(&workspace, &tools, |view, checked| {
+        let pools = view.cluster.pools.len();
+        let rendered = match checked.has_errors() {
+            true => 0,
+            false => renderer.cluster(view, &mut |_| {}).len(),
+        };
+        Ok(((pools, rendered), Vec::new()))
+    })?;
+    let pools: usize = survey.results.iter().map(|(pools, _)| pools).sum();
+    let rendered: usize = survey.results.iter().map(|(_, files)| files).sum();
+    let clean = workspace.clusters.len().saturating_sub(survey.faulty.len());
+    writeln!(
+        out,
+        "found {} clusters with {pools} node pools, which are served {} images",
+        workspace.clusters.len(),
+        survey.served.len()
+    )?;
+    writeln!(
+        out,
+        "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
+    )?;
+    let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
+    for judged in &survey.judged {
+        if judged.level == Level::Error {
+            *errors.entry(judged.finding.rule).or_default() += 1;
+        }
+    }
+    if !errors.is_empty() {
+        let count: usize = errors.values().sum();
+        let mut by_rule: Vec<(&str, usize)> = errors.into_iter().collect();
+        by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
+        let rules: Vec<String> = by_rule
+            .iter()
+            .map(|(rule, count)| format!("{rule} {count}"))
+            .collect();
+        writeln!(out, "{count} errors stand in the way: {}", rules.join(", "))?;
+    }
+    next(&workspace, survey.has_errors(), found, out)
+}
+
+/// What to do next.
+fn next(
+    workspace: &Workspace,
+    has_errors: bool,
+    found: &Found,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    if found.facts.is_empty() {
+        writeln!(
+            out,
+            "next: export what the image servers know, and name the file under `images.facts`:\n  \
+             kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml"
+        )?;
+    }
+    match has_errors || workspace.clusters.is_empty() {
+        true => writeln!(
+            out,
+            "next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters"
+        )?,
+        false => writeln!(out, "next: `metalmark render`, then commit what it wrote")?,
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The text of a first project file.
+
+use std::path::Path;
+
+use crate::yaml;
+
+use super::found::Found;
+
+/// The project file, with comments that say what each part is for.
+pub(super) fn text(found: &Found) -> String {
+    let mut text = String::from(
+        "# What metalmark reads and writes: `metalmark check`, then `metalmark render`.\n\
+         # `metalmark schema` prints the schema of this file for editors.\n\
+         version: 1\n",
+    );
+    if !found.shared.is_empty() {
+        text.push_str("# Layers that every cluster shares, lowest first; the first is the chart's own.\nvalues:\n");
+        for layer in &found.shared {
+            text.push_str(&format!("  - {}\n", word(layer)));
+        }
+    }
+    text.push_str("# A folder stands for the values that its Kustomization and HelmRelease compose.\nclusters:\n");
+    for (name, folder) in &found.management {
+        let folder = shown(folder);
+        text.push_str(&format!(
+            "  - {{name: {}, values: [{}]}}\n",
+            word(name),
+            word(&folder)
+        ));
+    }
+    if let Some(pattern) = found.each {
+        text.push_str(&format!(
+            "  - each: {}    # one cluster a match, named by its folder\n",
+            word(pattern)
+        ));
+    }
+    text.push_str("images:\n");
+    match found.facts.as_slice() {
+        [] => text.push_str(
+            "  # What image servers know of their images:\n  \
+             # kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml\n  \
+             # facts: [os-images-info.yaml]\n",
+        ),
+        facts => {
+            let facts: Vec<String> = facts.iter().map(|file| word(&shown(file))).collect();
+            text.push_str(&format!("  facts: [{}]\n", facts.join(", ")));
+        }
+    }
+    text.push_str(
+        "  # Where machines fetch an image; this is the server inside a management cluster.\n  \
+         url: \"http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}\"\n\
+         # What is written where; `helm-values`, `flux` and `argocd` are others.\n\
+         outputs:\n  \
+         - {target: manifests, path: \"rendered/clusters/{{ cluster.name }}\"}\n  \
+         - {target: configmap, path: rendered/shared}\n\
+         # Levels of rules, by project and by pattern of clusters; single findings can be waived with a reason and an end.\n\
+         # policy:\n\
+         #   clusters: {lab-*: {k8s-version-mismatch: warning}}\n",
+    );
+    text
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// A text as a scalar within `[…]` and `{…}`, quoted where it must be.
+fn word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    match starts && text.chars().all(plain) && !is_keyword(text) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "''")),
+    }
+}
+
+/// Whether a plain word would not be read as text.
+fn is_keyword(text: &str) -> bool {
+    let file = crate::model::place::FileId(0);
+    let read = yaml::values(
+        &format!("a: {text}\n"),
+        file,
+        crate::model::engine::Engine::Helm3,
+    );
+    read.is_ok_and(|tree| {
+        tree.at(&["a"])
+            .is_none_or(|node| node.value.as_str().is_none_or(|read| **read != *text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn words_are_quoted_where_they_must_be() {
+        let words = [
+            "edge-1",
+            "yes",
+            "1.30",
+            "a b",
+            "it's",
+            "clusters/*/values.yaml",
+        ];
+        let wanted = [
+            "edge-1",
+            "'yes'",
+            "'1.30'",
+            "'a b'",
+            "'it''s'",
+            "'clusters/*/values.yaml'",
+        ];
+        assert_eq!(words.map(word), wanted);
+    }
+}

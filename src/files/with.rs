@@ -1,0 +1,53 @@
+//! Files with one more that is not there: a project file that is not written yet, or was not there at that time.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Files, Found};
+use crate::error::Error;
+
+/// Other files, and one in the place of what they have at its path.
+pub struct With {
+    /// The other files.
+    pub files: Arc<dyn Files>,
+    /// The path of the one, below the root.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl Files for With {
+    fn file(&self, path: &Path) -> Result<Found, Error> {
+        match path == self.path {
+            true => Ok(Found::File(self.bytes.clone())),
+            false => self.files.file(path),
+        }
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
+        self.files.folder(path)
+    }
+
+    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        match path == self.path {
+            true => Ok(self.bytes.clone()),
+            false => self.files.named(path),
+        }
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path == self.path || self.files.is_file(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.files.is_folder(path)
+    }
+
+    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        self.files.below(folder)
+    }
+
+    fn seen(&self, path: &Path) -> PathBuf {
+        self.files.seen(path)
+    }
+}

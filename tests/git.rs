@@ -1,0 +1,83 @@
+//! Scratch repositories for the tests of what git tells. Without git they are skipped, and say so.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// The same commits on every machine: nobody's settings, one author, one day.
+const ENVIRONMENT: [(&str, &str); 10] = [
+    ("GIT_DEFAULT_HASH", "sha1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_AUTHOR_NAME", "Author"),
+    ("GIT_AUTHOR_EMAIL", "author@example.org"),
+    ("GIT_AUTHOR_DATE", "2026-11-20T12:00:00Z"),
+    ("GIT_COMMITTER_NAME", "Author"),
+    ("GIT_COMMITTER_EMAIL", "author@example.org"),
+    ("GIT_COMMITTER_DATE", "2026-11-20T12:00:00Z"),
+    ("GIT_ALLOW_PROTOCOL", "file"),
+];
+
+/// An empty repository; none where there is no git.
+pub(crate) fn repository() -> Option<TempDir> {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let begun = Command::new("git")
+        .args(["init", "--quiet", "--initial-branch=main", "."])
+        .current_dir(scratch.path())
+        .envs(ENVIRONMENT)
+        .status();
+    match begun {
+        Ok(status) if status.success() => Some(scratch),
+        _ => {
+            eprintln!("skipped: there is no git");
+            None
+        }
+    }
+}
+
+/// Runs git in a folder.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(folder)
+        .envs(ENVIRONMENT)
+        .output()
+        .expect("git runs");
+    let text = |bytes| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+/// Commits everything.
+pub(crate) fn commit(folder: &Path, message: &str) {
+    git(folder, &["add", "--all", "--force", "."]);
+    git(
+        folder,
+        &["commit", "--quiet", "--allow-empty", "-m", message],
+    );
+}
+
+/// Copies the files of a fixture over those of a folder, what it is compared with apart.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    let wanted = |entry: &walkdir::DirEntry| {
+        let name = entry.file_name();
+        entry.depth() == 0
+            || !["before", "expected.txt", "args"]
+                .iter()
+                .any(|other| name == *other)
+    };
+    for entry in walkdir::WalkDir::new(from).into_iter().filter_entry(wanted) {
+        let entry = entry.expect("readable");
+        let target = to.join(entry.path().strip_prefix(from).expect("below"));
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(target).expect("created");
+        } else {
+            std::fs::copy(entry.path(), target).expect("copied");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `init` in repositories of every kind: what it writes is read without a finding of the project file, and nothing is lost.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::support::{Metalmark, Outcome, copy_of, repository};
+
+fn init(folder: &Path, arguments: &[&str]) -> Outcome {
+    let all = ["init"].into_iter().chain(arguments.iter().copied());
+    Metalmark::within(folder).args(all).run()
+}
+
+fn workspace(name: &str) -> TempDir {
+    let scratch = copy_of(&repository().join("fixtures/workspaces").join(name));
+    fs::remove_file(scratch.path().join("metalmark.yaml")).expect("removed");
+    scratch
+}
+
+/// That the project file is there and nothing is wrong with it.
+fn is_read(folder: &Path) {
+    let check = Metalmark::within(folder).args(["check"]).run();
+    assert!(!check.stdout.contains("[project-file]"), "{}", check.stdout);
+    assert_ne!(check.status, 2, "{}", check.stderr);
+}
+
+#[test]
+fn a_repository_of_sylva_s_shape_becomes_a_project() {
+    for name in ["sylva-flux", "sylva-baremetal"] {
+        let scratch = workspace(name);
+        let outcome = init(scratch.path(), &[]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert!(
+            outcome.stdout.starts_with("wrote metalmark.yaml\nfound "),
+            "{}",
+            outcome.stdout
+        );
+        assert!(
+            outcome.stdout.contains("`metalmark render` would write "),
+            "{}",
+            outcome.stdout
+        );
+        let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
+        assert!(text.contains("facts: [os-images-info.yaml]"), "{text}");
+        is_read(scratch.path());
+    }
+}
+
+#[test]
+fn a_project_file_that_is_there_is_left_alone() {
+    let scratch = copy_of(&repository().join("fixtures/workspaces/sylva-flux"));
+    let path = scratch.path().join("metalmark.yaml");
+    let before = fs::read(&path).expect("read");
+    let outcome = init(scratch.path(), &[]);
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("there is a `metalmark.yaml` already"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(fs::read(&path).expect("read"), before);
+    let dry = init(scratch.path(), &["--dry-run"]);
+    assert_eq!(dry.status, 0, "{}", dry.stderr);
+    assert!(
+        dry.stdout.starts_with("# What metalmark reads"),
+        "{}",
+        dry.stdout
+    );
+    assert_eq!(fs::read(&path).expect("read"), before);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let scratch = workspace("sylva-flux");
+    let outcome = init(scratch.path(), &["--dry-run", "--pre-commit", "--renovate"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    for name in ["metalmark.yaml", ".pre-commit-config.yaml", "renovate.json"] {
+        assert!(!scratch.path().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
+    let scratch = workspace("sylva-flux");
+    let own = "repos: [] # mine\n";
+    fs::write(scratch.path().join(".pre-commit-config.yaml"), own).expect("written");
+    let outcome = init(scratch.path(), &["--pre-commit", "--renovate"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stdout
+            .contains("add under `repos:` in `.pre-commit-config.yaml`:\n  - repo: local"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome.stdout.contains("wrote renovate.json"),
+        "{}",
+        outcome.stdout
+    );
+    assert_eq!(
+        fs::read_to_string(scratch.path().join(".pre-commit-config.yaml")).expect("read"),
+        own
+    );
+    let renovate = fs::read(scratch.path().join("renovate.json")).expect("read");
+    let renovate: serde_json::Value = serde_json::from_slice(&renovate).expect("JSON");
+    assert_eq!(renovate["customManagers"][0]["customType"], "regex");
+}
+
+#[test]
+fn plain_values_files_become_clusters() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        let folder = scratch.path().join("clusters").join(name);
+        fs::create_dir_all(&folder).expect("created");
+        fs::write(
+            folder.join("values.yaml"),
+            "cluster: {k8s_version: v1.31.8}\n",
+        )
+        .expect("written");
+    }
+    let outcome = init(scratch.path(), &[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        outcome.stdout.contains("found 2 clusters"),
+        "{}",
+        outcome.stdout
+    );
+    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
+    assert!(text.contains("each: 'clusters/*/values.yaml'"), "{text}");
+    is_read(scratch.path());
+}
+
+#[test]
+fn a_repository_without_values_is_told_what_is_missing() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let empty = init(scratch.path(), &[]);
+    assert_eq!(empty.status, 2);
+    assert!(
+        empty
+            .stderr
+            .contains("there is nothing here to make a project from\nhelp: "),
+        "{}",
+        empty.stderr
+    );
+    let manifest = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
+    fs::write(scratch.path().join("template.yaml"), manifest).expect("written");
+    let plain = init(scratch.path(), &[]);
+    assert_eq!(plain.status, 2);
+    assert!(
+        plain
+            .stderr
+            .contains("there are machine templates (`template.yaml`), and no values"),
+        "{}",
+        plain.stderr
+    );
+    assert!(!scratch.path().join("metalmark.yaml").exists());
+}
