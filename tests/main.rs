@@ -9,6 +9,7 @@ mod compose;
 mod evaluate;
 mod gotemplate;
 mod helm;
+mod krm;
 mod layers;
 mod limits;
 mod management;

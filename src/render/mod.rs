@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use minijinja::Value as Context;
 
+use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
@@ -109,13 +110,7 @@ impl<'a> Renderer<'a> {
             made.map_err(|finding| findings.borrow_mut().push(*finding))
                 .ok()
         };
-        let stamps: Vec<Option<Stamp>> = view
-            .cluster
-            .pools
-            .iter()
-            .zip(&view.selections)
-            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
-            .collect();
+        let stamps = of_pools(view, &stamp);
         let mut files = Vec::new();
         for prepared in &self.outputs {
             let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
@@ -145,6 +140,38 @@ impl<'a> Renderer<'a> {
             report(finding);
         }
         files
+    }
+
+    /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
+    pub fn stamps(
+        &self,
+        view: &ClusterView,
+        report: &mut dyn FnMut(Finding),
+    ) -> Vec<Option<Stamp>> {
+        let findings = RefCell::new(Vec::new());
+        let stamp = |image: &Image| {
+            let made = self.stamp_of(&view.images, image, Some(&view.cluster))?;
+            made.map_err(|finding| findings.borrow_mut().push(*finding))
+                .ok()
+        };
+        let stamps = of_pools(view, &stamp);
+        for mut finding in findings.into_inner() {
+            finding.subject.cluster = Some(view.cluster.name.to_string());
+            report(finding);
+        }
+        stamps
+    }
+
+    /// What is stamped of any image of a catalogue, for a cluster or for none; nothing where the URL's template did not
+    /// compile, which has been reported then.
+    pub fn stamp_of(
+        &self,
+        images: &Arc<Images>,
+        image: &Image,
+        cluster: Option<&Cluster>,
+    ) -> Option<Result<Stamp, Box<Finding>>> {
+        let cluster = cluster.map(context::cluster);
+        self.stamp(images, image, cluster.as_ref())
     }
 
     /// The files that all clusters share, of every output whose path names no cluster. `clusters` are the names of those
@@ -275,6 +302,14 @@ impl<'a> Renderer<'a> {
             }
         }
     }
+}
+
+/// What each pool's choice came to.
+fn of_pools(view: &ClusterView, stamp: &dyn Fn(&Image) -> Option<Stamp>) -> Vec<Option<Stamp>> {
+    let pools = view.cluster.pools.iter().zip(&view.selections);
+    pools
+        .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, stamp))
+        .collect()
 }
 
 /// A fault of an output's options stands where the project file asks for the output.
