@@ -7,11 +7,6 @@ use crate::error::Error;
 
 use super::project::ProjectFile;
 
-/// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
-pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
-    super::location::upwards(start, steps)
-}
-
 /// That no path of the project file leads out of a folder: by its words, or by a link.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
                 file: None,
             });
         }
-        None => upwards(&start, None).ok_or_else(no_project)?,
+        None => project_file(&start, None).ok_or_else(no_project)?,
     };
     let root = path
         .parent()
@@ -70,8 +70,8 @@ fn has_flags(request: &Request) -> bool {
     !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
 }
 
-/// The nearest project file, in this folder or at most so many above it.
-pub(super) fn upwards(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
+/// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
+pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let mut folder = start.to_owned();
     // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());

@@ -13,7 +13,9 @@ mod location;
 mod management;
 mod objects;
 mod project;
+mod repository;
 mod settings;
+mod signing;
 mod typed;
 mod unknown;
 mod values;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
@@ -33,10 +36,11 @@ use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
-pub use confined::project_file;
 pub use layers::Shared;
-pub use location::{Location, PROJECT_FILE_NAME, location};
+pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
 pub use objects::objects;
+pub use repository::folder_in_repository;
+pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use typed::schema;
 pub use values::{ClusterValues, values};
 pub use workspace::{workspace, workspace_in};
@@ -69,6 +73,8 @@ pub struct Flags {
     pub all_images: bool,
     /// `--matching`
     pub matching: Option<Matching>,
+    /// `--frozen`
+    pub locking: Locking,
     /// `--target`
     pub targets: Vec<String>,
     /// `--out`
@@ -95,8 +101,12 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// What management clusters tell others at run time.
     management: management::Management,
-    /// The files with image facts, the strongest first, below the root.
+    /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
     pub facts: Vec<PathBuf>,
+    /// Where the lock is, or is to be written, below the root.
+    pub lock: PathBuf,
+    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
+    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::files::{Disk, Files};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::rules;
 use crate::schema::Schemas;
@@ -86,6 +87,7 @@ pub fn workspace_in(
     } else {
         &flags.info
     };
+    let (lock, facts) = with_lock(&*tree, facts);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
     let schemas = match schemas {
@@ -107,7 +109,18 @@ pub fn workspace_in(
         clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
-        facts: facts.iter().map(PathBuf::from).collect(),
+        facts,
+        lock,
+        mirrors: project
+            .file
+            .registries
+            .mirrors
+            .iter()
+            .map(|(prefix, to)| {
+                let folder = to.strip_prefix("oci-layout:").unwrap_or(to);
+                (prefix.clone(), folder.to_owned())
+            })
+            .collect(),
         templates: templates
             .map(|folder| texts(&*tree, root, folder, |_| true))
             .transpose()?
@@ -116,6 +129,22 @@ pub fn workspace_in(
         files: tree,
         findings: project.findings,
     })
+}
+
+/// Where the lock is, and the files with image facts with it first: one that the project names, wherever its name says that
+/// it is one, else the one beside the project file, where it exists.
+fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
+    let mut facts: Vec<PathBuf> = facts.iter().map(PathBuf::from).collect();
+    let is_lock = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "lock")
+    };
+    let named = facts.iter().position(is_lock);
+    let lock = named.map_or_else(|| PathBuf::from(LOCK_FILE), |index| facts.remove(index));
+    if named.is_some() || tree.is_file(&lock) {
+        facts.insert(0, lock.clone());
+    }
+    (lock, facts)
 }
 
 /// The project file as found, or an empty one where flags stand for it.

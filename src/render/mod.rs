@@ -97,6 +97,24 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// What is stamped of each pool's image, in the order of the pools; none where the pool came to no image.
+    pub fn stamps(
+        &self,
+        view: &ClusterView,
+        report: &mut dyn FnMut(Finding),
+    ) -> Vec<Option<Stamp>> {
+        let cluster = context::cluster(&view.cluster);
+        let report = RefCell::new(report);
+        let stamp = |image: &Image| {
+            let made = self.stamp(&view.images, image, Some(&cluster))?;
+            made.map_err(|finding| (report.borrow_mut())(*finding)).ok()
+        };
+        let pools = view.cluster.pools.iter().zip(&view.selections);
+        pools
+            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
+            .collect()
+    }
+
     /// The files of one cluster, of every output.
     pub fn cluster(
         &self,
@@ -110,7 +128,7 @@ impl<'a> Renderer<'a> {
             made.map_err(|finding| findings.borrow_mut().push(*finding))
                 .ok()
         };
-        let stamps = of_pools(view, &stamp);
+        let stamps = self.stamps(view, &mut |finding| findings.borrow_mut().push(finding));
         let mut files = Vec::new();
         for prepared in &self.outputs {
             let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
@@ -140,26 +158,6 @@ impl<'a> Renderer<'a> {
             report(finding);
         }
         files
-    }
-
-    /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
-    pub fn stamps(
-        &self,
-        view: &ClusterView,
-        report: &mut dyn FnMut(Finding),
-    ) -> Vec<Option<Stamp>> {
-        let findings = RefCell::new(Vec::new());
-        let stamp = |image: &Image| {
-            let made = self.stamp_of(&view.images, image, Some(&view.cluster))?;
-            made.map_err(|finding| findings.borrow_mut().push(*finding))
-                .ok()
-        };
-        let stamps = of_pools(view, &stamp);
-        for mut finding in findings.into_inner() {
-            finding.subject.cluster = Some(view.cluster.name.to_string());
-            report(finding);
-        }
-        stamps
     }
 
     /// What is stamped of any image of a catalogue, for a cluster or for none; nothing where the URL's template did not
@@ -302,14 +300,6 @@ impl<'a> Renderer<'a> {
             }
         }
     }
-}
-
-/// What each pool's choice came to.
-fn of_pools(view: &ClusterView, stamp: &dyn Fn(&Image) -> Option<Stamp>) -> Vec<Option<Stamp>> {
-    let pools = view.cluster.pools.iter().zip(&view.selections);
-    pools
-        .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, stamp))
-        .collect()
 }
 
 /// A fault of an output's options stands where the project file asks for the output.

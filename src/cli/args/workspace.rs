@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::workspace::ChecksumStyle;
 use crate::read::{Flags, Request};
@@ -60,6 +61,23 @@ pub(super) struct WorkspaceArguments {
     /// How selectors compare Kubernetes versions.
     #[arg(long, value_name = "MODE")]
     matching: Option<MatchingMode>,
+}
+
+/// Whether the lock must be complete.
+#[derive(Debug, Args)]
+pub(super) struct FrozenArgument {
+    /// Every image must be in the lock: what is missing there is an error, whatever other files say of it.
+    #[arg(long)]
+    frozen: bool,
+}
+
+impl FrozenArgument {
+    pub(super) fn locking(&self) -> Locking {
+        match self.frozen {
+            true => Locking::Frozen,
+            false => Locking::Loose,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -295,9 +295,11 @@ impl Project<'_> {
         let settings = &self.workspace.settings;
         let mut checked = check::cluster(&view, settings, self.tools.today);
         let mut found: Vec<Finding> = Vec::new();
-        let stamps = self
-            .renderer
-            .stamps(&view, &mut |finding| found.push(finding));
+        let mut report = |mut finding: Finding| {
+            finding.subject.cluster = Some(entry.name.to_string());
+            found.push(finding);
+        };
+        let stamps = self.renderer.stamps(&view, &mut report);
         checked.join(check::findings(found, settings, self.tools.today));
         let cluster = Cluster {
             has_errors: checked.has_errors(),

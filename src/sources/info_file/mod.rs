@@ -213,6 +213,7 @@ impl Reader {
             name: Arc::clone(&entry.key),
             place: entry.key_place,
             facts,
+            digest: None,
         };
         // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
         let described = Arc::new(described);
