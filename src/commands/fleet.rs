@@ -225,7 +225,7 @@ fn conclude<T>(
 }
 
 /// What the layers that every cluster shares come to by themselves.
-fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
+pub(super) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
     resolve::cluster(
         read::shared(workspace, &tools.shared),
         &tools.catalogues,

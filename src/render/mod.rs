@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use minijinja::Value as Context;
 
+use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
@@ -157,6 +158,18 @@ impl<'a> Renderer<'a> {
             report(finding);
         }
         files
+    }
+
+    /// What is stamped of any image of a catalogue, for a cluster or for none; nothing where the URL's template did not
+    /// compile, which has been reported then.
+    pub fn stamp_of(
+        &self,
+        images: &Arc<Images>,
+        image: &Image,
+        cluster: Option<&Cluster>,
+    ) -> Option<Result<Stamp, Box<Finding>>> {
+        let cluster = cluster.map(context::cluster);
+        self.stamp(images, image, cluster.as_ref())
     }
 
     /// The files that all clusters share, of every output whose path names no cluster. `clusters` are the names of those

@@ -3,6 +3,7 @@
 pub(crate) mod layout;
 pub(crate) mod registry;
 
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -44,6 +45,15 @@ impl Metalmark {
     pub(crate) fn envs(mut self, variables: &[(&str, &str)]) -> Self {
         self.command.envs(variables.iter().copied());
         self
+    }
+
+    /// Runs it with that text on stdin.
+    pub(crate) fn run_with(mut self, input: &str) -> Outcome {
+        let mut file = tempfile::tempfile().expect("a scratch file");
+        file.write_all(input.as_bytes()).expect("written");
+        file.rewind().expect("a file");
+        self.command.stdin(file);
+        self.run()
     }
 
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.

@@ -4,6 +4,7 @@ mod check;
 mod cmp;
 mod completions;
 mod explain;
+mod function;
 mod images;
 mod impact;
 mod lock;
@@ -54,6 +55,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
+    Fn(function::FunctionArguments),
     /// What Argo CD's sidecar runs as a config management plugin.
     Cmp(cmp::CmpArguments),
     /// Tells what registries and image layouts offer, and what one image says of itself.
@@ -81,6 +84,7 @@ impl Arguments {
             Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Fn(function) => function.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Registry(registry) => registry.run(place, terminal),
             Command::Init(init) => init.run(place, today, terminal),

@@ -1,0 +1,40 @@
+//! `metalmark fn` on the command line.
+
+use std::io::Read;
+
+use clap::Args;
+
+use super::workspace::ProjectArguments;
+use crate::commands::{self, Terminal, Verdict};
+use crate::error::Error;
+use crate::model::policy::Date;
+
+/// More than any reader of YAML here takes.
+const LONGEST: u64 = 65 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct FunctionArguments {}
+
+impl FunctionArguments {
+    /// Runs the command.
+    pub(in crate::cli) fn run(
+        &self,
+        place: &ProjectArguments,
+        today: Date,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        let mut input = Vec::new();
+        let read = std::io::stdin()
+            .lock()
+            .take(LONGEST)
+            .read_to_end(&mut input);
+        read.map_err(|cause| Error::Read {
+            path: "stdin".into(),
+            cause,
+        })?;
+        let text = String::from_utf8(input).map_err(|_| Error::Usage {
+            message: "stdin is not UTF-8".to_owned(),
+        })?;
+        commands::function(&place.request(), &text, today, terminal)
+    }
+}

@@ -1,0 +1,124 @@
+//! The ResourceList: read once, changed where it stands.
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Source};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::yaml;
+use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+
+use super::result::Outcome;
+
+/// What was read.
+pub(super) struct List<'a> {
+    pub(super) text: &'a str,
+    pub(super) items: Vec<Node>,
+    /// Whether `items` is there at all.
+    pub(super) has_items: bool,
+    pub(super) config: Option<Node>,
+    pub(super) has_results: bool,
+}
+
+impl<'a> List<'a> {
+    /// Reads a list of either version that is in use.
+    pub(super) fn read(text: &'a str) -> Result<Self, Error> {
+        let read = yaml::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
+            let (line, column) = Source::new("stdin", text).line_column(error.place.start);
+            usage(&format!("stdin:{line}:{column}: {error}"))
+        })?;
+        let [root] = &read.documents[..] else {
+            return Err(usage(
+                "stdin holds not one document: a KRM function reads a ResourceList",
+            ));
+        };
+        let word = |key| root.at(&[key]).and_then(|node| node.value.as_str());
+        let group = word("apiVersion").and_then(|version| version.split_once('/'));
+        if word("kind").is_none_or(|kind| &**kind != "ResourceList")
+            || group.is_none_or(|(group, _)| group != "config.kubernetes.io")
+        {
+            return Err(usage(
+                "stdin is no ResourceList of config.kubernetes.io: kustomize and kpt run this command",
+            ));
+        }
+        let items = root.at(&["items"]);
+        let listed = items.and_then(|items| items.value.as_list());
+        if items.is_some_and(|items| listed.is_none() && !items.value.is_null()) {
+            return Err(usage("`items` of the ResourceList is no list"));
+        }
+        Ok(Self {
+            text,
+            items: listed.unwrap_or_default().to_vec(),
+            has_items: items.is_some(),
+            config: root.at(&["functionConfig"]).cloned(),
+            has_results: root.at(&["results"]).is_some(),
+        })
+    }
+}
+
+fn usage(message: &str) -> Error {
+    Error::Usage {
+        message: message.to_owned(),
+    }
+}
+
+/// The place of something below an item.
+pub(super) fn below_item(index: usize, path: &[&str]) -> Target {
+    let start = [Step::from("items"), Step::from(index)];
+    let steps = start
+        .into_iter()
+        .chain(path.iter().map(|key| Step::from(*key)));
+    Target::Path(0, steps.collect())
+}
+
+/// What stands in the list for the results until their text is put there.
+const PLACEHOLDER: &str = "metalmark-results";
+
+/// The list's text with the results in it, one below the other however the list is written.
+pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
+    if outcome.results.is_empty() && !outcome.has_results {
+        return Ok(outcome.text.clone());
+    }
+    let results = outcome.results.iter();
+    let results: Vec<Node> = results
+        .map(|result| Node::computed(result.value()))
+        .collect();
+    let value = Value::from(results);
+    let no_place = |error| {
+        usage(&format!(
+            "the results find no place in the ResourceList: {error}"
+        ))
+    };
+    let at = || Target::keys(&["results"]);
+    let change = match outcome.has_results {
+        true => Edit::Set {
+            at: at(),
+            value: PLACEHOLDER.into(),
+        },
+        false => Edit::Insert {
+            map: Target::keys(&[]),
+            key: "results".to_owned(),
+            value: PLACEHOLDER.into(),
+            position: Position::Last,
+        },
+    };
+    let text = edit(&outcome.text, Engine::Kubectl, &[change]).map_err(no_place)?;
+    if let Some(text) = filled(&text, &value) {
+        return Ok(text);
+    }
+    edit(&text, Engine::Kubectl, &[Edit::Set { at: at(), value }]).map_err(no_place)
+}
+
+/// The results in the place of a line that holds nothing else; none where it is not so, or would not read back.
+fn filled(text: &str, value: &Value) -> Option<String> {
+    let line = format!("results: {PLACEHOLDER}\n");
+    let start = match text.strip_suffix(&line) {
+        Some(above) if above.ends_with('\n') => above.len(),
+        _ => text.find(&format!("\n{line}"))? + 1,
+    };
+    let map = Map::from_iter([Entry::computed("results", value.clone())]);
+    let (above, below) = (&text[..start], &text[start + line.len()..]);
+    let text = format!("{above}{}{below}", yaml::emit(&map.into()));
+    let read = yaml::read(&text, FileId(0), Engine::Kubectl).ok()?;
+    let written = read.documents.first()?.at(&["results"])?;
+    written.value.same(value).then_some(text)
+}

@@ -1,0 +1,172 @@
+//! What a function says: one result each, as the ResourceList and as a line on stderr.
+
+use std::fmt;
+
+use crate::model::value::{Entry, Map, Node, Value};
+
+/// What a function made of a list.
+pub(super) struct Outcome {
+    /// The list's text, without new results.
+    pub(super) text: String,
+    /// Whether `results` stands in it.
+    pub(super) has_results: bool,
+    pub(super) results: Vec<FunctionResult>,
+}
+
+/// How much a result matters. The specification's default is `error`, so it is always written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Severity {
+    Error,
+    Warning,
+    Info,
+}
+
+/// One result.
+#[derive(Clone, Debug)]
+pub(super) struct FunctionResult {
+    pub(super) message: String,
+    pub(super) severity: Severity,
+    /// The item that it is about.
+    pub(super) item: Option<ItemReference>,
+    pub(super) field: Option<Field>,
+    /// The file, and the document's number in it.
+    pub(super) file: Option<(String, Option<i64>)>,
+    /// Anything else, by name.
+    pub(super) tags: Vec<(&'static str, String)>,
+}
+
+/// Which object an item is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ItemReference {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
+
+/// A field, what it holds and what it should.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) path: String,
+    pub(super) current: Option<Value>,
+    pub(super) proposed: Option<Value>,
+}
+
+impl FunctionResult {
+    pub(super) fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            severity,
+            item: None,
+            field: None,
+            file: None,
+            tags: Vec::new(),
+        }
+    }
+
+    /// As the ResourceList holds it.
+    pub(super) fn value(&self) -> Map {
+        let mut map = Map::from_iter([
+            Entry::computed("message", &*self.message),
+            Entry::computed("severity", self.severity.word()),
+        ]);
+        if let Some(item) = &self.item {
+            map.insert(Entry::computed("resourceRef", item.value()));
+        }
+        if let Some(field) = &self.field {
+            map.insert(Entry::computed("field", field.value()));
+        }
+        if let Some((path, index)) = &self.file {
+            let index = index.map(|index| Entry::computed("index", index));
+            let path = Entry::computed("path", &**path);
+            map.insert(Entry::computed(
+                "file",
+                [path].into_iter().chain(index).collect::<Map>(),
+            ));
+        }
+        if !self.tags.is_empty() {
+            let tags = self.tags.iter();
+            let tags: Map = tags
+                .map(|(name, text)| Entry::computed(*name, &**text))
+                .collect();
+            map.insert(Entry::computed("tags", tags));
+        }
+        map
+    }
+}
+
+impl Severity {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+impl ItemReference {
+    /// The object that a node is.
+    pub(super) fn of(item: &Node) -> Self {
+        let text = |path: &[&str]| {
+            let found = item.at(path).and_then(|node| node.value.as_str());
+            found.map_or_else(String::new, |text| text.to_string())
+        };
+        Self {
+            api_version: text(&["apiVersion"]),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        }
+    }
+
+    fn value(&self) -> Map {
+        let parts = [
+            ("apiVersion", &self.api_version),
+            ("kind", &self.kind),
+            ("name", &self.name),
+            ("namespace", &self.namespace),
+        ];
+        let set = parts.into_iter().filter(|(_, text)| !text.is_empty());
+        set.map(|(name, text)| Entry::computed(name, &**text))
+            .collect()
+    }
+}
+
+impl Field {
+    fn value(&self) -> Map {
+        let path = Entry::computed("path", &*self.path);
+        let current = self.current.clone();
+        let proposed = self.proposed.clone();
+        [path]
+            .into_iter()
+            .chain(current.map(|value| Entry::computed("currentValue", value)))
+            .chain(proposed.map(|value| Entry::computed("proposedValue", value)))
+            .collect()
+    }
+}
+
+/// One line for people: what, and where.
+impl fmt::Display for FunctionResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tag = |wanted: &str| self.tags.iter().find(|(name, _)| *name == wanted);
+        write!(f, "{}", self.severity.word())?;
+        if let Some((_, rule)) = tag("rule") {
+            write!(f, "[{rule}]")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(item) = &self.item {
+            write!(f, " ({} {})", item.kind, item.name)?;
+        }
+        if let Some((path, _)) = &self.file {
+            write!(f, " --> {path}")?;
+            for (_, number) in [tag("line"), tag("column")].into_iter().flatten() {
+                write!(f, ":{number}")?;
+            }
+        }
+        if let Some((_, help)) = tag("help") {
+            write!(f, "\n  help: {}", help.replace('\n', "\n  help: "))?;
+        }
+        Ok(())
+    }
+}
