@@ -17,7 +17,10 @@ const LAYERS: &[&[&str]] = &[
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
-    &["read", "resolve", "check", "render", "write", "report"],
+    &[
+        "read", "resolve", "check", "locking", "render", "write", "report", "read", "resolve",
+        "check", "impact", "render", "write", "report",
+    ],
     &["commands"],
     &["cli"],
 ];
@@ -36,6 +39,9 @@ const WORLD: &[(&str, &[&str])] = &[
     ("tokio::", &["registry"]),
     ("reqwest::", &["registry"]),
     ("std::process", &["cli", "main", "registry"]),
+    ("oci_client::", &["registry"]),
+    ("docker_credential::", &["registry"]),
+    ("std::process", &["cli", "files", "main"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),
     ("minijinja::", &["render"]),

@@ -11,7 +11,9 @@ use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
+use crate::model::lock::Lock;
 use crate::model::matching::{Outcome, PatternCache};
+use crate::model::place::Sources;
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
@@ -31,6 +33,24 @@ pub(super) struct Tools {
     catalogues: Catalogues,
     /// The day that waivers are held against.
     pub(super) today: Date,
+}
+
+impl Tools {
+    /// Expressions, each parsed once.
+    pub(super) fn templates(&self) -> &TemplateCache {
+        &self.templates
+    }
+
+    /// The lock; empty where there is none.
+    pub(super) fn lock(&self) -> &Lock {
+        static NONE: Lock = Lock::EMPTY;
+        self.catalogues.facts().lock.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The files that the lock's places point into.
+    pub(super) fn lock_sources(&self) -> Sources {
+        Sources::default().with_facts(&self.catalogues.facts().files)
+    }
 }
 
 /// What a survey keeps of each cluster, and what all of them came to.
@@ -80,7 +100,11 @@ struct Part<T> {
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
 pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (facts, found) = sources::facts(&*workspace.files, &workspace.facts)?;
+    let (facts, found) = sources::facts(
+        &workspace.settings.root,
+        &*workspace.files,
+        &workspace.facts,
+    )?;
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Ok(Tools {

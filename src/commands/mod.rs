@@ -5,21 +5,28 @@ pub mod cmp;
 mod explain;
 mod fleet;
 mod images;
+mod impact;
+mod lock;
 mod outputs;
 mod render;
 mod rendered;
 mod reporting;
+mod stores;
 mod table;
 mod terminal;
 mod values;
+mod verify;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
+pub use impact::{ImpactFormat, ImpactOptions, impact};
+pub use lock::{LockMode, LockOptions, lock};
 pub use render::{RenderMode, RenderOptions, render};
 pub use reporting::{ReportFile, Reporting};
 pub use terminal::{Stream, Terminal};
 pub use values::{Show, Stage, ValuesOptions, values};
+pub use verify::{VerifyOptions, verify};
 
 use crate::report::{self, REPORTS, Report};
 

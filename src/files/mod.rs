@@ -2,6 +2,8 @@
 //! read that is not checked out.
 
 mod disk;
+mod git;
+mod revision;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 
 pub use disk::Disk;
+pub use git::Repository;
+pub use revision::Revision;
 
 /// A folder of files; paths are relative to its root.
 pub trait Files: Send + Sync {

@@ -60,6 +60,9 @@ pub struct Verified {
 }
 
 impl Lock {
+    /// No entry.
+    pub const EMPTY: Self = Self { images: Vec::new() };
+
     /// A lock of these entries; of two for one key and reference the first one stays.
     pub fn new(mut images: Vec<LockedImage>) -> Self {
         images.sort_by(|a, b| a.identity().cmp(&b.identity()));
@@ -100,6 +103,19 @@ impl LockedImage {
     /// What tells it from other entries.
     pub fn identity(&self) -> (&str, &str) {
         (&self.key.value, &self.reference.value)
+    }
+
+    /// Whether two entries say the same, wherever they stand.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        fn facts(image: &LockedImage) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+            image.facts.iter().map(|(name, fact)| (name, &fact.value))
+        }
+        self.identity() == other.identity()
+            && self.digest.value == other.digest.value
+            && self.mirror == other.mirror
+            && self.origin == other.origin
+            && self.verified == other.verified
+            && facts(self).eq(facts(other))
     }
 
     /// Where its entry stands; the place of its digest tells entries of one file apart.

@@ -22,6 +22,7 @@ pub mod proof;
 pub mod registries;
 pub mod renovate;
 pub mod selector;
+pub mod signing;
 pub mod storage;
 pub mod suggest;
 pub mod value;

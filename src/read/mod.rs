@@ -15,6 +15,7 @@ mod objects;
 mod project;
 mod repository;
 mod settings;
+mod signing;
 mod typed;
 mod unknown;
 mod values;
@@ -39,6 +40,7 @@ pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
 pub use objects::objects;
 pub use repository::folder_in_repository;
+pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use typed::schema;
 pub use values::{ClusterValues, values};
 pub use workspace::{workspace, workspace_in};
@@ -103,6 +105,8 @@ pub struct Workspace {
     pub facts: Vec<PathBuf>,
     /// Where the lock is, or is to be written, below the root.
     pub lock: PathBuf,
+    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
+    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

@@ -111,6 +111,16 @@ pub fn workspace_in(
         out: flags.out.as_ref().map(PathBuf::from),
         facts,
         lock,
+        mirrors: project
+            .file
+            .registries
+            .mirrors
+            .iter()
+            .map(|(prefix, to)| {
+                let folder = to.strip_prefix("oci-layout:").unwrap_or(to);
+                (prefix.clone(), folder.to_owned())
+            })
+            .collect(),
         templates: templates
             .map(|folder| texts(&*tree, root, folder, |_| true))
             .transpose()?

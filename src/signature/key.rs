@@ -42,7 +42,7 @@ pub enum KeyError {
     /// More than one key.
     #[error("it holds more than one key: keep the one that signs")]
     Several,
-    /// Not base64, not DER, a point that is not on its curve, an RSA key of less than 2048 bits.
+    /// Not base64, not DER, a point that is not on its curve.
     #[error("its key cannot be read")]
     Malformed,
     /// A key of another sort.
@@ -64,10 +64,7 @@ impl PublicKey {
             .iter()
             .map(|algorithm| ParsedPublicKey::new(*algorithm, &der))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| match is_of(&der, RSA) {
-                true => KeyError::RsaLength,
-                false => KeyError::Malformed,
-            })?;
+            .map_err(|_| KeyError::Malformed)?;
         let fingerprint = Digest::of(&der);
         Ok(Self(Arc::new(Parsed {
             fingerprint,
@@ -137,7 +134,10 @@ fn algorithms(der: &[u8]) -> Result<&'static [&'static dyn VerificationAlgorithm
     } else if curve == Some(P384) {
         Ok(&[&ECDSA_P384_SHA256_ASN1, &ECDSA_P384_SHA384_ASN1])
     } else if identifiers.starts_with(RSA) {
-        Ok(&[&RSA_PKCS1_2048_8192_SHA256])
+        match modulus_bits(der).ok_or(KeyError::Malformed)? {
+            2048..=8192 => Ok(&[&RSA_PKCS1_2048_8192_SHA256]),
+            _ => Err(KeyError::RsaLength),
+        }
     } else if identifiers == EDWARDS {
         Ok(&[&ED25519])
     } else {
@@ -145,23 +145,35 @@ fn algorithms(der: &[u8]) -> Result<&'static [&'static dyn VerificationAlgorithm
     }
 }
 
-fn is_of(der: &[u8], algorithm: &[u8]) -> bool {
-    identifiers(der).is_some_and(|identifiers| identifiers.starts_with(algorithm))
-}
-
 /// What stands in the AlgorithmIdentifier of a SubjectPublicKeyInfo (RFC 5280 §4.1): two sequences, one in the other.
 fn identifiers(der: &[u8]) -> Option<&[u8]> {
-    let (whole, rest) = sequence(der)?;
-    let (identifiers, _) = sequence(whole)?;
+    let (whole, rest) = element(SEQUENCE, der)?;
+    let (identifiers, _) = element(SEQUENCE, whole)?;
     rest.is_empty().then_some(identifiers)
 }
 
-/// The content of a DER sequence, and what follows it.
-fn sequence(der: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, content) = match der {
-        [0x30, length @ 0..=0x7f, content @ ..] => (usize::from(*length), content),
-        [0x30, 0x81, length @ 0x80..=0xff, content @ ..] => (usize::from(*length), content),
-        [0x30, 0x82, high @ 1..=0xff, low, content @ ..] => {
+/// The length of the modulus of an RSA key (RFC 8017 §A.1.1): the first number of the sequence in the bit string.
+fn modulus_bits(der: &[u8]) -> Option<usize> {
+    let (whole, _) = element(SEQUENCE, der)?;
+    let (_, key) = element(SEQUENCE, whole)?;
+    let (key, _) = element(BIT_STRING, key)?;
+    let (numbers, _) = element(SEQUENCE, key.strip_prefix(&[0])?)?;
+    let (modulus, _) = element(INTEGER, numbers)?;
+    let modulus = modulus.strip_prefix(&[0]).unwrap_or(modulus);
+    let unused = modulus.first()?.leading_zeros() as usize;
+    Some(modulus.len() * 8 - unused)
+}
+
+const INTEGER: u8 = 0x02;
+const BIT_STRING: u8 = 0x03;
+const SEQUENCE: u8 = 0x30;
+
+/// The content of a DER element of that tag, and what follows it.
+fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, content) = match der.strip_prefix(&[tag])? {
+        [length @ 0..=0x7f, content @ ..] => (usize::from(*length), content),
+        [0x81, length @ 0x80..=0xff, content @ ..] => (usize::from(*length), content),
+        [0x82, high @ 1..=0xff, low, content @ ..] => {
             (usize::from(*high) << 8 | usize::from(*low), content)
         }
         _ => return None,

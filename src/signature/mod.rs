@@ -8,6 +8,8 @@ mod bundle;
 mod gather;
 mod key;
 mod payload;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use key::{KeyError, PublicKey};

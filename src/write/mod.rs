@@ -13,6 +13,7 @@
 mod apply;
 mod file;
 mod join;
+mod owned_file;
 mod plan;
 mod record;
 mod refusal;
@@ -20,5 +21,6 @@ mod standing;
 
 pub use apply::{Step, apply, phases};
 pub use file::file;
+pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};

@@ -88,10 +88,7 @@ pub(super) fn read(
     shown: &str,
     file: FileId,
 ) -> Result<Read, Error> {
-    let bytes = match tree.named(path) {
-        Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::NotFound => Vec::new(),
-        read => read?,
-    };
+    let bytes = bytes(tree, path)?.unwrap_or_default();
     let (text, (lock, faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) if bytes.is_empty() => (text, Default::default()),
         Ok(text) => {
@@ -115,6 +112,17 @@ pub(super) fn read(
         source: Source::new(shown, text),
         faults,
     })
+}
+
+/// The bytes of a lock; none where there is none yet.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes(tree: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match tree.named(path) {
+        Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// What to do about a lock that is lost.

@@ -23,10 +23,10 @@ const ENTRY: &str = "
   digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
   facts:
     hardened: \"true\"
-    k8s-version: 1.31.8+rke2r1
+    k8s-version: \"1.31.8+rke2r1\"
   origin:
     registry: sylva
-    version: 0.4.12
+    version: \"0.4.12\"
 ";
 
 fn with(entries: &str) -> String {
@@ -143,8 +143,8 @@ fn nonsense_is_told_where_it_stands_and_never_used() {
             "7: the reference names another digest",
         ),
         (
-            "    version: 0.4.12",
-            "    tag: 0.4.12",
+            "    version: \"0.4.12\"",
+            "    tag: '1'",
             "13: `origin` has no `tag` [tag]",
         ),
         (
