@@ -14,7 +14,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
             .find(|file| file.is_file())
     });
     if found.is_none() {
-        missing(name);
+        missing(&name.replace('-', "_"));
     }
     found
 }

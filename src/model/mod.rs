@@ -20,6 +20,7 @@ pub mod place;
 pub mod policy;
 pub mod proof;
 pub mod registries;
+pub mod renovate;
 pub mod selector;
 pub mod signing;
 pub mod storage;
