@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::model::json::format_number;
 use crate::model::value::{Map, Node, Number, Value};
 
-pub use scalar::quoted;
 use scalar::key;
+pub use scalar::quoted;
 pub(super) use scalar::{Form, double_quoted, form, is_printable};
 
 /// A whole document, ended with a line break.
