@@ -4,11 +4,13 @@ use crate::error::Error;
 use crate::model::policy::Date;
 use crate::read::{self, Request};
 
-use super::{Format, Terminal, Verdict, fleet};
+use super::{Format, Terminal, Verdict, fix, fleet};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
+    /// Make the edits that findings are sure of, then check again.
+    pub fix: bool,
     /// The format of the findings.
     pub format: Format,
     /// The day that waivers are held against.
@@ -26,7 +28,12 @@ pub fn check(
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let mut survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    if options.fix && fix::findings(&workspace, &survey.judged, terminal)? > 0 {
+        workspace = read::workspace(request)?;
+        let tools = fleet::tools(&mut workspace, options.today)?;
+        survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    }
     terminal
         .out
         .findings(&survey.judged, workspace.clusters.len(), options.format)?;

@@ -15,8 +15,10 @@ mod join;
 mod plan;
 mod record;
 mod refusal;
+mod replace;
 mod standing;
 
 pub use apply::{Step, apply, phases};
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
+pub use replace::{file, replace};
