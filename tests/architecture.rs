@@ -17,7 +17,9 @@ const LAYERS: &[&[&str]] = &[
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
-    &["read", "resolve", "check", "render", "write", "report"],
+    &[
+        "read", "resolve", "check", "render", "write", "report", "update",
+    ],
     &["commands"],
     &["cli"],
 ];

@@ -22,6 +22,7 @@ mod schemas;
 mod support;
 mod sylva_core;
 mod targets;
+mod update;
 mod values;
 mod workspaces;
 mod write;

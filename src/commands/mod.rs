@@ -2,12 +2,14 @@
 
 mod check;
 mod explain;
+mod fix;
 mod fleet;
 mod images;
 mod outputs;
 mod render;
 mod table;
 mod terminal;
+mod update;
 mod values;
 
 pub use check::{CheckOptions, check};
@@ -15,6 +17,7 @@ pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
 pub use render::{RenderMode, RenderOptions, render};
 pub use terminal::{Stream, Terminal};
+pub use update::{OfferSource, UpdateOptions, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 
 /// The format of what a command prints.

@@ -6,6 +6,7 @@ mod explain;
 mod images;
 mod render;
 mod report;
+mod update;
 mod values;
 mod workspace;
 
@@ -41,6 +42,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// After a release of the image builder: edits version and catalogue in the values, then renders.
+    Update(update::UpdateArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -55,6 +58,7 @@ impl Arguments {
             Command::Images(images) => images.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Update(update) => update.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }
