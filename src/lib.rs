@@ -27,5 +27,6 @@ pub mod sources;
 pub mod targets;
 #[cfg(test)]
 mod testing;
+pub mod update;
 pub mod write;
 pub mod yaml;

@@ -19,7 +19,8 @@ const LAYERS: &[&[&str]] = &[
     &["rules", "targets"],
     &[
         "read", "resolve", "check", "locking", "render", "write", "report", "read", "resolve",
-        "check", "impact", "render", "write", "report",
+        "check", "impact", "render", "write", "report", "read", "resolve", "check", "render",
+        "write", "report", "update",
     ],
     &["commands"],
     &["cli"],

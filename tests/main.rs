@@ -38,6 +38,7 @@ mod signatures;
 mod support;
 mod sylva_core;
 mod targets;
+mod update;
 mod values;
 mod workspaces;
 mod write;

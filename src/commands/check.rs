@@ -5,11 +5,13 @@ use crate::model::policy::Date;
 use crate::read::{self, Request};
 use crate::report::Changes;
 
-use super::{Reporting, Terminal, Verdict, fleet, reporting};
+use super::{Reporting, Terminal, Verdict, fix, fleet, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
+    /// Make the edits that findings are sure of, then check again.
+    pub fix: bool,
     /// How the findings are told.
     pub reporting: Reporting,
     /// The day that waivers are held against.
@@ -27,7 +29,12 @@ pub fn check(
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let mut survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    if options.fix && fix::findings(&workspace, &survey.judged, terminal)? > 0 {
+        workspace = read::workspace(request)?;
+        let tools = fleet::tools(&mut workspace, options.today)?;
+        survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    }
     let reporting = options.reporting.within(request.directory.as_ref());
     reporting.save(&survey.judged, &workspace, Changes::None)?;
     let findings = reporting::findings(

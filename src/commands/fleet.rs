@@ -9,6 +9,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
+use crate::model::catalogue::Catalogue;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
 use crate::model::lock::{Lock, is_lockable};
@@ -129,6 +130,25 @@ pub(super) fn view(
         &workspace.settings,
         &tools.patterns,
     )
+}
+
+/// What the shared layers, and then each cluster's, say of images; each catalogue once.
+pub(super) fn catalogues(
+    workspace: &Workspace,
+    tools: &Tools,
+) -> Result<Vec<(Arc<Catalogue>, Sources)>, Error> {
+    let shared = read::shared(workspace, &tools.shared);
+    let mut all = vec![(shared.catalogue, shared.sources)];
+    for entry in &workspace.clusters {
+        let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
+        if !all
+            .iter()
+            .any(|(known, _)| Arc::ptr_eq(known, &read.catalogue))
+        {
+            all.push((read.catalogue, read.sources));
+        }
+    }
+    Ok(all)
 }
 
 /// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.

@@ -2,6 +2,7 @@
 //!
 //! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::check`] joins the two.
 
+use super::fix::Fix;
 use super::place::Spot;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
@@ -15,6 +16,8 @@ pub struct Finding {
     pub labels: Vec<Label>,
     /// What to do, each an imperative that can be pasted.
     pub help: Vec<String>,
+    /// The edit of `help` that is certain, if one is: `check --fix` makes it.
+    pub fix: Option<Fix>,
     /// What it is about.
     pub subject: Subject,
     /// The level of this case where the policy says nothing, if it is not the rule's own: a key that stands twice with one
@@ -67,6 +70,7 @@ impl Finding {
             let hide = |text: &mut String| *text = text.replace(secret.as_str(), HIDDEN);
             hide(&mut self.message);
             self.help.iter_mut().for_each(hide);
+            self.fix = self.fix.filter(|fix| !fix.text.contains(secret));
             self.labels
                 .iter_mut()
                 .for_each(|label| hide(&mut label.text));
@@ -82,6 +86,7 @@ impl Finding {
             message: message.into(),
             labels: Vec::new(),
             help: Vec::new(),
+            fix: None,
             subject: Subject::default(),
             unless_set: None,
         }
@@ -105,6 +110,12 @@ impl Finding {
             spot,
             text: text.into(),
         }));
+        self
+    }
+
+    /// Adds the edit that mends it, if it is certain.
+    pub fn fix(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix;
         self
     }
 

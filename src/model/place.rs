@@ -136,6 +136,12 @@ impl Sources {
         }
     }
 
+    /// Whether a file belongs to one cluster alone.
+    pub fn is_own(&self, file: FileId) -> bool {
+        let index = file.0 as usize;
+        (self.shared.len()..self.shared.len() + self.own.len()).contains(&index)
+    }
+
     /// The number of a file with image facts, by its index. Such files are read beside the clusters: their numbers count down
     /// from the top, the same for every cluster, so that what was learnt from them can be shared.
     pub fn facts_file(index: usize) -> FileId {
@@ -176,6 +182,14 @@ pub struct Spot {
     pub start: u32,
     /// Byte offset behind the last byte.
     pub end: u32,
+}
+
+/// Spots are equal where they mark the same bytes of one file.
+impl PartialEq for Spot {
+    fn eq(&self, other: &Self) -> bool {
+        let place = |spot: &Self| (Arc::clone(&spot.source.path), spot.start, spot.end);
+        place(self) == place(other)
+    }
 }
 
 impl Spot {

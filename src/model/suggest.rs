@@ -28,6 +28,29 @@ pub fn did_you_mean<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// The one candidate that differs from `word` by a slip of letters: at most two edits, the same digits, and no other
+/// candidate as near. Certain enough to be put in its place.
+pub fn only_meant<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    /// More edits make another word of it.
+    const SLIP: usize = 2;
+    let digits = |word: &str| -> String { word.chars().filter(char::is_ascii_digit).collect() };
+    let wanted = letters(word);
+    if wanted.len() <= 3 * SLIP || wanted.len() > LONGEST {
+        return None;
+    }
+    let mut near = candidates.into_iter().filter(|candidate| {
+        let letters = letters(candidate);
+        *candidate != word
+            && letters.len().abs_diff(wanted.len()) <= SLIP
+            && digits(candidate) == digits(word)
+            && edits(&wanted, &letters) <= SLIP
+    });
+    near.next().filter(|_| near.next().is_none())
+}
+
 fn letters(word: &str) -> Vec<char> {
     word.chars()
         .flat_map(char::to_lowercase)
@@ -64,7 +87,7 @@ fn edits(from: &[char], to: &[char]) -> usize {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{did_you_mean, edits};
+    use super::{did_you_mean, edits, only_meant};
 
     const KEYS: [&str; 4] = ["os_image_key", "os_image_selector", "image_key", "values"];
 
@@ -88,6 +111,22 @@ mod tests {
     #[test]
     fn of_equally_near_words_the_first_in_the_alphabet_is_meant() {
         assert_eq!(did_you_mean("bat", ["cat", "bad", "bar"]), Some("bad"));
+    }
+
+    #[test]
+    fn a_word_is_meant_for_certain_only_where_no_other_is_near() {
+        let keys = [
+            "noble-plain-1-31-8",
+            "noble-plain-1-31-9",
+            "jammy-plain-1-31-8",
+        ];
+        assert_eq!(only_meant("nobel-plain-1-31-8", keys), Some(keys[0]));
+        assert_eq!(only_meant("noble-plain-1-31-7", keys), None);
+        assert_eq!(only_meant("nobel", ["noble", "novel"]), None);
+        assert_eq!(
+            only_meant("os-image-a1", ["os-image-b1", "os-image-c1"]),
+            None
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io;
 use super::lines::Lines;
 use super::{Changes, Colour, Findings, Group, Report, Summary, WriteChanges};
 use crate::model::finding::{Label, Level};
+use crate::model::fix::Fix;
 
 /// For programs.
 pub(super) struct Json;
@@ -65,7 +66,20 @@ struct One<'a> {
     pool: Option<&'a str>,
     image: Option<&'a str>,
     help: &'a [String],
+    fix: Option<Mended<'a>>,
     labels: Vec<Located<'a>>,
+}
+
+/// An edit that `check --fix` makes.
+#[derive(serde::Serialize)]
+struct Mended<'a> {
+    text: &'a str,
+    path: &'a str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    value: &'a str,
 }
 
 #[derive(serde::Serialize)]
@@ -90,11 +104,27 @@ fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
         pool: subject.pool.as_deref(),
         image: subject.image.as_deref(),
         help: &finding.help,
+        fix: finding.fix.as_ref().map(|fix| mended(fix, lines)),
         labels: finding
             .labels
             .iter()
             .map(|label| located(label, lines))
             .collect(),
+    }
+}
+
+fn mended<'a>(fix: &'a Fix, lines: &mut Lines) -> Mended<'a> {
+    let lined = lines.of(&fix.spot.source);
+    let (line, column) = lined.line_column(fix.spot.start);
+    let (end_line, end_column) = lined.line_column(fix.spot.end.max(fix.spot.start));
+    Mended {
+        text: &fix.text,
+        path: &fix.spot.source.path,
+        line,
+        column,
+        end_line,
+        end_column,
+        value: &fix.value,
     }
 }
 
@@ -163,7 +193,7 @@ mod tests {
             "findings": [{
                 "rule": "some-rule", "level": "error", "message": "it is wrong",
                 "cluster": "edge-1", "clusters": ["edge-1", "edge-2"], "pool": "md0", "image": null,
-                "help": ["mend it"],
+                "help": ["mend it"], "fix": null,
                 "labels": [{
                     "path": "values.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 5, "text": "here",
                 }],

@@ -2,6 +2,7 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
+use crate::model::fix::Fix;
 use crate::model::image::{Image, fact};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::rules::{ClusterInput, Rule};
@@ -106,7 +107,11 @@ fn mend(
         ));
     } else if pool.choice.key.is_some() {
         let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        for (index, image) in fitting(input, weighed).into_iter().enumerate() {
+        let fitting = fitting(input, weighed);
+        if let [only] = fitting[..] {
+            finding = finding.fix(moved(input, pool, only, &path));
+        }
+        for (index, image) in fitting.into_iter().enumerate() {
             let or = if index == 0 { "" } else { "or " };
             finding = finding.help(format!("{or}`{path}: {}`", image.key));
         }
@@ -122,6 +127,16 @@ fn mend(
         }
         _ => finding,
     }
+}
+
+/// The choice moved to the only image that fits. What other clusters share is left to a person.
+fn moved(input: &ClusterInput<'_>, pool: &Pool, only: &Image, path: &str) -> Option<Fix> {
+    let key = pool.choice.key.as_ref()?;
+    let text = format!("{path}: {}", only.key);
+    let spot = input.spot(key.place);
+    let own = input.view.sources.is_own(key.place.file);
+    own.then(|| Fix::replace(spot, &key.value, &*only.key, text))
+        .flatten()
 }
 
 /// The images that hold the version and otherwise are like the one chosen.

@@ -2,9 +2,11 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
+use crate::model::fix::Fix;
 use crate::model::matching::Outcome;
 use crate::model::place::Place;
-use crate::model::suggest::did_you_mean;
+use crate::model::successor::successor;
+use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
@@ -63,10 +65,20 @@ Right:
 
 /// Adds the key that was meant, and a registry whose images are left out.
 fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) -> Finding {
-    let known = input.view.images.keys().map(|key| &**key);
-    if let Some(known) = did_you_mean(key, known) {
-        let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        finding = finding.help(format!("did you mean `{path}: {known}`?"));
+    let known = || input.view.images.keys().map(|key| &**key);
+    let path = || input.path(pool, "image_key", |choice| choice.key.is_some());
+    if let Some(meant) = only_meant(key, known()) {
+        let text = format!("{}: {meant}", path());
+        finding = finding
+            .help(format!("did you mean `{text}`?"))
+            .fix(replaced(input, pool, key, meant, text));
+    } else if let Some(next) = successor(key, known()) {
+        let text = format!("{}: {next}", path());
+        finding = finding
+            .help(format!("`{text}`, which follows it"))
+            .fix(replaced(input, pool, key, next, text));
+    } else if let Some(near) = did_you_mean(key, known()) {
+        finding = finding.help(format!("did you mean `{}: {near}`?", path()));
     }
     let mut registries = input.view.registries.iter();
     match registries.find(|(_, registry)| !registry.enabled) {
@@ -80,6 +92,18 @@ fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) 
             )),
         None => finding,
     }
+}
+
+/// The choice, with another key in the place of the one that is written.
+fn replaced(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    key: &str,
+    new: &str,
+    text: String,
+) -> Option<Fix> {
+    let place = pool.choice.key.as_ref()?.place;
+    Fix::replace(input.spot(place), key, new, text)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A value has another type than the charts take.
 
 use crate::model::finding::{Finding, Subject};
+use crate::model::fix::Fix;
 use crate::model::place::Spot;
 use crate::model::selector::{Selector, Wanted};
 use crate::rules::{ClusterInput, Rule};
@@ -61,17 +62,17 @@ fn terms(
             continue;
         };
         let spot = input.spot(term.place);
-        let text = spot
-            .as_ref()
-            .and_then(Spot::word)
-            .unwrap_or("…")
-            .to_string();
+        let word = spot.as_ref().and_then(Spot::word).map(str::to_owned);
+        let text = word.clone().unwrap_or_else(|| "…".to_owned());
+        let quoted = format!("{}: \"{text}\"", term.fact);
+        let fix = word.and_then(|word| Fix::replace(spot.clone(), &word, &*word, &quoted));
         let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
         report(
             Finding::new(id, message)
                 .about(subject())
                 .at(spot, "a text, `true` or `false` is expected")
-                .help(format!("quote it: `{}: \"{text}\"`", term.fact)),
+                .help(format!("quote it: `{quoted}`"))
+                .fix(fix),
         );
     }
 }

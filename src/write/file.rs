@@ -1,4 +1,4 @@
-//! One file on its own: a report, written whole or not at all.
+//! One file on its own, which no render owns: a report, a page, a first project file.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
-        _ => replace(path, bytes),
+        _ => put(path, bytes),
     };
     written.map_err(|cause| Error::Write {
         path: path.to_owned(),
@@ -26,7 +26,26 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a file where nothing stands yet. Says whether it did.
+///
+/// # Errors
+/// It cannot be written.
+pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
+    let unwritable = |cause| Error::Write {
+        path: path.to_owned(),
+        cause,
+    };
+    match fs::File::create_new(path) {
+        Ok(mut file) => {
+            file.write_all(content).map_err(unwritable)?;
+            Ok(true)
+        }
+        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(cause) => Err(unwritable(cause)),
+    }
+}
+
+fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // A link keeps leading where it led.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {

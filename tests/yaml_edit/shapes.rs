@@ -546,6 +546,36 @@ fn contradictions_and_what_is_not_there_are_refused() {
 }
 
 #[test]
+fn a_text_within_a_string_is_replaced_as_it_is_spelled() {
+    let before = "a: >-\n  {{ if x -}}\n    \"v1.31.8\"\n  {{- end }}  # text\nb: 'v1.31.8' # v1.31.8\nc: 1\n";
+    let replace = |path: &str, from: &str, to: &str| Edit::Replace {
+        at: super::at(path),
+        from: from.to_owned(),
+        to: to.to_owned(),
+    };
+    becomes(
+        before,
+        &[
+            replace("a", "v1.31.8", "v1.31.9"),
+            replace("b", "31.8", "31.9"),
+        ],
+        &before
+            .replace("\"v1.31.8", "\"v1.31.9")
+            .replace("'v1.31.8", "'v1.31.9"),
+    );
+    refused(
+        before,
+        &[replace("c", "1", "2")],
+        "`c` is neither a map nor a list",
+    );
+    refused(
+        before,
+        &[replace("b", "v", "'")],
+        "the edit would leave a file that is not YAML: expected a key, found another value",
+    );
+}
+
+#[test]
 fn a_place_names_a_value_or_a_key() {
     let before = "a:\n  - b: old\n";
     let start = before.find("old").expect("it is there");

@@ -10,6 +10,9 @@ use crate::model::policy::Date;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
+    /// Make the edits that findings are sure of in the values files, then check again.
+    #[arg(long)]
+    fix: bool,
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
@@ -33,6 +36,7 @@ impl CheckArguments {
 
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
+            fix: self.fix,
             reporting: self.findings.reporting(),
             today,
         }

@@ -11,7 +11,6 @@ use crate::commands::cmp::{
 use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
-use crate::read::Flags;
 
 #[derive(Debug, Args)]
 pub(super) struct CmpArguments {
@@ -73,7 +72,7 @@ impl CmpArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let request = place.request(Flags::default());
+        let request = place.request();
         match &self.command {
             CmpCommand::Generate => cmp::generate(&request, &environment(), today, terminal),
             CmpCommand::Discover => cmp::discover(&request, &environment(), terminal),

@@ -7,12 +7,13 @@ mod explain;
 mod function;
 mod images;
 mod impact;
-mod lock;
-mod registry;
 mod init;
+mod lock;
 mod man;
+mod registry;
 mod render;
 mod report;
+mod update;
 mod values;
 mod verify;
 mod workspace;
@@ -67,6 +68,8 @@ enum Command {
     Schema,
     /// Prints the manual page, or writes those of all commands.
     Man(man::ManArguments),
+    /// After a release of the image builder: edits version and catalogue in the values, then renders.
+    Update(update::UpdateArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -90,6 +93,7 @@ impl Arguments {
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),
+            Command::Update(update) => update.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

@@ -6,7 +6,6 @@ use super::report::ListOutput;
 use super::workspace::ProjectArguments;
 use crate::commands::{self, RegistryOptions, Terminal, Verdict};
 use crate::error::Error;
-use crate::read::Flags;
 
 #[derive(Debug, Args)]
 pub(super) struct RegistryArguments {
@@ -58,7 +57,7 @@ impl RegistryArguments {
         place: &ProjectArguments,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let request = place.request(Flags::default());
+        let request = place.request();
         match &self.command {
             Command::Ls(list) => {
                 let (from, format) = (None, list.output.format());

@@ -26,8 +26,13 @@ pub(super) struct ProjectArguments {
 }
 
 impl ProjectArguments {
+    /// The project alone, without the flags that stand for one.
+    pub(super) fn request(&self) -> Request {
+        self.request_with(Flags::default())
+    }
+
     /// What is asked for where the project is, with those flags.
-    pub(super) fn request(&self, flags: Flags) -> Request {
+    pub(super) fn request_with(&self, flags: Flags) -> Request {
         Request {
             directory: self.directory.clone(),
             project: self.project.clone(),
@@ -92,21 +97,10 @@ enum MatchingMode {
     Normalised,
 }
 
-impl ProjectArguments {
-    /// The project alone, without the flags that stand for one.
-    pub(super) fn request(&self) -> Request {
-        Request {
-            directory: self.directory.clone(),
-            project: self.project.clone(),
-            flags: Flags::default(),
-        }
-    }
-}
-
 impl WorkspaceArguments {
     /// What the stages are asked for.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
-        place.request(Flags {
+        place.request_with(Flags {
             values: self.values.clone(),
             clusters: self.clusters.clone(),
             info: self.info.clone(),

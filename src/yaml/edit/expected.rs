@@ -22,6 +22,11 @@ pub(super) fn tree(
     if let Some(value) = plan.set {
         return Ok(as_read(value, engine));
     }
+    if let (false, Value::String(text)) = (plan.replaced.is_empty(), value) {
+        let replaced = plan.replaced.iter();
+        let text = replaced.fold(text.to_string(), |text, (from, to)| text.replace(from, to));
+        return Ok(Value::from(text));
+    }
     let unfit = |what| EditError::Unfit {
         path: plan.path.clone(),
         what,

@@ -111,6 +111,16 @@ pub enum Edit {
         /// The value of the entry, or the item.
         at: Target,
     },
+    /// Puts another text in the place of each occurrence of one within a string, as the file spells it: for a version
+    /// inside an expression, whose quotes and folded lines stay.
+    Replace {
+        /// The string.
+        at: Target,
+        /// What it holds.
+        from: String,
+        /// What it is to hold instead.
+        to: String,
+    },
     /// Gives an entry another key.
     Rename {
         /// The value of the entry, or the key's own place.

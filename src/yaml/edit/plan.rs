@@ -11,6 +11,8 @@ use super::{Edit, EditError, Position, Step, Target};
 #[derive(Debug, Default)]
 pub(super) struct Plan<'e> {
     pub(super) set: Option<&'e Value>,
+    /// Texts within a string, and what replaces them.
+    pub(super) replaced: Vec<(&'e str, &'e str)>,
     pub(super) members: BTreeMap<usize, Plan<'e>>,
     pub(super) removed: BTreeSet<usize>,
     pub(super) renamed: BTreeMap<usize, &'e str>,
@@ -33,6 +35,7 @@ impl Plan<'_> {
     /// Whether nothing happens here or below.
     pub(super) fn is_empty(&self) -> bool {
         self.set.is_none()
+            && self.replaced.is_empty()
             && self.members.is_empty()
             && self.removed.is_empty()
             && self.renamed.is_empty()
@@ -94,6 +97,11 @@ fn add<'e>(
             plan.removed.insert(index);
             Ok(())
         }
+        Edit::Replace { at, from, to } => {
+            let (_, plan) = node(outlines, plans, at)?;
+            plan.replaced.push((from, to));
+            Ok(())
+        }
         Edit::Rename { at, key } => {
             let (index, plan) = member(outlines, plans, at)?;
             let again = plan.renamed.insert(index, key);
@@ -128,7 +136,10 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
     let changed_within = !plan.members.values().all(Plan::is_empty);
     let rebuilt = changed_within || !plan.removed.is_empty() || !plan.inserts.is_empty();
     refuse(
-        plan.set.is_some() && (rebuilt || !plan.renamed.is_empty()),
+        (plan.set.is_some() || !plan.replaced.is_empty())
+            && (plan.set.is_some() && !plan.replaced.is_empty()
+                || rebuilt
+                || !plan.renamed.is_empty()),
         || conflict(&plan.path),
     )?;
     let Shape::Collection(collection) = &piece.shape else {

@@ -77,6 +77,15 @@ fn piece(
         set(layout, piece, value, at, splices);
         return Ok(());
     }
+    for (from, to) in &plan.replaced {
+        let start = piece.range.start;
+        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
+            splices.put(start + at..start + at + found.len(), *to);
+        }
+    }
+    if !plan.replaced.is_empty() {
+        return Ok(());
+    }
     let Shape::Collection(collection) = &piece.shape else {
         block::open(layout, piece, plan, at, splices);
         return Ok(());

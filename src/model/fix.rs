@@ -1,0 +1,81 @@
+//! The edit that mends a finding for certain: one value or one key of one file.
+//!
+//! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix.
+
+use super::place::Spot;
+
+/// An edit that a machine may make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// What it comes to, in words that can be pasted: `image_key: ubuntu-noble-plain-rke2-1-31-8`.
+    pub text: String,
+    /// What is replaced.
+    pub spot: Spot,
+    /// By which string.
+    pub value: String,
+}
+
+impl Fix {
+    /// Replaces the scalar at a place; none unless `old` is what the file says there, in quotes or without.
+    pub fn replace(
+        spot: Option<Spot>,
+        old: &str,
+        value: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Option<Self> {
+        let spot = spot.filter(|spot| !spot.source.secret)?;
+        let written = spot
+            .source
+            .text
+            .get(spot.start as usize..spot.end as usize)?;
+        let quoted = |quote: char| {
+            let inner = written.strip_prefix(quote)?.strip_suffix(quote)?;
+            Some(inner)
+        };
+        let says = quoted('"').or_else(|| quoted('\'')).unwrap_or(written);
+        (says == old).then(|| Self {
+            text: text.into(),
+            spot,
+            value: value.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Fix;
+    use crate::model::place::{Source, Spot};
+
+    fn fix(text: &str, at: std::ops::Range<u32>, old: &str) -> Option<Fix> {
+        let spot = Spot {
+            source: Arc::new(Source::new("values.yaml", text)),
+            start: at.start,
+            end: at.end,
+        };
+        Fix::replace(Some(spot), old, "new", "words")
+    }
+
+    #[test]
+    fn only_what_is_written_is_replaced() {
+        assert!(fix("a: old", 3..6, "old").is_some());
+        assert!(fix("a: 'old'", 3..8, "old").is_some());
+        assert!(fix("a: '{{ x }}'", 3..12, "old").is_none());
+        assert!(Fix::replace(None, "old", "new", "words").is_none());
+    }
+
+    #[test]
+    fn nothing_is_replaced_in_a_file_of_secrets() {
+        let source = Source {
+            secret: true,
+            ..Source::new("secrets.yaml", "a: old")
+        };
+        let spot = Spot {
+            source: Arc::new(source),
+            start: 3,
+            end: 6,
+        };
+        assert!(Fix::replace(Some(spot), "old", "new", "words").is_none());
+    }
+}

@@ -1,0 +1,148 @@
+//! The image that follows another one in the same line: what a cluster moves to when the builder's next version no longer has
+//! the one that it boots.
+
+use super::name::NameFacts;
+use super::version::Version;
+
+/// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
+/// names. None where there is none newer, and never an older one: a line that ended has no successor.
+///
+/// A name without a patch version (`…-rke2-1-35`) follows those with one only where no other does: the builder stopped
+/// naming patches. A prerelease follows prereleases only.
+pub fn successor<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let line = Line::of(name)?;
+    let newest = candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .filter_map(|candidate| Some((Line::of(candidate)?, candidate)))
+        .filter(|(other, _)| line.is_followed_by(other))
+        .max_by(|(a, first), (b, second)| {
+            let rank = |line: &Line| (line.patch().is_some(), line.patch());
+            rank(a).cmp(&rank(b)).then(second.cmp(first))
+        });
+    newest.map(|(_, candidate)| candidate)
+}
+
+/// Whether two names are of one line: all but the Kubernetes version is the same.
+pub fn same_line(one: &str, other: &str) -> bool {
+    match (Line::of(one), Line::of(other)) {
+        (Some(one), Some(other)) => one.is_beside(&other),
+        _ => false,
+    }
+}
+
+/// What a name says, where it says enough to be followed.
+struct Line {
+    facts: NameFacts,
+    version: Version,
+}
+
+impl Line {
+    fn of(name: &str) -> Option<Self> {
+        let facts = NameFacts::parse(name)?;
+        let version = facts.k8s_version.clone()?;
+        facts.os.as_ref()?;
+        Some(Self { facts, version })
+    }
+
+    fn patch(&self) -> Option<u32> {
+        self.version.patch
+    }
+
+    fn is_beside(&self, other: &Self) -> bool {
+        let (own, theirs) = (&self.facts, &other.facts);
+        let release = match (&own.release, &theirs.release) {
+            (Some(one), Some(two)) => one.is_same(two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        release
+            && own.scheme == theirs.scheme
+            && own.os == theirs.os
+            && own.flavor == theirs.flavor
+            && own.k8s_flavor == theirs.k8s_flavor
+    }
+
+    fn is_followed_by(&self, other: &Self) -> bool {
+        let minor = |line: &Self| (line.version.major, line.version.minor);
+        let newer = match (self.patch(), other.patch()) {
+            (Some(own), Some(theirs)) => theirs >= own,
+            _ => true,
+        };
+        let prerelease = other.version.prerelease.is_none() || self.version.prerelease.is_some();
+        self.is_beside(other) && minor(self) == minor(other) && newer && prerelease
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{same_line, successor};
+
+    const OFFERED: [&str; 9] = [
+        "ubuntu-noble-plain-rke2-1-31-9",
+        "ubuntu-noble-plain-rke2-1-31-11",
+        "ubuntu-noble-plain-rke2-1-32-6",
+        "ubuntu-noble-hardened-rke2-1-31-12",
+        "ubuntu-noble-plain-kubeadm-1-31-13",
+        "ubuntu-jammy-plain-rke2-1-31-14",
+        "opensuse-15-6-plain-rke2-1-31-11",
+        "ubuntu-noble-plain-rke2-1-31-12-rc1",
+        "ubuntu-noble-hardened-rke2-1-35",
+    ];
+
+    fn next(name: &str) -> Option<&str> {
+        successor(name, OFFERED)
+    }
+
+    #[test]
+    fn the_newest_patch_of_the_line_follows() {
+        assert_eq!(
+            next("ubuntu-noble-plain-rke2-1-31-8"),
+            Some("ubuntu-noble-plain-rke2-1-31-11")
+        );
+        assert_eq!(
+            next("opensuse-15-6-plain-rke2-1-31-8"),
+            Some("opensuse-15-6-plain-rke2-1-31-11")
+        );
+        assert_eq!(
+            next("ubuntu-noble-plain-rke2-1.31.8"),
+            Some("ubuntu-noble-plain-rke2-1-31-11")
+        );
+    }
+
+    #[test]
+    fn nothing_older_and_nothing_of_another_line_follows() {
+        assert_eq!(next("ubuntu-noble-plain-rke2-1-31-12"), None);
+        assert_eq!(next("ubuntu-noble-plain-rke2-1-30-12"), None);
+        assert_eq!(next("ubuntu-noble-plain-ck8s-1-31-6"), None);
+        assert_eq!(next("opensuse-15-5-plain-rke2-1-31-8"), None);
+        assert_eq!(next("my-own-image"), None);
+    }
+
+    #[test]
+    fn a_name_without_a_patch_follows_where_no_other_does() {
+        assert_eq!(
+            next("ubuntu-noble-hardened-rke2-1-35-3"),
+            Some("ubuntu-noble-hardened-rke2-1-35")
+        );
+        let both = [
+            "ubuntu-noble-hardened-rke2-1-35",
+            "ubuntu-noble-hardened-rke2-1-35-6",
+        ];
+        assert_eq!(
+            successor("ubuntu-noble-hardened-rke2-1-35-3", both),
+            Some("ubuntu-noble-hardened-rke2-1-35-6")
+        );
+    }
+
+    #[test]
+    fn an_image_does_not_follow_itself() {
+        assert_eq!(successor(OFFERED[1], [OFFERED[0], OFFERED[1]]), None);
+    }
+
+    #[test]
+    fn a_line_goes_over_versions() {
+        assert!(same_line(OFFERED[0], OFFERED[2]));
+        assert!(!same_line(OFFERED[0], OFFERED[3]));
+        assert!(!same_line("x", "x"));
+    }
+}

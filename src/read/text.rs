@@ -1,0 +1,35 @@
+//! A text that the command line names: a file, or `-` for what is piped in.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::Error;
+
+/// No list of images is longer, in bytes.
+const LIMIT: u64 = 16 << 20;
+
+/// The text of a file, or of the standard input for `-`.
+///
+/// # Errors
+/// It cannot be read, is no UTF-8, or is longer than 16 MiB.
+pub fn text(path: &Path) -> Result<String, Error> {
+    let read = if path == Path::new("-") {
+        limited(io::stdin().lock())
+    } else {
+        File::open(path).and_then(limited)
+    };
+    read.map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+fn limited(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let read = from.take(LIMIT + 1).read_to_string(&mut text)?;
+    if read as u64 > LIMIT {
+        return Err(io::Error::other("it is longer than 16 MiB"));
+    }
+    Ok(text)
+}

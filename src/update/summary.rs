@@ -1,0 +1,165 @@
+//! What an update did, short enough for a merge request.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::Drift;
+
+/// What changed, for whom.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// The version before, where one was known.
+    pub from: Option<String>,
+    /// The version now.
+    pub to: String,
+    /// The entries of the catalogue.
+    pub drift: Drift,
+    /// The node pools that come to another image than before; none where nothing was changed yet.
+    pub pools: Option<Vec<PoolChange>>,
+}
+
+/// A node pool whose image changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PoolChange {
+    /// The cluster.
+    pub cluster: String,
+    /// The node pool.
+    pub pool: String,
+    /// The image before, and its version's tag; none where the pool booted none.
+    pub before: Option<String>,
+    /// The image now.
+    pub after: Option<String>,
+}
+
+impl Summary {
+    /// In Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("## OS images: {}\n", self.title());
+        let mut list = |title: &str, lines: Vec<String>| {
+            if !lines.is_empty() {
+                // A string takes any text, so writing cannot go wrong.
+                let _ = write!(out, "\n### {title}\n\n");
+                for line in lines {
+                    let _ = writeln!(out, "- {line}");
+                }
+            }
+        };
+        let drift = &self.drift;
+        let changed = drift.renamed.iter();
+        let changed = changed.map(|(old, new)| format!("`{old}` → `{new}`"));
+        list("Changed", changed.collect());
+        list(
+            "Added",
+            drift
+                .added
+                .iter()
+                .map(|added| format!("`{}`", added.name))
+                .collect(),
+        );
+        list(
+            "Removed",
+            drift
+                .removed
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect(),
+        );
+        let image = |image: &Option<String>| match image {
+            Some(image) => format!("`{image}`"),
+            None => "no image".to_owned(),
+        };
+        let told = |change: &PoolChange| {
+            let (before, after) = (image(&change.before), image(&change.after));
+            format!("{}/{}: {before} → {after}", change.cluster, change.pool)
+        };
+        let pools = self.pools.as_deref().unwrap_or_default();
+        let (rolled, lost): (Vec<&PoolChange>, Vec<&PoolChange>) =
+            pools.iter().partition(|change| change.after.is_some());
+        let title = "Node pools whose machines will be re-provisioned";
+        list(title, rolled.iter().map(|change| told(change)).collect());
+        let title = "Node pools left without an image";
+        list(title, lost.iter().map(|change| told(change)).collect());
+        if self.pools.is_some() {
+            let _ = write!(out, "\n{}\n", closing(&rolled));
+        }
+        out
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let markdown = self.markdown();
+        let lines = markdown
+            .lines()
+            .map(|line| line.trim_start_matches('#').trim_start());
+        let lines: Vec<String> = lines.map(|line| line.replace('`', "")).collect();
+        lines.join("\n") + "\n"
+    }
+
+    fn title(&self) -> String {
+        match &self.from {
+            Some(from) if *from != self.to => format!("{from} → {}", self.to),
+            _ => self.to.clone(),
+        }
+    }
+}
+
+fn closing(rolled: &[&PoolChange]) -> String {
+    let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    match (rolled.len(), clusters.len()) {
+        (0, _) => "No machine is re-provisioned.".to_owned(),
+        (pools, clusters) => format!(
+            "{pools} node pool{} in {clusters} cluster{} will be re-provisioned.",
+            s(pools),
+            s(clusters)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Added, Drift};
+    use super::{PoolChange, Summary};
+
+    #[test]
+    fn a_summary_names_images_and_pools() {
+        let summary = Summary {
+            from: Some("0.4.12".into()),
+            to: "0.4.13".into(),
+            drift: Drift {
+                renamed: vec![("a-1".into(), "a-2".into())],
+                added: vec![Added {
+                    name: "b".into(),
+                    behind: None,
+                }],
+                removed: vec!["c".into()],
+            },
+            pools: Some(vec![
+                PoolChange {
+                    cluster: "edge".into(),
+                    pool: "md0".into(),
+                    before: Some("a-1:0.4.12".into()),
+                    after: Some("a-2:0.4.13".into()),
+                },
+                PoolChange {
+                    cluster: "edge".into(),
+                    pool: "md1".into(),
+                    before: Some("c:0.4.12".into()),
+                    after: None,
+                },
+            ]),
+        };
+        assert_eq!(
+            summary.markdown(),
+            "## OS images: 0.4.12 → 0.4.13\n\n### Changed\n\n- `a-1` → `a-2`\n\n### Added\n\n- `b`\n\n\
+             ### Removed\n\n- `c`\n\n### Node pools whose machines will be re-provisioned\n\n\
+             - edge/md0: `a-1:0.4.12` → `a-2:0.4.13`\n\n### Node pools left without an image\n\n\
+             - edge/md1: `c:0.4.12` → no image\n\n1 node pool in 1 cluster will be re-provisioned.\n"
+        );
+        assert!(
+            summary
+                .text()
+                .starts_with("OS images: 0.4.12 → 0.4.13\n\nChanged\n")
+        );
+    }
+}

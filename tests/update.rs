@@ -1,0 +1,220 @@
+//! `metalmark update` and `metalmark check --fix` on whole workspaces: the real binary, and every byte that it leaves.
+//!
+//! `fixtures/update/<case>/` holds a workspace before and after, the arguments, and what was printed. `BLESS=1` rewrites what
+//! comes after.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Metalmark, copy_of, golden, repository};
+
+const CASES: [&str; 2] = ["proposal", "sylva"];
+
+fn case(name: &str) -> PathBuf {
+    repository().join("fixtures/update").join(name)
+}
+
+/// A folder's files by path.
+fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let entries = walkdir::WalkDir::new(folder).into_iter();
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            let path = entry.path().strip_prefix(folder).expect("below");
+            let text = fs::read_to_string(entry.path()).expect("text");
+            (path.to_owned(), text)
+        })
+        .collect()
+}
+
+#[test]
+fn each_workspace_comes_to_its_after() {
+    for name in CASES {
+        let case = case(name);
+        let scratch = copy_of(&case);
+        let folder = scratch.path().join("before");
+        let arguments = fs::read_to_string(case.join("args")).expect("arguments");
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let outcome = Metalmark::within(&folder).args(arguments.clone()).run();
+        let printed = format!(
+            "exit {}\n--- stdout\n{}--- stderr\n{}",
+            outcome.status, outcome.stdout, outcome.stderr
+        );
+        golden(&case.join("printed.txt"), &printed);
+        let after = files(&folder);
+        for (path, text) in &after {
+            golden(&case.join("after").join(path), text);
+        }
+        assert_eq!(
+            after.keys().collect::<Vec<_>>(),
+            files(&case.join("after")).keys().collect::<Vec<_>>()
+        );
+        // A second run has nothing left to edit.
+        let again = Metalmark::within(&folder).args(arguments).run();
+        assert!(
+            again.stderr.contains("the catalogue lists what"),
+            "{}",
+            again.stderr
+        );
+        let mut twice = files(&folder);
+        let mut once = after;
+        for files in [&mut once, &mut twice] {
+            files.remove(Path::new("summary.md"));
+        }
+        assert_eq!(once, twice);
+    }
+}
+
+#[test]
+fn check_says_what_it_would_do_and_does_nothing() {
+    let scratch = copy_of(&case("sylva"));
+    let folder = scratch.path().join("before");
+    let before = files(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "0.4.13", "--images", "../notes.md", "--check"])
+        .run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("would change values.yaml"));
+    assert_eq!(files(&folder), before);
+    let up_to_date = Metalmark::within(&folder)
+        .args(["update", "0.4.12", "--images", "values.yaml", "--check"])
+        .run();
+    assert_eq!(up_to_date.status, 0, "{}", up_to_date.stderr);
+}
+
+#[test]
+fn a_version_that_nothing_is_listed_for_changes_nothing() {
+    let scratch = copy_of(&case("sylva"));
+    let folder = scratch.path().join("before");
+    let before = files(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "0.5.0", "--release-notes", "../notes.md"])
+        .run();
+    assert_eq!(outcome.status, 2);
+    assert_eq!(
+        outcome.stderr,
+        "error: `../notes.md` names no image of version `0.5.0`\nhelp: it names images of 0.4.12, 0.4.13\n"
+    );
+    assert_eq!(files(&folder), before);
+}
+
+#[test]
+fn the_real_chart_keeps_every_other_byte() {
+    let Some(root) = std::env::var_os("SYLVA_CORE").map(PathBuf::from) else {
+        eprintln!("skipped: SYLVA_CORE names no checkout of sylva-core");
+        return;
+    };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = "charts/sylva-units/values.yaml";
+    let before = fs::read_to_string(root.join(path)).expect("the chart's values");
+    fs::create_dir_all(scratch.path().join("charts/sylva-units")).expect("created");
+    fs::write(scratch.path().join(path), &before).expect("written");
+    let project =
+        format!("version: 1\nvalues: [{path}]\nclusters: [{{name: none, values: [own.yaml]}}]\n");
+    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+    fs::write(scratch.path().join("own.yaml"), "{}\n").expect("written");
+    let lists = before
+        .split("\nsylva_diskimagebuilder_images:")
+        .nth(1)
+        .expect("the catalogue");
+    let names = lists
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'));
+    let names: Vec<String> = names
+        .filter(|name| name.contains("-1-"))
+        .map(|name| name.replace("-1-31-8", "-1-31-9"))
+        .collect();
+    assert!(names.len() > 8);
+    fs::write(scratch.path().join("names"), names.join("\n")).expect("written");
+    let outcome = Metalmark::within(scratch.path())
+        .args(["update", "0.4.13", "--images", "names"])
+        .run();
+    let after = fs::read_to_string(scratch.path().join(path)).expect("the chart's values");
+    let changed: Vec<(&str, &str)> = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(old, new)| old != new)
+        .collect();
+    assert!(changed.len() > 3, "{}", outcome.stderr);
+    for (old, new) in changed {
+        assert_eq!(
+            old.replace("-1-31-8", "-1-31-9")
+                .replace("0.4.12", "0.4.13"),
+            new
+        );
+    }
+    assert_eq!(before.lines().count(), after.lines().count());
+}
+
+const FIXABLE: &str = "\
+sylva_diskimagebuilder_version: 0.4.12
+os_images_oci_registries: {sylva: {url: 'oci://r.example/d', tag: 0.4.12, cosign_publickey: ''}}
+sylva_diskimagebuilder_images:
+  ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
+  ubuntu-noble-plain-rke2-1-30-12: {os_images_oci_registry: sylva}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  machine_deployments:
+    md0: {capm3: {image_key: \"ubuntu-nobel-plain-rke2-1-31-8\"}} # a slip
+    md1: {capm3: {image_key: ubuntu-noble-plain-rke2-1-30-12}} # too old
+    md2: {capm3: {os_image_selector: {os: ubuntu, os-release: 15.6}}}
+    md3: {capm3: {image_key: '{{ .Values.nothing.at.all }}'}}
+";
+
+#[test]
+fn check_fixes_what_is_certain_and_reports_the_rest() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let project = "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n";
+    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+    let file = scratch.path().join("edge.yaml");
+    fs::write(&file, FIXABLE).expect("written");
+    let outcome = Metalmark::within(scratch.path())
+        .args(["check", "--fix"])
+        .run();
+    let after = fs::read_to_string(&file).expect("read");
+    let wanted = FIXABLE
+        .replace("nobel", "noble")
+        .replace(
+            "image_key: ubuntu-noble-plain-rke2-1-30-12",
+            "image_key: ubuntu-noble-plain-rke2-1-31-8",
+        )
+        .replace("15.6", "\"15.6\"");
+    assert_eq!(after, wanted, "{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(
+        outcome.stderr.matches("fixed edge.yaml:").count(),
+        3,
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(outcome.status, 1);
+    assert!(!outcome.stdout.contains("nobel"));
+    // What is left cannot be mended by a machine, and nothing more is written.
+    let again = Metalmark::within(scratch.path())
+        .args(["check", "--fix"])
+        .run();
+    assert_eq!(again.stderr, "");
+    assert_eq!(fs::read_to_string(&file).expect("read"), wanted);
+}
+
+#[test]
+fn fixes_stand_in_json() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let project = "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n";
+    fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+    fs::write(scratch.path().join("edge.yaml"), FIXABLE).expect("written");
+    let outcome = Metalmark::within(scratch.path())
+        .args(["check", "--output", "json"])
+        .run();
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let findings = json["findings"].as_array().expect("a list");
+    let slip = findings
+        .iter()
+        .find(|one| one["rule"] == "unknown-image")
+        .expect("the slip");
+    assert_eq!(slip["fix"]["value"], "ubuntu-noble-plain-rke2-1-31-8");
+    assert_eq!(slip["fix"]["line"], 10);
+    assert_eq!(slip["fix"]["path"], "edge.yaml");
+}
