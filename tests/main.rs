@@ -16,6 +16,7 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_typed;
 mod programs;
+mod providers;
 mod readme;
 mod rules;
 mod schemas;

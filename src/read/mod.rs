@@ -10,6 +10,7 @@ mod fleet;
 mod layers;
 mod management;
 mod project;
+mod record;
 mod settings;
 mod typed;
 mod unknown;
@@ -25,6 +26,7 @@ use crate::model::finding::Finding;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
@@ -88,6 +90,8 @@ pub struct Workspace {
     management: management::Management,
     /// The files with image facts, the strongest first, below the root.
     pub facts: Vec<PathBuf>,
+    /// The project file's own records of images, and the file; none where it has none.
+    pub records: Option<(Vec<WrittenImage>, Arc<Source>)>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.

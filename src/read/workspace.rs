@@ -16,7 +16,7 @@ use crate::schema::Schemas;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Request, Workspace, compose, files, fleet, layers, typed, unknown};
+use super::{Request, Workspace, compose, files, fleet, layers, record, typed, unknown};
 
 /// The project file's name.
 const FILE: &str = "metalmark.yaml";
@@ -78,6 +78,17 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     } else {
         &flags.info
     };
+    let records = &project.file.images.records;
+    let records = project
+        .source
+        .as_ref()
+        .filter(|_| !records.is_empty())
+        .map(|source| {
+            (
+                record::written(records, project.tree.as_ref()),
+                Arc::clone(source),
+            )
+        });
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
     let schemas = match schemas {
@@ -100,6 +111,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         facts: facts.iter().map(PathBuf::from).collect(),
+        records,
         templates: templates
             .map(|folder| texts(&root.join(folder), |_| true))
             .transpose()?

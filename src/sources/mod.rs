@@ -1,8 +1,9 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! Here is the info file. A registry, an OCI layout and the lock answer the same question and get a file each beside it.
+//! Here are the info file and the project file's records. A registry, an OCI layout and the lock answer the same question and get a file each beside it.
 
 mod info_file;
+mod records;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::place::{Place, Source, Sources};
+use crate::model::written::WrittenImage;
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
@@ -21,6 +23,11 @@ pub trait ImageSource: Send + Sync {
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalogue of its own.
     fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
         Vec::new()
+    }
+
+    /// Whether what it lists are images of the catalogue whatever else is in it: the user wrote them for this project.
+    fn declares(&self) -> bool {
+        false
     }
 }
 
@@ -40,6 +47,16 @@ pub struct ImageFacts {
     pub sources: Vec<Box<dyn ImageSource>>,
     /// The files that the facts' places point into, through [`Sources::with_facts`].
     pub files: Arc<Vec<Arc<Source>>>,
+}
+
+impl ImageFacts {
+    /// Adds the records of a project file; they stand before all other sources.
+    pub fn add_records(&mut self, images: &[WrittenImage], file: &Arc<Source>) {
+        let number = Sources::facts_file(self.files.len());
+        let records = records::Records::new(images, number);
+        self.sources.insert(0, Box::new(records));
+        Arc::make_mut(&mut self.files).push(Arc::clone(file));
+    }
 }
 
 /// Opens the sources that the paths below `root` name, and tells what is wrong in them.
