@@ -13,11 +13,14 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["yaml"],
     &["gotemplate"],
-    &["layout", "registry", "signature"],
+    &["files", "layout", "registry", "signature"],
     &["evaluate", "sources", "providers", "schema"],
     &["objects"],
     &["rules", "targets"],
-    &["read", "resolve", "check", "render", "write", "report"],
+    &[
+        "read", "resolve", "check", "locking", "render", "write", "report",
+        "read", "resolve", "check", "impact", "render", "write", "report",
+    ],
     &["commands"],
     &["cli"],
 ];
@@ -27,20 +30,18 @@ const TABLES: &[&str] = &["rules", "targets", "providers", "sources", "report"];
 
 /// What touches the world, and the only modules that may: disk, environment, streams.
 const WORLD: &[(&str, &[&str])] = &[
-    (
-        "std::fs",
-        &["layout", "read", "registry", "write", "sources"],
-    ),
-    ("fs::", &["layout", "read", "registry", "write", "sources"]),
-    ("walkdir", &["read"]),
+    ("std::fs", &["files", "layout", "read", "registry", "write"]),
+    ("fs::", &["files", "layout", "read", "registry", "write"]),
+    ("walkdir", &["files"]),
     ("tempfile", &["write"]),
     ("std::env", &["cli", "read", "registry"]),
     ("std::net::Tcp", &[]),
     ("tokio::", &["registry"]),
     ("reqwest::", &["registry"]),
+    ("std::process", &["cli", "main", "registry"]),
     ("oci_client::", &["registry"]),
     ("docker_credential::", &["registry"]),
-    ("std::process", &["cli", "main"]),
+    ("std::process", &["cli", "files", "main"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),
     ("minijinja::", &["render"]),

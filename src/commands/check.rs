@@ -3,14 +3,15 @@
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::read::{self, Request};
+use crate::report::Changes;
 
-use super::{Format, Terminal, Verdict, fleet};
+use super::{Reporting, Terminal, Verdict, fleet, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
-    /// The format of the findings.
-    pub format: Format,
+    /// How the findings are told.
+    pub reporting: Reporting,
     /// The day that waivers are held against.
     pub today: Date,
 }
@@ -27,9 +28,15 @@ pub fn check(
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    terminal
-        .out
-        .findings(&survey.judged, workspace.clusters.len(), options.format)?;
+    let reporting = options.reporting.within(request.directory.as_ref());
+    reporting.save(&survey.judged, &workspace, Changes::None)?;
+    let findings = reporting::findings(
+        &survey.judged,
+        &workspace,
+        Changes::None,
+        terminal.out.colour,
+    );
+    reporting.output.findings(&findings, &mut terminal.out)?;
     Ok(if survey.has_errors() {
         Verdict::Findings
     } else {

@@ -1,23 +1,36 @@
 //! The commands: which stages each one calls, in which order.
 
 mod check;
+pub mod cmp;
 mod explain;
 mod fleet;
 mod images;
+mod lock;
+mod impact;
 mod outputs;
 mod render;
+mod rendered;
+mod reporting;
+mod stores;
 mod table;
 mod terminal;
 mod values;
+mod verify;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
+pub use lock::{LockMode, LockOptions, lock};
+pub use impact::{ImpactFormat, ImpactOptions, impact};
 pub use render::{RenderMode, RenderOptions, render};
+pub use reporting::{ReportFile, Reporting};
 pub use terminal::{Stream, Terminal};
 pub use values::{Show, Stage, ValuesOptions, values};
+pub use verify::{VerifyOptions, verify};
 
-/// The format of what a command prints.
+use crate::report::{self, REPORTS, Report};
+
+/// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
@@ -27,12 +40,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The report of that format.
-    fn name(self) -> &'static str {
-        match self {
+    /// The report that tells findings beside such an answer.
+    pub fn report(self) -> &'static dyn Report {
+        let name = match self {
             Self::Human => "human",
             Self::Json => "json",
-        }
+        };
+        report::by_name(name).unwrap_or(REPORTS[0])
     }
 }
 
@@ -43,7 +57,7 @@ pub enum Verdict {
     Clean,
     /// Findings at error level.
     Findings,
-    /// `--check`, and the tree is not what would be rendered.
+    /// `--check`, and the tree is not what would be rendered; or `--fail-on-change`, and it was not.
     Drift,
 }
 

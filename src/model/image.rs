@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::place::{Located, Place};
+use crate::oci::Digest;
 
 /// An image's key in `os_images`: what clusters name it by.
 pub type ImageKey = Arc<str>;
@@ -186,6 +187,8 @@ pub struct Image {
     pub place: Place,
     /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (S9), or the entry's own `uri`.
     pub uri: Option<Located<Arc<str>>>,
+    /// The digest that the lock holds for its reference; none where it is not locked.
+    pub digest: Option<Located<Digest>>,
     /// What is known of it.
     pub facts: Facts,
     /// `enabled` or `default_enabled` on the entry, where written.

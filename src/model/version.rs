@@ -67,6 +67,17 @@ impl Version {
     pub fn minors_ahead_of(&self, other: &Self) -> Option<i64> {
         (self.major == other.major).then(|| i64::from(self.minor) - i64::from(other.minor))
     }
+
+    /// The minors that lie between the other, older version and this one, as `1.31`. At most as many as Kubernetes has had.
+    pub fn minors_passed_from(&self, other: &Self) -> Vec<String> {
+        const MOST: usize = 100;
+        let between = match self.minors_ahead_of(other) {
+            Some(ahead) if ahead > 1 => other.minor + 1..self.minor,
+            _ => 0..0,
+        };
+        let named = between.map(|minor| format!("{}.{minor}", self.major));
+        named.take(MOST).collect()
+    }
 }
 
 /// `1.31.8-rc.3+rke2r1`, without a leading `v`.

@@ -173,7 +173,9 @@ fn name(stamp: &Stamp) -> Option<String> {
     }
     let key = stamp.key.as_ref()?;
     let tag = stamp.facts.text(fact::COMMIT_TAG);
-    let tag = tag.filter(|tag| !tag.is_empty());
+    let builder = stamp.facts.text(fact::BUILDER);
+    let is_sylvas = builder.is_none_or(|builder| builder == "diskimage-builder");
+    let tag = tag.filter(|tag| !tag.is_empty() && is_sylvas);
     Some(tag.map_or_else(
         || key.to_string(),
         |tag| format!("{key}-sylva-diskimage-builder-{tag}"),

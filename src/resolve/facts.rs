@@ -65,6 +65,9 @@ pub(super) fn learn_described(
             image.facts.mark_mistyped(name, kind);
         }
     }
+    if let Some(digest) = &described.digest {
+        image.digest.get_or_insert_with(|| digest.clone());
+    }
     if image.uri.is_none() {
         image.uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));
     }

@@ -12,14 +12,20 @@ use crate::model::place::{FileId, Place};
 use crate::model::written::{self, WrittenImage};
 
 /// The records by key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
     images: BTreeMap<ImageKey, Arc<Described>>,
+    origin: Origin,
 }
 
 impl Records {
-    /// The records, their places in the file of that number.
+    /// The project file's records, their places in the file of that number.
     pub(super) fn new(images: &[WrittenImage], file: FileId) -> Self {
+        Self::of(images, file, Origin::Record)
+    }
+
+    /// Images that another source describes.
+    pub(super) fn of(images: &[WrittenImage], file: FileId, origin: Origin) -> Self {
         let moved = |place: Place| match place.is_known() {
             true => Place { file, ..place },
             false => place,
@@ -32,13 +38,14 @@ impl Records {
             let described = Described {
                 name: Arc::clone(&image.name),
                 place: moved(image.place),
-                facts: written::facts(&properties, Origin::Record),
+                facts: written::facts(&properties, origin),
             };
             let key = key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name));
             (key, Arc::new(described))
         };
         Self {
             images: images.iter().map(described).collect(),
+            origin,
         }
     }
 }
@@ -57,6 +64,6 @@ impl ImageSource for Records {
     }
 
     fn declares(&self) -> bool {
-        true
+        self.origin == Origin::Record
     }
 }

@@ -11,12 +11,16 @@
 //! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
 
 mod apply;
+mod file;
 mod join;
 mod plan;
 mod record;
 mod refusal;
+mod single;
 mod standing;
 
 pub use apply::{Step, apply, phases};
+pub use file::file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
+pub use single::file;

@@ -39,7 +39,11 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
 
 /// The parts that are read one by one. Helm 4 and kubectl cut at lines that start with `---`, before any YAML is read
 /// (<https://pkg.go.dev/k8s.io/apimachinery/pkg/util/yaml#YAMLReader>); Helm 3 does not.
-fn part(text: &str, file: FileId, engine: Engine) -> Result<Vec<Range<usize>>, SyntaxError> {
+pub(super) fn part(
+    text: &str,
+    file: FileId,
+    engine: Engine,
+) -> Result<Vec<Range<usize>>, SyntaxError> {
     let mut parts = Vec::new();
     if engine == Engine::Helm3 {
         parts.push(0..text.len());

@@ -8,6 +8,7 @@ mod as_helm;
 mod compose;
 mod decode;
 mod documents;
+pub mod edit;
 mod emit;
 mod inside;
 mod json_text;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
-use super::workspace::{ProjectArguments, WorkspaceArguments};
+use super::report::FindingsArguments;
+use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -11,7 +11,9 @@ use crate::model::policy::Date;
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
-    report: ReportArguments,
+    frozen: FrozenArgument,
+    #[command(flatten)]
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -24,16 +26,14 @@ impl CheckArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        commands::check(
-            &self.workspace.request(place),
-            &self.options(today),
-            terminal,
-        )
+        let mut request = self.workspace.request(place);
+        request.flags.locking = self.frozen.locking();
+        commands::check(&request, &self.options(today), terminal)
     }
 
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }

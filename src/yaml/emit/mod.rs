@@ -12,8 +12,9 @@ use serde::Serialize;
 use crate::model::json::format_number;
 use crate::model::value::{Map, Node, Number, Value};
 
+use scalar::key;
 pub use scalar::quoted;
-use scalar::{Form, form, key};
+pub(super) use scalar::{Form, double_quoted, form, is_printable};
 
 /// A whole document, ended with a line break.
 pub fn emit(value: &Value) -> String {
@@ -118,7 +119,7 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
 }
 
 /// A value on one line.
-fn write_flat(out: &mut String, value: &Value) {
+pub(super) fn write_flat(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),

@@ -8,7 +8,7 @@ const KEY_LENGTH: usize = 800;
 
 /// The forms that a string can take.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in super::super) enum Form {
     Plain,
     SingleQuoted,
     DoubleQuoted,
@@ -17,7 +17,7 @@ pub(super) enum Form {
 }
 
 /// The form of a string where a block may stand.
-pub(super) fn form(text: &str) -> Form {
+pub(in super::super) fn form(text: &str) -> Form {
     if text.contains('\n') && is_literal(text) {
         let body = text.trim_end_matches('\n');
         return Form::Literal(match text.len() - body.len() {
@@ -73,7 +73,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// What may stand in YAML as itself, without the line breaks of YAML 1.1, tabs, and marks that no one sees.
-fn is_printable(character: char) -> bool {
+pub(in super::super) fn is_printable(character: char) -> bool {
     matches!(character, ' '..='~' | '\u{a1}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
         && !matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{3000}' | '\u{feff}')
 }
@@ -111,7 +111,7 @@ fn is_word(text: &str) -> bool {
 
 /// In double quotes, with YAML's escapes (<https://yaml.org/spec/1.1/#escaping>). Those of JSON alone, so that it is
 /// JSON too.
-fn double_quoted(text: &str) -> String {
+pub(in super::super) fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for character in text.chars() {

@@ -1,0 +1,252 @@
+//! Members of maps and lists by indentation: whole lines come and go, with the comments that are theirs.
+
+use crate::model::value::Value;
+
+use super::EditError;
+use super::flow::runs;
+use super::layout::Layout;
+use super::outline::{Collection, Member, Piece, Shape};
+use super::plan::{Insert, Plan};
+use super::splice::{Slot, Splices};
+use super::write::{self, Hand, Parent, line_break};
+
+/// Takes members out of a collection and puts others in.
+pub(super) fn members(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    at: Slot,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
+    let members = &collection.members;
+    let own_line = layout.opens_line(members[0].start);
+    if plan.removed.len() == members.len() {
+        if plan.inserts.is_empty() {
+            empty(layout, collection, at, splices);
+            return Ok(());
+        }
+        if !own_line {
+            let what = "shares its first line with what it stands in: set it as a whole";
+            let path = plan.path.clone();
+            return Err(EditError::Unfit { path, what });
+        }
+    }
+    insert(layout, collection, plan, splices);
+    for run in runs(plan.removed.iter().copied()) {
+        let last = &members[run.end - 1];
+        if run.start > 0 || own_line {
+            let start = layout.head(members, run.start);
+            splices.put(start..layout.tail(last), "");
+            continue;
+        }
+        // The line starts with what the collection stands in: a `-`, which stays.
+        let first = members[0].start;
+        let next = members.get(run.end).map_or(first, |next| next.start);
+        let tail = layout.tail(last);
+        if layout.line_start(next) == tail {
+            splices.put(first..next, "");
+        } else {
+            splices.put(first..layout.line_end(last.end()).min(next), "");
+        }
+    }
+    Ok(())
+}
+
+/// New members, as whole lines behind those that they follow.
+fn insert(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) {
+    let members = &collection.members;
+    let hand = Hand::of(layout, Some(collection));
+    let column = layout.column(members[0].start);
+    let text =
+        |insert: &Insert<'_>| write::block_member(layout, hand, column, insert.key, insert.value);
+    let mut inserts: Vec<&Insert<'_>> = plan.inserts.iter().collect();
+    inserts.sort_by_key(|insert| insert.slot);
+    for group in inserts.chunk_by(|a, b| a.slot == b.slot) {
+        let texts: Vec<String> = group.iter().map(|insert| text(insert)).collect();
+        let texts = texts.join(&line_break(layout, column));
+        let slot = group[0].slot;
+        let Some(before) = slot.checked_sub(1) else {
+            insert_first(layout, members, &texts, splices);
+            continue;
+        };
+        let tail = layout.tail(&members[before]);
+        let indent = " ".repeat(column);
+        let unended = !layout.text[..tail].ends_with('\n');
+        let lines = match (unended, plan.removed.contains(&before)) {
+            (true, false) => format!("{}{indent}{texts}", layout.eol),
+            (true, true) => format!("{indent}{texts}"),
+            (false, _) => format!("{indent}{texts}{}", layout.eol),
+        };
+        splices.put(tail..tail, lines);
+    }
+}
+
+/// New members before all others: above the comment that is the first one's own, below one that heads them all.
+fn insert_first(layout: &Layout<'_>, members: &[Member<'_>], texts: &str, splices: &mut Splices) {
+    let first = members[0].start;
+    let column = layout.column(first);
+    if layout.opens_line(first) {
+        let head = layout.head(members, 0);
+        let indent = " ".repeat(column);
+        splices.put(head..head, format!("{indent}{texts}{}", layout.eol));
+    } else {
+        let line_break = line_break(layout, column);
+        splices.put(first..first, format!("{texts}{line_break}"));
+    }
+}
+
+/// Nothing is left: the collection is written as empty.
+fn empty(layout: &Layout<'_>, collection: &Collection<'_>, at: Slot, splices: &mut Splices) {
+    let nothing = if collection.is_map { "{}" } else { "[]" };
+    let members = &collection.members;
+    let (first, last) = (&members[0], &members[members.len() - 1]);
+    let on_line_of_parent = !layout.opens_line(first.start);
+    if on_line_of_parent || matches!(at.parent, Parent::Root) {
+        splices.put(first.start..last.end(), nothing);
+        return;
+    }
+    splices.put(at.start..at.start, format!(" {nothing}"));
+    splices.put(layout.head(members, 0)..layout.tail(last), "");
+}
+
+/// Makes a collection by indentation of what is null or written as `{}`.
+pub(super) fn open(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    plan: &Plan<'_>,
+    at: Slot,
+    splices: &mut Splices,
+) {
+    let hand = Hand::default();
+    let is_list = plan.inserts.iter().any(|insert| insert.key.is_none());
+    if at.in_flow || is_before_comment(layout, piece, at) {
+        let texts: Vec<String> = plan
+            .inserts
+            .iter()
+            .map(|insert| write::flow_member(layout, hand, insert.key, insert.value))
+            .collect();
+        let texts = texts.join(", ");
+        let text = if is_list {
+            format!(" [{texts}]")
+        } else {
+            format!(" {{{texts}}}")
+        };
+        splices.put(at.start..piece.end().max(at.start), text);
+        return;
+    }
+    let column = column_below(layout, at.parent, is_list);
+    let texts: Vec<String> = plan
+        .inserts
+        .iter()
+        .map(|insert| write::block_member(layout, hand, column, insert.key, insert.value))
+        .collect();
+    below(
+        layout,
+        piece,
+        at,
+        column,
+        &texts.join(&line_break(layout, column)),
+        splices,
+    );
+}
+
+/// Puts a map or list in the place of one, both by indentation.
+pub(super) fn rewrite(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+    parent: Parent,
+    splices: &mut Splices,
+) {
+    let is_list = matches!(value, Value::List(_));
+    let was_list = matches!(&piece.shape, Shape::Collection(old) if !old.is_map);
+    let start = piece.range.start;
+    match parent {
+        // A list may stand in the column of its key, a map may not.
+        Parent::Key(_) if is_list != was_list => {
+            let column = column_below(layout, parent, is_list);
+            let indent = " ".repeat(column);
+            let lines = write::block_lines(layout, column, value);
+            let old = layout.line_start(start)..piece.range.end;
+            splices.put(old, format!("{indent}{lines}"));
+        }
+        _ => {
+            let lines = write::block_lines(layout, layout.column(start), value);
+            splices.put(piece.range.clone(), lines);
+        }
+    }
+}
+
+/// Puts a value of another kind in the place of one: a collection for a scalar, or the other way round.
+pub(super) fn replace(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+    at: Slot,
+    splices: &mut Splices,
+) {
+    let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
+    if is_before_comment(layout, piece, at) && !was_block {
+        let text = write::scalar(layout, None, None, value, at.hand);
+        splices.put(at.start..piece.end().max(at.start), format!(" {text}"));
+        return;
+    }
+    if !was_block {
+        let column = column_below(layout, at.parent, matches!(value, Value::List(_)));
+        let lines = write::block_lines(layout, column, value);
+        below(layout, piece, at, column, &lines, splices);
+        return;
+    }
+    // On one line, so that comments that stay below it are none of its text.
+    let text = write::scalar(layout, None, None, value, at.hand);
+    if matches!(at.parent, Parent::Root) || !layout.opens_line(piece.range.start) {
+        splices.put(piece.range.clone(), text);
+        return;
+    }
+    splices.put(at.start..at.start, format!(" {text}"));
+    let lines = layout.line_start(piece.range.start)..layout.next_line(piece.end());
+    splices.put(lines, "");
+}
+
+/// Whether the value is a list item with a comment behind it, which must stay on the item's line.
+fn is_before_comment(layout: &Layout<'_>, piece: &Piece<'_>, at: Slot) -> bool {
+    matches!(at.parent, Parent::Dash(_)) && layout.has_comment(piece.end().max(at.start))
+}
+
+/// The column of members below a parent.
+fn column_below(layout: &Layout<'_>, parent: Parent, is_list: bool) -> usize {
+    match parent {
+        Parent::Root => 0,
+        Parent::Dash(column) => column + 2,
+        Parent::Key(column) if is_list => column + layout.list_step,
+        Parent::Key(column) => column + layout.step,
+    }
+}
+
+/// Puts lines in the place of a value: on its own line behind a `-`, else below the line of its key, whose comment stays.
+fn below(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    at: Slot,
+    column: usize,
+    lines: &str,
+    splices: &mut Splices,
+) {
+    let old = at.start..piece.end().max(at.start);
+    match at.parent {
+        Parent::Root => splices.put(piece.range.clone(), lines),
+        Parent::Dash(_) => splices.put(old, format!(" {lines}")),
+        Parent::Key(_) => {
+            let line_end = layout.line_end(old.end);
+            splices.put(old, "");
+            let indent = " ".repeat(column);
+            let text = format!("{}{indent}{lines}", layout.eol);
+            splices.put(line_end..line_end, text);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Members of maps and lists in braces and brackets: the commas go with them.
+
+use std::ops::Range;
+
+use super::layout::Layout;
+use super::outline::{Collection, Member, Piece};
+use super::plan::{Insert, Plan};
+use super::splice::Splices;
+use super::write::{self, Hand};
+
+/// Takes members out of a collection and puts others in.
+pub(super) fn members(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) {
+    let members = &collection.members;
+    let hand = Hand::of(layout, Some(collection));
+    let text = |insert: &Insert<'_>| write::flow_member(layout, hand, insert.key, insert.value);
+    if plan.removed.len() == members.len() {
+        let inside = piece.range.start + 1..piece.range.end - 1;
+        let texts: Vec<String> = plan.inserts.iter().map(text).collect();
+        splices.put(inside, texts.join(", "));
+        return;
+    }
+    let last_kept_before = |slot: usize| (0..slot).rev().find(|i| !plan.removed.contains(i));
+    let mut inserts: Vec<&Insert<'_>> = plan.inserts.iter().collect();
+    inserts.sort_by_key(|insert| insert.slot);
+    for group in inserts.chunk_by(|a, b| last_kept_before(a.slot) == last_kept_before(b.slot)) {
+        let texts: Vec<String> = group.iter().map(|insert| text(insert)).collect();
+        match last_kept_before(group[0].slot) {
+            Some(index) => behind(layout, piece, members, index, &texts, splices),
+            None => {
+                let kept = (0..members.len()).find(|i| !plan.removed.contains(i));
+                let first = &members[kept.unwrap_or(0)];
+                let separator = separator(layout, first);
+                let start = first.start;
+                splices.put(start..start, texts.join(&separator) + &separator);
+            }
+        }
+    }
+    for run in runs(plan.removed.iter().copied()) {
+        remove(layout, piece, members, run, splices);
+    }
+}
+
+/// What parts members: a comma, and a line break where each has a line of its own.
+fn separator(layout: &Layout<'_>, member: &Member<'_>) -> String {
+    if layout.opens_line(member.start) {
+        let column = layout.column(member.start);
+        format!(",{}", write::line_break(layout, column))
+    } else {
+        ", ".to_owned()
+    }
+}
+
+fn behind(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    members: &[Member<'_>],
+    index: usize,
+    texts: &[String],
+    splices: &mut Splices,
+) {
+    let member = &members[index];
+    let separator = separator(layout, member);
+    let end = member.end();
+    let behind_comma = member.comma_end.unwrap_or(end);
+    let line_end = layout.line_end(behind_comma);
+    let own_line = layout.opens_line(member.start)
+        && layout.closes_line(behind_comma)
+        && line_end < piece.range.end;
+    let joined = texts.join(&separator);
+    if !own_line {
+        splices.put(end..end, format!("{separator}{joined}"));
+        return;
+    }
+    let column = layout.column(member.start);
+    let line_break = write::line_break(layout, column);
+    if member.comma_end.is_some() {
+        splices.put(line_end..line_end, format!("{line_break}{joined},"));
+    } else {
+        splices.put(end..end, ",");
+        splices.put(line_end..line_end, format!("{line_break}{joined}"));
+    }
+}
+
+/// Takes out a run of members; others stay before or behind it.
+fn remove(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    members: &[Member<'_>],
+    run: Range<usize>,
+    splices: &mut Splices,
+) {
+    let (first, last) = (&members[run.start], &members[run.end - 1]);
+    let behind = last.comma_end.unwrap_or(last.end());
+    let own_lines = layout.opens_line(first.start)
+        && layout.closes_line(behind)
+        && layout.line_end(behind) < piece.range.end;
+    if own_lines {
+        let start = layout.line_start(first.start);
+        splices.put(start..layout.next_line(behind), "");
+        if let (None, Some(before)) = (last.comma_end, run.start.checked_sub(1)) {
+            let before = &members[before];
+            splices.put(before.end()..before.comma_end.unwrap_or(before.end()), "");
+        }
+    } else if run.start > 0 {
+        splices.put(members[run.start - 1].end()..last.end(), "");
+    } else if let Some(next) = members.get(run.end) {
+        splices.put(first.start..next.start, "");
+    }
+}
+
+/// Numbers in order as runs of neighbours.
+pub(super) fn runs(numbers: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some(run) if run.end == number => run.end += 1,
+            _ => runs.push(number..number + 1),
+        }
+    }
+    runs
+}

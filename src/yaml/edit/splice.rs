@@ -1,0 +1,167 @@
+//! Pieces of text that replace others, gathered over a document and made at once.
+
+use crate::model::value::Value;
+
+use super::layout::Layout;
+use super::outline::{Outline, Piece, Shape};
+use super::plan::{Plan, joined};
+use super::write::{self, Hand, Parent};
+use super::{EditError, block, flow};
+
+/// What is put in the place of what.
+#[derive(Debug, Default)]
+pub(super) struct Splices(Vec<(std::ops::Range<usize>, String)>);
+
+impl Splices {
+    /// Puts a text in the place of these bytes. At one place, what was added first comes first.
+    pub(super) fn put(&mut self, range: std::ops::Range<usize>, text: impl Into<String>) {
+        self.0.push((range, text.into()));
+    }
+
+    /// The text with all of them made.
+    pub(super) fn applied(mut self, text: &str) -> Result<String, EditError> {
+        self.0.sort_by_key(|(range, _)| (range.start, range.end));
+        let mut out = String::with_capacity(text.len() + 64);
+        let mut done = 0;
+        for (range, new) in self.0 {
+            let kept = text.get(done..range.start).ok_or(EditError::NotFollowed)?;
+            out.push_str(kept);
+            out.push_str(&new);
+            done = range.end;
+        }
+        out.push_str(text.get(done..).ok_or(EditError::NotFollowed)?);
+        Ok(out)
+    }
+}
+
+/// The splices of one document.
+pub(super) fn document(
+    layout: &Layout<'_>,
+    outline: &Outline<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
+    let at = Slot {
+        start: outline.root.slot(outline.root.range.start),
+        parent: Parent::Root,
+        in_flow: false,
+        hand: Hand::default(),
+    };
+    piece(layout, outline, &outline.root, plan, at, splices)
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    /// Behind the `:` or `-`, and behind an anchor or tag.
+    pub(super) start: usize,
+    pub(super) parent: Parent,
+    pub(super) in_flow: bool,
+    /// How those beside it are written.
+    pub(super) hand: Hand,
+}
+
+fn piece(
+    layout: &Layout<'_>,
+    outline: &Outline<'_>,
+    piece: &Piece<'_>,
+    plan: &Plan<'_>,
+    at: Slot,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
+    if plan.is_empty() {
+        return Ok(());
+    }
+    refuse_shared(outline, piece, plan)?;
+    if let Some(value) = plan.set {
+        set(layout, piece, value, at, splices);
+        return Ok(());
+    }
+    let Shape::Collection(collection) = &piece.shape else {
+        block::open(layout, piece, plan, at, splices);
+        return Ok(());
+    };
+    let in_flow = collection.is_flow;
+    let hand = Hand::of(layout, Some(collection));
+    for (index, below) in &plan.members {
+        let member = &collection.members[*index];
+        let column = layout.column(member.start);
+        let at = Slot {
+            start: member.value.slot(member.indicator_end),
+            parent: if collection.is_map {
+                Parent::Key(column)
+            } else {
+                Parent::Dash(column)
+            },
+            in_flow,
+            hand,
+        };
+        self::piece(layout, outline, &member.value, below, at, splices)?;
+    }
+    for (index, key) in &plan.renamed {
+        let member = &collection.members[*index];
+        if member.key.is_none() {
+            let path = joined(&plan.path, &index.to_string());
+            let what = "is no key of a map";
+            return Err(EditError::Unfit { path, what });
+        }
+        let text = write::string(layout, Some(member.key_style), None, key);
+        splices.put(member.key_range.clone(), text);
+    }
+    if plan.removed.is_empty() && plan.inserts.is_empty() {
+        return Ok(());
+    }
+    match in_flow {
+        true if collection.members.is_empty() && !at.in_flow => {
+            block::open(layout, piece, plan, at, splices);
+        }
+        true => flow::members(layout, piece, collection, plan, splices),
+        false => block::members(layout, collection, plan, at, splices)?,
+    }
+    Ok(())
+}
+
+/// A node that aliases stand for is not changed under them.
+fn refuse_shared(
+    outline: &Outline<'_>,
+    piece: &Piece<'_>,
+    plan: &Plan<'_>,
+) -> Result<(), EditError> {
+    let path = || plan.path.clone();
+    if let (Shape::Alias(name), None) = (&piece.shape, plan.set) {
+        let name = (*name).to_owned();
+        return Err(EditError::Aliased { path: path(), name });
+    }
+    match piece.anchor {
+        Some(anchor) if outline.aliases.contains(&anchor) => Err(EditError::Shared {
+            path: path(),
+            name: anchor.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Another value in the place of the one that is written.
+fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices: &mut Splices) {
+    let like = match piece.shape {
+        Shape::Scalar(style) => Some(style),
+        _ => None,
+    };
+    let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
+    let is_block = !write::is_flat(value);
+    if at.in_flow || (!was_block && !is_block) {
+        let may_be_block = !at.in_flow && !layout.has_comment(piece.end().max(at.start));
+        let block = may_be_block.then_some(at.parent);
+        let text = write::scalar(layout, like, block, value, at.hand);
+        match piece.shape {
+            Shape::Empty => splices.put(at.start..at.start, format!(" {text}")),
+            _ => splices.put(piece.range.clone(), text),
+        }
+        return;
+    }
+    if was_block && is_block {
+        block::rewrite(layout, piece, value, at.parent, splices);
+        return;
+    }
+    block::replace(layout, piece, value, at, splices);
+}
