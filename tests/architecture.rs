@@ -18,8 +18,8 @@ const LAYERS: &[&[&str]] = &[
     &["objects"],
     &["rules", "targets"],
     &[
-        "read", "resolve", "check", "locking", "render", "write", "report",
-        "read", "resolve", "check", "impact", "render", "write", "report",
+        "read", "resolve", "check", "locking", "render", "write", "report", "read", "resolve",
+        "check", "impact", "render", "write", "report",
     ],
     &["commands"],
     &["cli"],

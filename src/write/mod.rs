@@ -13,14 +13,14 @@
 mod apply;
 mod file;
 mod join;
+mod owned_file;
 mod plan;
 mod record;
 mod refusal;
-mod single;
 mod standing;
 
 pub use apply::{Step, apply, phases};
 pub use file::file;
+pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
-pub use single::file;

@@ -91,7 +91,7 @@ fn save(workspace: &Workspace, locked: &Locked) -> Result<bool, Error> {
         None => locked.lock.images().is_empty(),
     };
     if !is_needless {
-        write::file(&path, &text)?;
+        write::owned_file(&path, &text)?;
     }
     Ok(!is_needless)
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// The file cannot be written, or another run is writing.
-pub fn file(path: &Path, text: &str) -> Result<(), Error> {
+pub fn owned_file(path: &Path, text: &str) -> Result<(), Error> {
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let cause = std::io::Error::other("it is not a regular file");
         return Err(unwritable(path)(cause));
