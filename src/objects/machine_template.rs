@@ -1,8 +1,5 @@
 //! The machine templates of a cluster: one for each node pool that came to an image.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use super::{SUBSTITUTE_ANNOTATION, holds_variables, name};
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
@@ -44,8 +41,7 @@ pub fn contexts(
     pools
         .filter(|(pool, stamp)| stamp.is_some() || deploys_itself(pool))
         .filter_map(|(pool, stamp)| {
-            let stamp = stamp.as_ref().map(|stamp| within_region(stamp, pool));
-            let stamp = stamp.as_deref();
+            let stamp = stamp.as_ref();
             for problem in provider.problems(&pool.settings, version) {
                 report(invalid(view, pool, stamp, problem));
             }
@@ -61,18 +57,6 @@ pub fn contexts(
             }
         })
         .collect()
-}
-
-/// The stamp with the region that the pool's settings name, if they do.
-fn within_region<'a>(stamp: &'a Stamp, pool: &Pool) -> Cow<'a, Stamp> {
-    let region = pool.settings.at(&["region"]);
-    match region.and_then(|region| region.value.as_str()) {
-        Some(region) => Cow::Owned(Stamp {
-            region: Some(Arc::clone(region)),
-            ..stamp.clone()
-        }),
-        None => Cow::Borrowed(stamp),
-    }
 }
 
 /// What the provider's own admission would refuse.

@@ -20,6 +20,9 @@ mod proxmox;
 mod stamp;
 mod tinkerbell;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::model::value::{Entry, Map, Node};
 pub use field::{Edit, Step, edited};
 pub use kind::{Change, Kind};
@@ -119,14 +122,26 @@ pub fn template_spec(
     settings: &Node,
 ) -> Result<Map, String> {
     let machine = provider.machine(settings, version);
-    let machine = match stamp {
-        Some(stamp) => edited(machine, &provider.image(kind, version, stamp)?)?,
+    let machine = match stamp.map(|stamp| within_region(stamp, settings)) {
+        Some(stamp) => edited(machine, &provider.image(kind, version, &stamp)?)?,
         None => machine,
     };
     let (mut template, mut spec) = provider.beside(settings, version);
     template.insert(Entry::computed("spec", machine));
     spec.insert(Entry::computed("template", template));
     Ok(spec)
+}
+
+/// The stamp with the region that a pool's settings name, if they do.
+fn within_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
+    let region = settings.at(&["region"]);
+    match region.and_then(|region| region.value.as_str()) {
+        Some(region) => Cow::Owned(Stamp {
+            region: Some(Arc::clone(region)),
+            ..stamp.clone()
+        }),
+        None => Cow::Borrowed(stamp),
+    }
 }
 
 /// The settings of these names that say something.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Fault;
 use super::records::Records;
-use super::{Fault, ImageSource};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::checksum::{self, KINDS, Kind};
@@ -20,7 +20,7 @@ use crate::model::written::WrittenImage;
 
 /// A folder as read.
 pub(super) struct Read {
-    pub(super) images: Box<dyn ImageSource>,
+    pub(super) images: Records,
     pub(super) source: Source,
     pub(super) faults: Vec<Fault>,
 }
@@ -105,7 +105,7 @@ pub(super) fn read(
         });
     }
     Ok(Read {
-        images: Box::new(Records::of(&images, file, Origin::InfoFile)),
+        images: Records::of(&images, file, Origin::InfoFile),
         source: Source::new(shown, ""),
         faults,
     })
@@ -254,7 +254,10 @@ mod tests {
         assert_eq!(parts("a.raw.gz"), Some(("a", Some("raw"), Some("gz"))));
         assert_eq!(parts("A_1-raw.img"), Some(("A_1", Some("raw"), None)));
         assert_eq!(parts("a.img"), Some(("a", None, None)));
-        assert_eq!((parts("a.gz"), parts(".raw"), parts("a.txt")), (None, None, None));
+        assert_eq!(
+            (parts("a.gz"), parts(".raw"), parts("a.txt")),
+            (None, None, None)
+        );
         assert_eq!(key("UBUNTU_22.04_NODE_IMAGE"), "ubuntu-22-04-node-image");
         assert!(checksum_file("a.raw.sha256sum").is_some_and(|(_, of)| of == Some("a.raw")));
         assert!(checksum_file("SHA256SUMS").is_some_and(|(_, of)| of.is_none()));

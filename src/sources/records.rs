@@ -39,6 +39,7 @@ impl Records {
                 name: Arc::clone(&image.name),
                 place: moved(image.place),
                 facts: written::facts(&properties, origin),
+                digest: None,
             };
             let key = key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name));
             (key, Arc::new(described))
