@@ -28,6 +28,7 @@ mod oracle_scalars;
 mod oracle_typed;
 mod programs;
 mod project_schema;
+mod providers;
 mod readme;
 mod registry;
 mod renovate;

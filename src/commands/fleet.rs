@@ -101,11 +101,14 @@ struct Part<T> {
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
 pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (facts, found) = sources::facts(
+    let (mut facts, found) = sources::facts(
         &workspace.settings.root,
         &*workspace.files,
         &workspace.facts,
     )?;
+    if let Some((records, file)) = &workspace.records {
+        facts.add_records(records, file);
+    }
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Ok(Tools {
@@ -236,7 +239,7 @@ fn conclude<T>(
         images: &shared.images,
         sources: &shared.sources,
         settings: &workspace.settings,
-        facts_given: !workspace.facts.is_empty(),
+        facts_given: !workspace.facts.is_empty() || workspace.records.is_some(),
         lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);

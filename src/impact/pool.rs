@@ -269,10 +269,12 @@ fn template(side: &Side<'_>, index: usize) -> Option<String> {
     let cluster = &side.view.cluster;
     let infra = cluster.infra_provider.as_ref();
     let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
-    let known = |version: &&str| provider.versions().contains(version);
+    let kind = provider.kinds().first()?;
+    let known = |version: &&str| kind.versions.contains(version);
     let version = side.api_version.filter(known);
-    let version = version.or(provider.versions().first().copied())?;
+    let version = version.or(kind.versions.first().copied())?;
     let stamp = side.stamps.get(index)?.as_ref();
-    let spec = provider.template_spec(stamp, &cluster.pools[index].settings, version);
+    let settings = &cluster.pools[index].settings;
+    let spec = providers::template_spec(provider, (kind, version), stamp, settings).ok()?;
     Some(to_json(&spec.into(), Html::Plain))
 }

@@ -83,6 +83,8 @@ pub enum Origin {
     Name,
     /// An `os-images-info` file or another metadata file.
     InfoFile,
+    /// The project file's own records of images.
+    Record,
     /// Values that the user wrote under `os_images`.
     Values,
     /// The manifest's annotations.
@@ -96,6 +98,7 @@ impl fmt::Display for Origin {
         f.write_str(match self {
             Self::Name => "the image's name",
             Self::InfoFile => "the image info file",
+            Self::Record => "the project's record",
             Self::Values => "the values",
             Self::Annotation => "the artifact's annotations",
             Self::Lock => "the lock",

@@ -6,27 +6,116 @@ use super::checksum::{KINDS, Kind, is_url};
 use super::image::{Fact, Facts, Origin, fact};
 use super::place::{Located, Place};
 
+/// An image as a project file or an index of files writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenImage {
+    /// Its key, or its artifact's name.
+    pub name: Arc<str>,
+    /// Where it is named.
+    pub place: Place,
+    /// What is said of it, by name or by the path in its record.
+    pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
+}
+
+/// What a neutral record calls facts that have another name here.
+const RECORD: [(&str, &str); 23] = [
+    ("os.name", fact::OS),
+    ("os.codename", fact::OS_RELEASE),
+    ("os.version", fact::OS_RELEASE),
+    ("os.channel", fact::OS_CHANNEL),
+    ("k8s.flavour", fact::K8S_FLAVOR),
+    ("k8s.flavor", fact::K8S_FLAVOR),
+    ("format", fact::IMAGE_FORMAT),
+    ("sizes.disk", fact::SIZE),
+    ("sizes.download", fact::ARCHIVE_SIZE),
+    ("digests.uncompressed.sha256", fact::SHA256),
+    ("digests.uncompressed.sha512", fact::SHA512),
+    ("digests.uncompressed.md5", fact::MD5),
+    ("digests.as-served.sha256", fact::ARCHIVE_SHA256),
+    ("digests.as-served.sha512", fact::ARCHIVE_SHA512),
+    ("digests.as-served.md5", fact::ARCHIVE_MD5),
+    ("provenance.builder", fact::BUILDER),
+    ("provenance.builder-version", fact::COMMIT_TAG),
+    ("provenance.commit", fact::COMMIT_ID),
+    ("provenance.timestamp", fact::BUILD_TIMESTAMP),
+    ("locations.oci", fact::URI),
+    ("locations.https", fact::URI),
+    ("hardening", fact::FLAVOR),
+    ("signature.public-key", "cosign_publickey"),
+];
+
 /// The facts of one entry of `os_images`, of an info file or of the proposal's `os_images_info`.
 ///
 /// Every property is a fact under its own name (S16), and under today's where it has an old one: `checksum` is a digest of
-/// the kind that `checksumType` or its length says (`sha256` until it was called that, 2024-03), `format` is `image-format`.
+/// the kind that `checksumType` or its length says (`sha256` until it was called that, 2024-03), `format` is `image-format`,
+/// and the paths of a neutral record are the facts that they stand for.
 /// What only tells the chart how to build the list, or who is served, is no fact.
 pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Facts {
     let mut facts = Facts::default();
     for (name, written) in properties {
-        if !CONTROL.contains(&&**name) {
+        let moves = RECORD.iter().any(|(record, _)| **name == **record);
+        let is_kept = KEPT.contains(&&**name) || !moves && !name.starts_with("k8s.");
+        if is_kept && !CONTROL.contains(&&**name) {
             learn(&mut facts, name, &written.value, written.place, origin);
         }
     }
     for (name, written) in properties {
-        let today = match &**name {
-            "format" => fact::IMAGE_FORMAT,
-            "checksum" if !is_url(&written.value) => digest_kind(properties, &written.value),
-            _ => continue,
+        if &**name == "hardening"
+            && let Some(flag) = hardened(&written.value)
+        {
+            learn(
+                &mut facts,
+                fact::HARDENED,
+                &flag.into(),
+                written.place,
+                origin,
+            );
+        }
+        if &**name == "k8s.version" {
+            let version = k8s_version(properties, &written.value);
+            learn(
+                &mut facts,
+                fact::K8S_VERSION,
+                &version,
+                written.place,
+                origin,
+            );
+        }
+        let record = RECORD.iter().find(|(record, _)| **name == **record);
+        let today = match record {
+            Some((_, today)) => *today,
+            None if &**name == "checksum" && !is_url(&written.value) => {
+                digest_kind(properties, &written.value)
+            }
+            None => continue,
         };
         learn(&mut facts, today, &written.value, written.place, origin);
     }
     facts
+}
+
+/// What a record calls so is a fact under its own name too.
+const KEPT: [&str; 2] = ["format", "locations.https"];
+
+/// Whether a record's word for hardening means that an image is; FIPS says nothing of it.
+fn hardened(word: &str) -> Option<&'static str> {
+    match word {
+        "plain" => Some("false"),
+        "hardened" | "cis" => Some("true"),
+        _ => None,
+    }
+}
+
+/// A record's version with its build, without a `v`.
+fn k8s_version(properties: &[(Arc<str>, Located<Arc<str>>)], version: &str) -> Arc<str> {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let build = properties.iter().find(|(name, _)| &**name == "k8s.build");
+    match build.map(|(_, build)| build.value.trim_start_matches('+')) {
+        Some(build) if !build.is_empty() && !version.contains('+') => {
+            format!("{version}+{build}").into()
+        }
+        _ => version.into(),
+    }
 }
 
 /// Properties of an entry that say nothing of the image.
@@ -103,6 +192,31 @@ mod tests {
     fn an_old_name_never_overrides_todays() {
         let facts = written(&[("format", "qcow2"), ("image-format", "raw")]);
         assert_eq!(facts.text("image-format"), Some("raw"));
+    }
+
+    #[test]
+    fn a_neutral_record_says_the_facts_that_everything_else_uses() {
+        let facts = written(&[
+            ("os.name", "ubuntu"),
+            ("os.version", "24.04"),
+            ("k8s.flavour", "rke2"),
+            ("k8s.version", "v1.31.8"),
+            ("k8s.build", "rke2r1"),
+            ("hardening", "cis"),
+            ("sizes.disk", "22000000000"),
+            ("digests.as-served.sha256", "ab"),
+            ("locations.https", "https://h/f"),
+            ("locations.glance.id", "u"),
+        ]);
+        let all: Vec<String> = facts
+            .iter()
+            .map(|(name, fact)| format!("{name}={}", fact.value))
+            .collect();
+        assert_eq!(
+            all.join(" "),
+            "archive-sha256=ab flavor=cis hardened=true k8s-flavor=rke2 k8s-version=1.31.8+rke2r1 \
+             locations.glance.id=u locations.https=https://h/f os=ubuntu os-release=24.04 size=22000000000 uri=https://h/f"
+        );
     }
 
     #[test]

@@ -119,12 +119,19 @@ fn fields(
     let Some(key) = &stamp.key else {
         return machine_image(stamp);
     };
+    // Only Metal3's settings know `machine_image_url`.
+    let infra = view.cluster.infra_provider.as_ref();
+    let takes_url = infra.is_none_or(|infra| &*infra.value == "capm3");
+    let style = match style {
+        Style::Url if !takes_url => Style::Key,
+        style => style,
+    };
     match style {
         Style::Auto if choice.selector.is_some() => {
             let pin = Entry::computed("os_image_selector", pin(view, index, key));
             Map::from_iter([pin])
         }
-        Style::Auto if choice.key.is_some() && !is_proposals_key(pool) => {
+        Style::Auto if choice.key.is_some() && !is_proposals_key(pool) || !takes_url => {
             Map::from_iter([Entry::computed("image_key", &**key)])
         }
         Style::Auto => machine_image(stamp),

@@ -6,31 +6,55 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
-use crate::providers::{Provider, Stamp};
+use crate::providers::{Kind, Provider, Stamp, template_spec};
 
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// The kind of machine template that is written, in one of its versions.
+#[derive(Clone, Copy)]
+pub struct Template<'a> {
+    /// Whose it is.
+    pub provider: &'a dyn Provider,
+    /// Which of the provider's kinds.
+    pub kind: &'a Kind,
+    /// Which of the kind's versions.
+    pub version: &'a str,
+}
 
 /// The machine templates in the order of the pools, as the templates take them. A pool that came to no image has none: the
 /// rules say why. `annotations` are added to each.
 pub fn contexts(
     view: &ClusterView,
     stamps: &[Option<Stamp>],
-    (provider, version): (&dyn Provider, &str),
+    template: Template<'_>,
     annotations: &Map,
     report: &mut dyn FnMut(Finding),
 ) -> Vec<Node> {
     let pools = view.cluster.pools.iter().zip(stamps);
-    let deploys_itself = |pool: &Pool| pool.settings.at(&["customDeploy", "method"]).is_some();
+    let Template {
+        provider,
+        kind,
+        version,
+    } = template;
+    let deploys_itself = |pool: &Pool| provider.deploys_itself(&pool.settings);
     pools
         .filter(|(pool, stamp)| stamp.is_some() || deploys_itself(pool))
-        .map(|(pool, stamp)| {
-            for problem in provider.problems(stamp.as_ref(), &pool.settings, version) {
-                report(invalid(view, pool, stamp.as_ref(), problem));
+        .filter_map(|(pool, stamp)| {
+            let stamp = stamp.as_ref();
+            for problem in provider.problems(&pool.settings, version) {
+                report(invalid(view, pool, stamp, problem));
             }
-            let spec = provider.template_spec(stamp.as_ref(), &pool.settings, version);
-            let spec = Node::computed(spec);
-            context(view, pool, (provider, version), spec, annotations.clone())
+            match template_spec(provider, (kind, version), stamp, &pool.settings) {
+                Ok(spec) => {
+                    let spec = Node::computed(spec);
+                    Some(context(view, pool, template, spec, annotations.clone()))
+                }
+                Err(problem) => {
+                    report(invalid(view, pool, stamp, problem));
+                    None
+                }
+            }
         })
         .collect()
 }
@@ -50,7 +74,7 @@ fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: Stri
 fn context(
     view: &ClusterView,
     pool: &Pool,
-    (provider, version): (&dyn Provider, &str),
+    template: Template<'_>,
     spec: Node,
     mut annotations: Map,
 ) -> Node {
@@ -61,11 +85,11 @@ fn context(
     let pool_name = pool.name.to_string();
     let content = to_json(&spec.value, Html::Plain);
     let name = name::machine_template(&cluster.object_name, &pool_name, &content);
-    let api_version = format!("{}/{version}", provider.group());
+    let api_version = format!("{}/{}", template.kind.group, template.version);
     let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
     Node::computed(Map::from_iter([
         Entry::computed("apiVersion", api_version),
-        Entry::computed("kind", provider.kind()),
+        Entry::computed("kind", template.kind.kind),
         Entry::computed("name", name),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed("pool", pool_name),

@@ -4,16 +4,19 @@
 //! The format is always stamped: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
 //! its enum does not hold. `checksumType: auto` is a BareMetalHost's word only and is left out here.
 
-use super::{Provider, Stamp};
+use super::kind::INFRASTRUCTURE;
+use super::{Change, Edit, Kind, Provider, Stamp, set};
 use crate::model::value::{Entry, Map, Node};
 
 /// See the module's text.
 pub(super) struct Capm3;
 
 const V1BETA2: &str = "v1beta2";
+const HOST: &str = "BareMetalHost";
 /// Length limits of v1beta2's CRD; v1beta1 objects are converted to it.
 const LONGEST_URL: usize = 512;
 const LONGEST_CHECKSUM: usize = 512;
+const FORMATS: &[&str] = &["raw", "qcow2", "live-iso"];
 /// The fields of `spec.template.spec` that values may set, the image apart.
 const MACHINE_FIELDS: &[&str] = &[
     "automatedCleaningMode",
@@ -40,112 +43,118 @@ const SETTINGS: &[&str] = &[
     "userData",
 ];
 
+/// A change of a template or a machine is taken and moves no host: the host's image is written once, while it has none.
+/// A host's own URL is what reprovisions it.
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "Metal3MachineTemplate",
+        &["v1beta1", V1BETA2],
+        FORMATS,
+        Change::Ignored,
+    ),
+    Kind {
+        kind: "Metal3Machine",
+        group: INFRASTRUCTURE,
+        versions: &["v1beta1", V1BETA2],
+        machine: &["spec"],
+        formats: FORMATS,
+        change: Change::Ignored,
+    },
+    Kind {
+        kind: HOST,
+        group: "metal3.io",
+        versions: &["v1alpha1"],
+        machine: &["spec"],
+        formats: FORMATS,
+        change: Change::Rolls,
+    },
+];
+
 impl Provider for Capm3 {
     fn name(&self) -> &'static str {
         "capm3"
     }
 
-    fn formats(&self) -> &'static [&'static str] {
-        &["raw", "qcow2", "live-iso"]
-    }
-
-    fn kind(&self) -> &'static str {
-        "Metal3MachineTemplate"
-    }
-
-    fn group(&self) -> &'static str {
-        "infrastructure.cluster.x-k8s.io"
-    }
-
-    fn versions(&self) -> &'static [&'static str] {
-        &["v1beta1", V1BETA2]
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
     }
 
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
     }
 
-    fn image_fields(&self, stamp: &Stamp, version: &str) -> Map {
+    fn image(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        refused(stamp)?;
         let format_field = if version == V1BETA2 {
-            "diskFormat"
+            ["diskFormat", "format"]
         } else {
-            "format"
+            ["format", "diskFormat"]
         };
-        let checked = !stamp.is_oci();
-        let checksum = stamp.checksum.as_ref().filter(|_| checked);
-        let checksum_type = stamp
-            .checksum_type
-            .as_ref()
-            .filter(|name| checked && checksum.is_some() && !name.is_empty() && &***name != "auto");
-        [
-            Some(("url", &stamp.url)),
-            checksum.map(|text| ("checksum", text)),
-            checksum_type.map(|text| ("checksumType", text)),
-            stamp.format.as_ref().map(|text| (format_field, text)),
-        ]
-        .into_iter()
-        .flatten()
-        .map(|(key, text)| Entry::computed(key, &**text))
-        .collect()
+        let checksum = stamp.checksum.as_deref().filter(|_| !stamp.is_oci());
+        let takes = |name: &&str| !name.is_empty() && (*name != "auto" || kind.kind == HOST);
+        let checksum_type = stamp.checksum_type.as_deref().filter(takes);
+        Ok(vec![
+            Edit::set(&["image", "url"], &*stamp.url),
+            Edit::text(&["image", "checksum"], checksum),
+            Edit::text(
+                &["image", "checksumType"],
+                checksum_type.filter(|_| checksum.is_some()),
+            ),
+            Edit::text(&["image", format_field[0]], stamp.format.as_deref()),
+            Edit::remove(&["image", format_field[1]]),
+        ])
     }
 
-    fn template_spec(&self, stamp: Option<&Stamp>, settings: &Node, version: &str) -> Map {
-        let set = |key: &'static str| {
-            settings
-                .at(&[key])
-                .filter(|node| !node.value.is_null())
-                .map(|node| Entry::holding(key, node.clone()))
-        };
-        let image = stamp.map(|stamp| Entry::computed("image", self.image_fields(stamp, version)));
-        let machine: Map = image
-            .into_iter()
-            .chain(MACHINE_FIELDS.iter().filter_map(|key| set(key)))
-            .collect();
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        set(settings, MACHINE_FIELDS)
+    }
+
+    fn beside(&self, settings: &Node, version: &str) -> (Map, Map) {
         let metadata = settings
             .at(&["template", "metadata"])
             .filter(|node| version == V1BETA2 && !node.value.is_null());
-        let template: Map = metadata
-            .map(|node| Entry::holding("metadata", node.clone()))
+        let template = metadata.map(|node| Entry::holding("metadata", node.clone()));
+        (
+            template.into_iter().collect(),
+            set(settings, &["nodeReuse"]),
+        )
+    }
+
+    fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
+        let has_metadata = settings.at(&["template", "metadata"]).is_some();
+        let told = format!(
+            "`template.metadata` stands only in {V1BETA2} of Metal3MachineTemplate, not in {version}"
+        );
+        (version != V1BETA2 && has_metadata)
+            .then_some(told)
             .into_iter()
-            .chain([Entry::computed("spec", machine)])
-            .collect();
-        set("nodeReuse")
-            .into_iter()
-            .chain([Entry::computed("template", template)])
             .collect()
     }
 
-    fn problems(&self, stamp: Option<&Stamp>, settings: &Node, version: &str) -> Vec<String> {
-        let mut problems = Vec::new();
-        if let Some(stamp) = stamp {
-            image_problems(stamp, &mut problems);
-        }
-        if version != V1BETA2 && settings.at(&["template", "metadata"]).is_some() {
-            problems.push(format!(
-                "`template.metadata` stands only in {V1BETA2} of Metal3MachineTemplate, not in {version}"
-            ));
-        }
-        problems
+    fn deploys_itself(&self, settings: &Node) -> bool {
+        settings.at(&["customDeploy", "method"]).is_some()
     }
 }
 
-fn image_problems(stamp: &Stamp, problems: &mut Vec<String>) {
+/// What the webhook and the CRD's lengths refuse.
+fn refused(stamp: &Stamp) -> Result<(), String> {
     if !is_request_uri(&stamp.url) {
-        problems.push(format!("`{}` is not a URL", stamp.url));
+        return Err(format!("`{}` is not a URL", stamp.url));
     }
     let length = stamp.url.chars().count();
     if length > LONGEST_URL {
-        problems.push(format!(
+        return Err(format!(
             "the image URL has {length} characters and may have {LONGEST_URL}"
         ));
     }
     let checksum = stamp.checksum.as_deref().unwrap_or_default();
     let length = checksum.chars().count();
     if length > LONGEST_CHECKSUM && !stamp.is_oci() {
-        problems.push(format!(
+        return Err(format!(
             "the checksum has {length} characters and may have {LONGEST_CHECKSUM}"
         ));
     }
+    Ok(())
 }
 
 /// Go's `url.ParseRequestURI` as far as it matters for an image: `scheme://host/…`, no spaces, no control characters.
@@ -165,29 +174,27 @@ fn is_request_uri(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Capm3, is_request_uri};
+    use super::{Capm3, KINDS, is_request_uri};
     use crate::model::value::{Entry, Map, Node};
-    use crate::providers::{Provider, Stamp};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Provider, Stamp, edited, template_spec};
 
-    fn stamp(url: &str) -> Stamp {
-        Stamp {
-            key: Some("img".into()),
-            url: url.into(),
-            format: Some("raw".into()),
-            checksum: Some("ab".into()),
-            checksum_type: Some("sha256".into()),
-        }
+    fn image(stamp: &Stamp, kind: usize, version: &str) -> Node {
+        let edits = Capm3
+            .image(&KINDS[kind], version, stamp)
+            .expect("a good image");
+        Node::computed(edited(Map::default(), &edits).expect("no lists"))
     }
 
-    fn text(map: &Map, key: &str) -> Option<String> {
-        Some(map.get(key)?.value.as_str()?.to_string())
+    fn text(node: &Node, key: &str) -> Option<String> {
+        Some(node.at(&["image", key])?.value.as_str()?.to_string())
     }
 
     #[test]
     fn the_format_field_has_another_name_in_v1beta2() {
-        let stamp = stamp("https://h/f");
-        let old = Capm3.image_fields(&stamp, "v1beta1");
-        let new = Capm3.image_fields(&stamp, "v1beta2");
+        let stamp = with("https://h/f", &[]);
+        let old = image(&stamp, 0, "v1beta1");
+        let new = image(&stamp, 0, "v1beta2");
         assert_eq!(
             (text(&old, "format"), text(&old, "diskFormat")),
             (Some("raw".into()), None)
@@ -200,41 +207,40 @@ mod tests {
 
     #[test]
     fn an_oci_image_has_no_checksum_and_keeps_its_format() {
-        let image = Capm3.image_fields(&stamp("OCI://r/i@sha256:0"), "v1beta1");
+        let image = image(&with("OCI://r/i@sha256:0", &[]), 0, "v1beta1");
         assert_eq!(text(&image, "checksum"), None);
         assert_eq!(text(&image, "checksumType"), None);
         assert_eq!(text(&image, "format").as_deref(), Some("raw"));
     }
 
     #[test]
-    fn auto_is_no_checksum_type_of_a_machine_template() {
+    fn auto_is_a_checksum_type_of_hosts_alone() {
         let stamp = Stamp {
             checksum_type: Some("auto".into()),
-            ..stamp("https://h/f")
+            ..with("https://h/f", &[])
         };
-        let image = Capm3.image_fields(&stamp, "v1beta1");
-        assert_eq!(text(&image, "checksum").as_deref(), Some("ab"));
-        assert_eq!(text(&image, "checksumType"), None);
+        let template = image(&stamp, 0, "v1beta1");
+        assert_eq!(text(&template, "checksum").as_deref(), Some("ab"));
+        assert_eq!(text(&template, "checksumType"), None);
+        let host = image(&stamp, 2, "v1alpha1");
+        assert_eq!(text(&host, "checksumType").as_deref(), Some("auto"));
     }
 
     #[test]
     fn settings_stand_where_the_crd_has_them() {
+        let labels = Map::from_iter([Entry::computed("matchLabels", Map::default())]);
         let settings = Node::computed(Map::from_iter([
             Entry::computed("nodeReuse", true),
-            Entry::computed(
-                "hostSelector",
-                Map::from_iter([Entry::computed("matchLabels", Map::default())]),
-            ),
+            Entry::computed("hostSelector", labels),
             Entry::computed("networks", Map::default()),
             Entry::computed("dataTemplate", crate::model::value::Value::Null),
         ]));
-        let spec =
-            Node::computed(Capm3.template_spec(Some(&stamp("https://h/f")), &settings, "v1beta1"));
+        let stamp = with("https://h/f", &[]);
+        let spec = template_spec(&Capm3, (&KINDS[0], "v1beta1"), Some(&stamp), &settings);
+        let spec = Node::computed(spec.expect("a good image"));
         assert!(spec.at(&["nodeReuse"]).is_some());
-        assert!(
-            spec.at(&["template", "spec", "hostSelector", "matchLabels"])
-                .is_some()
-        );
+        let selector = ["template", "spec", "hostSelector", "matchLabels"];
+        assert!(spec.at(&selector).is_some());
         assert!(spec.at(&["template", "spec", "networks"]).is_none());
         assert!(spec.at(&["template", "spec", "dataTemplate"]).is_none());
     }
@@ -247,16 +253,7 @@ mod tests {
         for bad in ["", "f.raw", "/f", "http://", "1http://h/f", "http://h/a b"] {
             assert!(!is_request_uri(bad), "{bad}");
         }
-        let long = format!("https://h/{}", "a".repeat(600));
-        assert_eq!(
-            Capm3
-                .problems(
-                    Some(&stamp(&long)),
-                    &Node::computed(Map::default()),
-                    "v1beta1"
-                )
-                .len(),
-            1
-        );
+        let long = with(&format!("https://h/{}", "a".repeat(600)), &[]);
+        assert!(Capm3.image(&KINDS[0], "v1beta1", &long).is_err());
     }
 }

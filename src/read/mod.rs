@@ -13,6 +13,7 @@ mod location;
 mod management;
 mod objects;
 mod project;
+mod record;
 mod registries;
 mod repository;
 mod settings;
@@ -34,6 +35,7 @@ use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
@@ -106,6 +108,8 @@ pub struct Workspace {
     management: management::Management,
     /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
     pub facts: Vec<PathBuf>,
+    /// The project file's own records of images, and the file; none where it has none.
+    pub records: Option<(Vec<WrittenImage>, Arc<Source>)>,
     /// Where the lock is, or is to be written, below the root.
     pub lock: PathBuf,
     /// The folder that `--out` names, where outputs then go; else they are below the root.

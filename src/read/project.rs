@@ -11,6 +11,8 @@ use crate::model::finding::Level;
 use crate::model::matching::Matching;
 use crate::model::workspace::ChecksumStyle;
 
+use super::record::ImageRecord;
+
 /// A metalmark project: which values make which clusters, and what is written where.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +88,9 @@ pub(super) struct ImageOptions {
     /// where it exists.
     #[serde(default)]
     pub facts: Vec<String>,
+    /// Images described here, by key: one record for every provider.
+    #[serde(default)]
+    pub records: BTreeMap<String, ImageRecord>,
     /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
     #[serde(default)]
     pub url: Option<String>,

@@ -177,8 +177,12 @@ impl Walk<'_> {
             }
             Some("string") if matches!(value, Value::String(_)) => return Some(data),
             Some("boolean") if matches!(value, Value::Bool(_)) => return Some(data),
-            // Every integer of the project file is a `u32`.
-            Some("integer") if data.as_u64().is_some_and(|n| u32::try_from(n).is_ok()) => {
+            // Every integer of the project file is a `u32`, but for sizes in bytes.
+            Some("integer")
+                if data
+                    .as_u64()
+                    .is_some_and(|n| schema["format"] == "uint64" || u32::try_from(n).is_ok()) =>
+            {
                 return Some(data);
             }
             Some("number") if matches!(value, Value::Number(_)) => return Some(data),

@@ -18,7 +18,7 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, compose, confined, files, fleet, layers, typed, unknown,
+    Location, Request, Workspace, compose, confined, files, fleet, layers, record, typed, unknown,
 };
 
 /// Reads the project and everything that its clusters share.
@@ -88,6 +88,17 @@ pub fn workspace_in(
     } else {
         &flags.info
     };
+    let records = &project.file.images.records;
+    let records = project
+        .source
+        .as_ref()
+        .filter(|_| !records.is_empty())
+        .map(|source| {
+            (
+                record::written(records, project.tree.as_ref()),
+                Arc::clone(source),
+            )
+        });
     let (lock, facts) = with_lock(&*tree, facts);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
@@ -110,6 +121,7 @@ pub fn workspace_in(
         clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
+        records,
         facts,
         lock,
         templates: templates

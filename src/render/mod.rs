@@ -216,6 +216,10 @@ impl<'a> Renderer<'a> {
         image: &Image,
         cluster: Option<&Context>,
     ) -> Option<Result<Stamp, Box<Finding>>> {
+        if let Some(url) = stamp::declared_url(image) {
+            let style = self.settings.images.checksum;
+            return Some(Ok(stamp::of_image(image, url, style)));
+        }
         if self.engine.is_broken(stamp::URL_TEMPLATE) {
             return None;
         }

@@ -23,8 +23,8 @@ pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stam
             .facts
             .get(fact::IMAGE_FORMAT)
             .map(|format| format.value.clone()),
-        checksum: None,
-        checksum_type: None,
+        facts: image.facts.clone(),
+        ..Stamp::default()
     };
     let checksum = match style {
         _ if stamp.is_oci() => None,
@@ -36,6 +36,12 @@ pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stam
         stamp.checksum_type = Some(kind.into());
     }
     stamp
+}
+
+/// Where the image's own record says it is served, which is nearer than any template.
+pub(super) fn declared_url(image: &Image) -> Option<String> {
+    let url = image.facts.text("locations.https")?;
+    (!url.is_empty()).then(|| url.to_owned())
 }
 
 /// What a pool's choice came to: the image's stamp, or what the values say themselves.
@@ -63,10 +69,10 @@ fn explicit(pool: &Pool) -> Option<Stamp> {
         field.as_ref().map(|located| located.value.clone())
     };
     Some(Stamp {
-        key: None,
         url: text(&choice.url)?,
         format: text(&choice.format),
         checksum: text(&choice.checksum),
         checksum_type: text(&choice.checksum_type),
+        ..Stamp::default()
     })
 }

@@ -37,7 +37,8 @@ pub struct Resolved {
 /// that values, sources and its name say of it.
 ///
 /// Images of a disabled registry are left out silently (S10). Where the catalogue has no builder's list, the images that
-/// sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
+/// sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has. What the
+/// project file records is always one.
 ///
 /// # Errors
 /// A source cannot be read.
@@ -49,12 +50,14 @@ pub fn images(catalogue: &Catalogue, sources: &[Box<dyn ImageSource>]) -> Result
             add(image, &mut images, &mut problems);
         }
     }
-    if !catalogue.entries.iter().any(|entry| entry.built) {
-        for (key, described) in sources.iter().flat_map(|source| source.listed()) {
-            images
-                .entry(Arc::clone(&key))
-                .or_insert_with(|| listed(key, &described));
-        }
+    let has_list = catalogue.entries.iter().any(|entry| entry.built);
+    let listing = sources
+        .iter()
+        .filter(|source| !has_list || source.declares());
+    for (key, described) in listing.flat_map(|source| source.listed()) {
+        images
+            .entry(Arc::clone(&key))
+            .or_insert_with(|| listed(key, &described));
     }
     for source in sources {
         learn_from(&**source, &mut images, &mut problems)?;

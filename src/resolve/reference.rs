@@ -29,7 +29,7 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
     let own = entry
         .properties
         .iter()
-        .find(|(name, _)| **name == *fact::URI);
+        .find(|(name, _)| [fact::URI, "locations.oci", "locations.https"].contains(&&**name));
     if let Some((_, uri)) = own {
         return Reference::Known(Arc::clone(&uri.value));
     }

@@ -1,5 +1,7 @@
 //! The infrastructure provider cannot boot an image of that format.
 
+use std::collections::BTreeSet;
+
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
@@ -24,7 +26,8 @@ impl Rule for FormatUnsupported {
     fn explanation(&self) -> &'static str {
         "\
 Metal3 takes `raw`, `qcow2` and `live-iso`. Its schema also lists `vdi` and `vmdk`, which Ironic's image checks refuse: those are a
-warning. Anything else the API server refuses.
+warning. Anything else the API server refuses. Other clouds take what their image services import; where machines are containers,
+an image of a disk is none.
 
 Wrong:
 
@@ -79,7 +82,15 @@ fn report_format(
     subject: impl Fn() -> Subject,
     report: &mut dyn FnMut(Finding),
 ) {
-    let bootable = provider.formats();
+    // Of a provider with several kinds of templates, any kind will do.
+    let kinds = || provider.kinds().iter().filter(|kind| kind.is_template());
+    if kinds().any(|kind| kind.formats.is_empty()) {
+        return;
+    }
+    let bootable = kinds().flat_map(|kind| kind.formats.iter().copied());
+    let mut bootable: Vec<&str> = bootable.collect();
+    let mut seen = BTreeSet::new();
+    bootable.retain(|format| seen.insert(*format));
     if format.is_empty() || bootable.contains(&format) {
         return;
     }
@@ -88,8 +99,11 @@ fn report_format(
     let finding = Finding::new(id, message)
         .about(subject())
         .at(input.spot(place), format!("one of {}", bootable.join(", ")))
-        .help("build or convert the image: `qemu-img convert -O raw`");
-    report(if REFUSED_LATER.contains(&format) {
+        .help(format!(
+            "build or convert the image: `qemu-img convert -O {}`",
+            bootable[0]
+        ));
+    report(if provider == "capm3" && REFUSED_LATER.contains(&format) {
         finding.unless_set(Level::Warning)
     } else {
         finding

@@ -333,7 +333,9 @@ impl<'a> ClusterInput<'a> {
     pub fn is_pulled(&self, image: &Image) -> bool {
         let template = self.settings.images.url.trim_start();
         let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
-        is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri))
+        let served = image.facts.text("locations.https").is_some();
+        let by_template = is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri));
+        by_template && !served
     }
 
     /// A place with its file.

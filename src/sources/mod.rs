@@ -1,12 +1,14 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! A file each: the info file, the folder with an OCI image layout, the lock; and the way to registries and image layouts behind
-//! the project's mirrors.
+//! A file each: the info file, with what image-builder writes; a folder of image files; the folder with an OCI image
+//! layout; the lock; the project file's own records; and the way to registries and image layouts behind the project's mirrors.
 
 mod artifact;
+mod image_folder;
 mod info_file;
 mod layout_folder;
 mod lock_file;
+mod records;
 mod stores;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::Lock;
 use crate::model::place::{Place, Source, Sources};
+use crate::model::written::WrittenImage;
 
 pub use artifact::{Artifact, artifacts};
 pub use lock_file::{bytes as lock_bytes, text as lock_text};
@@ -33,6 +36,11 @@ pub trait ImageSource: Send + Sync {
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalogue of its own.
     fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
         Vec::new()
+    }
+
+    /// Whether what it lists are images of the catalogue whatever else is in it: the user wrote them for this project.
+    fn declares(&self) -> bool {
+        false
     }
 }
 
@@ -54,6 +62,16 @@ pub struct ImageFacts {
     pub files: Arc<Vec<Arc<Source>>>,
     /// The lock, where the project has one.
     pub lock: Option<Arc<Lock>>,
+}
+
+impl ImageFacts {
+    /// Adds the records of a project file; they stand before all other sources.
+    pub fn add_records(&mut self, images: &[WrittenImage], file: &Arc<Source>) {
+        let number = Sources::facts_file(self.files.len());
+        let records = records::Records::new(images, number);
+        self.sources.insert(0, Box::new(records));
+        Arc::make_mut(&mut self.files).push(Arc::clone(file));
+    }
 }
 
 /// Opens the sources that the paths name, image layouts in folders below `root`, and tells what is wrong in them.
@@ -83,6 +101,13 @@ pub fn facts(
             sources.push(Box::new(read.file) as Box<dyn ImageSource>);
             files.push(Arc::new(read.source));
             faults.extend(read.faults);
+            continue;
+        }
+        if tree.is_folder(path) {
+            let folder = image_folder::read(tree, path, &shown, file)?;
+            sources.push(Box::new(folder.images));
+            files.push(Arc::new(folder.source));
+            faults.extend(folder.faults);
             continue;
         }
         let read = info_file::read(tree, path, &shown, file)?;

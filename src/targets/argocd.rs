@@ -9,7 +9,6 @@
 
 use super::{
     Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
-    word_option,
 };
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
@@ -154,6 +153,10 @@ const OPTIONS: &[(&str, &str)] = &[
         "the API server that it deploys to (default `https://kubernetes.default.svc`)",
     ),
     (
+        "kind",
+        "the machine template's kind, where a provider has several",
+    ),
+    (
         "api-version",
         "the machine template's API version: `v1beta1` (default) or `v1beta2`",
     ),
@@ -189,17 +192,10 @@ fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let namespace = &input.view.cluster.namespace;
     let object = info::config_map(values, namespace, false, wave("-2"));
     let wanted = flag_option(input.output, "machine-templates", true, report);
-    let provider = input.provider(report).filter(|_| wanted);
-    let templates = provider.map_or_else(Vec::new, |provider| {
-        let versions: Vec<(&str, &str)> = provider.versions().iter().map(|v| (*v, *v)).collect();
-        let version = word_option(input.output, "api-version", &versions, report);
-        machine_template::contexts(
-            input.view,
-            input.stamps,
-            (provider, version),
-            &wave("-1"),
-            report,
-        )
+    let template = wanted.then(|| input.template(report)).flatten();
+    let templates = template.map_or_else(Vec::new, |template| {
+        let (view, stamps) = (input.view, input.stamps);
+        machine_template::contexts(view, stamps, template, &wave("-1"), report)
     });
     Map::from_iter([
         Entry::holding("configmap", object.context),

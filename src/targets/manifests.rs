@@ -1,9 +1,9 @@
-//! Machine templates: one file a cluster, one `Metal3MachineTemplate` a node pool, named after its content.
+//! Machine templates: one file a cluster, one object a node pool, named after its content.
 //!
 //! A change of image gives a template of another name, and the reference to the new name is what rolls the nodes
 //! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>).
 
-use super::{Content, Target, TargetFile, TargetInput, word_option};
+use super::{Content, Target, TargetFile, TargetInput};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node};
 use crate::objects::machine_template;
@@ -28,25 +28,15 @@ impl Target for Manifests {
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[(
-            "api-version",
-            "the machine template's API version: `v1beta1` (default) or `v1beta2`",
-        )]
+        &super::TEMPLATE_OPTIONS
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
-        let Some(provider) = input.provider(report) else {
+        let Some(template) = input.template(report) else {
             return Vec::new();
         };
-        let versions: Vec<(&str, &str)> = provider.versions().iter().map(|v| (*v, *v)).collect();
-        let version = word_option(input.output, "api-version", &versions, report);
-        let templates = machine_template::contexts(
-            input.view,
-            input.stamps,
-            (provider, version),
-            &Map::default(),
-            report,
-        );
+        let templates =
+            machine_template::contexts(input.view, input.stamps, template, &Map::default(), report);
         if templates.is_empty() {
             return Vec::new();
         }

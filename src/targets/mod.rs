@@ -18,7 +18,8 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
 use crate::model::value::{Map, Node, Value};
 use crate::model::workspace::{ClusterView, Output, Settings};
-use crate::providers::{self, Provider, Stamp};
+use crate::objects::machine_template::Template;
+use crate::providers::{self, Kind, Provider, Stamp};
 
 /// One kind of output. Its name is the folder of its templates and of its golden trees.
 pub trait Target: Sync {
@@ -148,7 +149,44 @@ impl TargetInput<'_> {
         }
         provider
     }
+
+    /// The machine template that the cluster's provider has, in the kind and version that the output asks for.
+    fn template(&self, report: &mut dyn FnMut(Finding)) -> Option<Template<'static>> {
+        let provider = self.provider(report)?;
+        let templates = provider.kinds().iter().filter(|kind| kind.is_template());
+        let mut kinds: Vec<(String, &'static Kind)> = Vec::new();
+        for kind in templates {
+            // Of two kinds of one name, in two groups, the second is asked for with its group.
+            let is_taken = kinds.iter().any(|(name, _)| name == kind.kind);
+            let name = match is_taken {
+                true => format!("{}/{}", kind.group, kind.kind),
+                false => kind.kind.to_owned(),
+            };
+            kinds.push((name, kind));
+        }
+        let words: Vec<(&str, &'static Kind)> =
+            kinds.iter().map(|(name, kind)| (&**name, *kind)).collect();
+        let kind = word_option(self.output, "kind", &words, report);
+        let versions: Vec<(&str, &'static str)> = kind.versions.iter().map(|v| (*v, *v)).collect();
+        Some(Template {
+            provider,
+            kind,
+            version: word_option(self.output, "api-version", &versions, report),
+        })
+    }
 }
+
+/// The options of targets that write machine templates.
+const TEMPLATE_OPTIONS: [(&str, &str); 2] = [
+    (
+        "kind",
+        "the machine template's kind, where a provider has several, such as `HetznerBareMetalMachineTemplate`",
+    ),
+    (
+        "api-version",
+        "the machine template's API version: `v1beta1` (default) or `v1beta2`, as the provider has them",
+    ),
+];
 
 /// An option that is a text; the default where it is not set. Another type is a finding.
 fn text_option<'a>(

@@ -197,7 +197,12 @@ impl CompiledTerm<'_> {
 
 /// Whether an image's annotations are known, from wherever.
 fn is_described(image: &Image) -> bool {
-    let described = |origin| matches!(origin, Origin::InfoFile | Origin::Annotation | Origin::Lock);
+    let described = |origin| {
+        matches!(
+            origin,
+            Origin::InfoFile | Origin::Record | Origin::Annotation | Origin::Lock
+        )
+    };
     image.facts.iter().any(|(_, fact)| described(fact.origin))
 }
 

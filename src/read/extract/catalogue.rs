@@ -159,6 +159,16 @@ fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Located<Arc<str
         for inner in map.iter() {
             properties(&format!("{name}.{}", inner.key), &inner.node, into);
         }
+    } else if let Value::List(items) = &node.value {
+        // A list of words is one fact: `sysexts`.
+        let texts: Option<Vec<Arc<str>>> =
+            items.iter().map(|item| scalar_text(&item.value)).collect();
+        if let Some(texts) = texts.filter(|texts| !texts.is_empty()) {
+            into.push((
+                name.into(),
+                Located::new(texts.join(",").into(), node.place),
+            ));
+        }
     } else if let Some(text) = scalar_text(&node.value) {
         into.push((name.into(), Located::new(text, node.place)));
     }

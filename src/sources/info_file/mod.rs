@@ -1,6 +1,8 @@
-//! Facts from a file: an exported `os-images-info` ConfigMap, its `values.yaml` alone, or a map of images.
+//! Facts from a file: an exported `os-images-info` ConfigMap, its `values.yaml` alone, a map of images, or what Packer wrote of
+//! image-builder's builds. Its content tells which.
 
 mod embedded;
+mod packer;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +17,7 @@ use crate::model::image::{ImageKey, Origin, fact};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Source};
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::written;
+use crate::model::written::{self, WrittenImage};
 use crate::yaml;
 
 /// What an info file is.
@@ -121,6 +123,10 @@ impl Reader {
             for item in items {
                 self.document(item, source);
             }
+        } else if let Some(builds) = map.get("builds").and_then(|builds| builds.value.as_list()) {
+            for image in packer::images(builds) {
+                self.written(&image);
+            }
         } else if map.get("kind").is_some() {
             let data = map.get("data").and_then(|data| data.value.as_map());
             for entry in data.into_iter().flat_map(|data| data.iter()) {
@@ -216,6 +222,18 @@ impl Reader {
             digest: None,
         };
         // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
+        let described = Arc::new(described);
+        self.info.images.entry(key).or_insert(described);
+    }
+
+    fn written(&mut self, image: &WrittenImage) {
+        let described = Described {
+            name: Arc::clone(&image.name),
+            place: image.place,
+            facts: written::facts(&image.properties, Origin::InfoFile),
+            digest: None,
+        };
+        let key = key_of(&image.name).unwrap_or_else(|_| Arc::clone(&image.name));
         let described = Arc::new(described);
         self.info.images.entry(key).or_insert(described);
     }

@@ -178,3 +178,108 @@ fn a_missing_file_is_an_error() {
         .is_err()
     );
 }
+
+/// Every fact of the only image, as `name=value`.
+fn said(info: &ImageFacts) -> (String, String) {
+    let [(key, described)] = &listed(info)[..] else {
+        panic!("one image");
+    };
+    let facts = described.facts.iter();
+    let facts = facts.map(|(name, fact)| format!("{name}={}", fact.value));
+    (key.to_string(), facts.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn an_ovas_packer_manifest_is_read() {
+    let (info, findings) = written(
+        r#"{"builds": [{"name": "vsphere", "builder_type": "vsphere-iso", "build_time": 1760000000,
+            "files": [{"name": "./output/ubuntu-2404-efi-kube-v1.34.1/ubuntu-2404-kube-v1.34.1.ova", "size": 2067967998}],
+            "artifact_id": "ubuntu-2404-kube-v1.34.1", "packer_run_uuid": "u",
+            "custom_data": {"build_date": "2026-07-22", "build_name": "ubuntu-2404-efi", "build_timestamp": "1760000000",
+              "distro_arch": "x86_64", "distro_name": "ubuntu", "distro_version": "24.04", "firmware": "efi",
+              "ib_version": "v0.1.44", "kubernetes_semver": "v1.34.1", "kubernetes_typed_version": "kube-v1.34.1"}}],
+            "last_run_uuid": "u"}"#,
+    );
+    assert_eq!(findings.len(), 0, "{findings:?}");
+    let (key, facts) = said(&info);
+    assert_eq!(key, "ubuntu-2404-efi-kube-v1-34-1");
+    assert_eq!(
+        facts,
+        "arch=amd64 build-timestamp=1760000000 builder=image-builder builder-version=v0.1.44 filename=ubuntu-2404-kube-v1.34.1.ova \
+         firmware=efi image-format=ova k8s-flavor=kubeadm k8s-version=1.34.1 os=ubuntu os-release=noble size=2067967998"
+    );
+    let version = fact(&info, &key, "k8s-version").map(|fact| fact.place);
+    let spot = Sources::default()
+        .with_facts(&info.files)
+        .resolve(version.expect("the version is known"));
+    assert_eq!(
+        spot.and_then(|spot| spot.word().map(str::to_owned))
+            .as_deref(),
+        Some("\"v1.34.1\"")
+    );
+}
+
+#[test]
+fn a_clouds_manifest_gives_the_image_of_each_region_of_the_newest_build() {
+    let build = |id: &str| {
+        format!(
+            r#"{{"name": "ubuntu-24.04", "builder_type": "amazon-ebs", "files": null, "artifact_id": "{id}",
+                "custom_data": {{"kubernetes_version": "1.34.1", "containerd_version": "2.1.4"}}}}"#
+        )
+    };
+    let (old, new) = (
+        build("eu-west-1:ami-1"),
+        build("eu-west-1:ami-2,us-east-1:ami-3"),
+    );
+    let (info, findings) = written(&format!(r#"{{"builds": [{old}, {new}]}}"#));
+    assert_eq!(findings.len(), 0, "{findings:?}");
+    let (key, facts) = said(&info);
+    assert_eq!(key, "ubuntu-24-04-kube-v1-34-1");
+    assert_eq!(
+        facts,
+        "builder=image-builder containerd-version=2.1.4 image-format=ami k8s-flavor=kubeadm k8s-version=1.34.1 \
+         locations.ami.eu-west-1=ami-2 locations.ami.us-east-1=ami-3"
+    );
+}
+
+#[test]
+fn builds_of_any_other_shape_hold_no_facts() {
+    for text in [
+        "{builds: []}",
+        "{builds: [1, {name: 2}, {custom_data: []}]}",
+    ] {
+        let (info, findings) = written(text);
+        assert_eq!(listed(&info).len(), 0);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].rule, "value-missing");
+    }
+}
+
+#[test]
+fn a_folder_of_image_files_gives_names_and_digests() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let images = folder.path().join("images");
+    std::fs::create_dir(&images).expect("made");
+    let digest = "0123456789abcdef".repeat(4);
+    let write = |name: &str, text: &str| std::fs::write(images.join(name), text).expect("written");
+    write("ubuntu-2404-kube-v1.34.1.qcow2", "image");
+    write(
+        "SHA256SUMS",
+        &format!("{digest}  ubuntu-2404-kube-v1.34.1.qcow2\n"),
+    );
+    write("ubuntu-2404-kube-v1.34.1.qcow2.md5sum", &digest[..32]);
+    write("other.raw", "image");
+    write("other.raw.sha256sum", "<html>not found</html>");
+    let paths = [PathBuf::from("images")];
+    let (info, findings) = facts(folder.path(), &disk(folder.path()), &paths).expect("readable");
+    let fact = |name: &str| fact(&info, "ubuntu-2404-kube-v1-34-1", name).map(|fact| fact.value);
+    assert_eq!(fact("sha256").as_deref(), Some(&*digest));
+    assert_eq!(fact("md5").as_deref(), Some(&digest[..32]));
+    assert_eq!(fact("image-format").as_deref(), Some("qcow2"));
+    assert_eq!(listed(&info).len(), 2);
+    let told: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+    assert_eq!(
+        told,
+        ["`images/other.raw.sha256sum` holds no sha256 digest"]
+    );
+}

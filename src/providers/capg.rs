@@ -1,0 +1,116 @@
+//! Google (`capg`): an image by its full reference, or the newest of a family.
+//!
+//! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and a template may not be changed at all.
+
+use super::kind::INFRASTRUCTURE;
+use super::{Change, Edit, Kind, Provider, Stamp};
+
+/// See the module's text.
+pub(super) struct Capg;
+
+const FORMATS: &[&str] = &["raw"];
+
+const KINDS: &[Kind] = &[
+    Kind::template(
+        "GCPMachineTemplate",
+        &["v1beta1"],
+        FORMATS,
+        Change::Refused("spec"),
+    ),
+    Kind {
+        kind: "GCPMachinePool",
+        group: INFRASTRUCTURE,
+        versions: &["v1beta1"],
+        machine: &["spec"],
+        formats: FORMATS,
+        change: Change::Rolls,
+    },
+];
+
+const SETTINGS: &[&str] = &[
+    "additionalDisks",
+    "additionalLabels",
+    "additionalMetadata",
+    "additionalNetworkTags",
+    "aliasIPRanges",
+    "confidentialCompute",
+    "guestAccelerators",
+    "instanceType",
+    "ipForwarding",
+    "onHostMaintenance",
+    "preemptible",
+    "provisioningModel",
+    "publicIP",
+    "resourceManagerTags",
+    "rootDeviceSize",
+    "rootDeviceType",
+    "rootDiskEncryptionKey",
+    "serviceAccounts",
+    "shieldedInstanceConfig",
+    "subnet",
+];
+
+impl Provider for Capg {
+    fn name(&self) -> &'static str {
+        "capg"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        let project = stamp.location("gce.project");
+        let full = |name: &str, folder: &str| match project {
+            Some(project) if !name.contains('/') => {
+                format!("projects/{project}/global/images/{folder}{name}")
+            }
+            _ => name.to_owned(),
+        };
+        if let Some(image) = stamp.location("gce.image") {
+            return Ok(vec![
+                Edit::set(&["image"], full(image, "")),
+                Edit::remove(&["imageFamily"]),
+            ]);
+        }
+        let family = stamp.location("gce.family");
+        let family = family.ok_or_else(|| stamp.nowhere("capg", "gce"))?;
+        Ok(vec![
+            Edit::remove(&["image"]),
+            Edit::set(&["imageFamily"], full(family, "family/")),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capg, KINDS};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Edit, Provider};
+
+    #[test]
+    fn a_name_gets_its_project_and_one_of_two_fields() {
+        let image = |facts: &[(&str, &str)]| {
+            let edits = Capg.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
+            let set = |edits: Vec<Edit>| edits.into_iter().find(|edit| edit.value.is_some());
+            edits.ok().and_then(set)
+        };
+        let project = ("locations.gce.project", "p");
+        assert_eq!(
+            image(&[project, ("locations.gce.image", "i")]),
+            Some(Edit::set(&["image"], "projects/p/global/images/i"))
+        );
+        assert_eq!(
+            image(&[project, ("locations.gce.family", "f")]),
+            Some(Edit::set(
+                &["imageFamily"],
+                "projects/p/global/images/family/f"
+            ))
+        );
+        assert_eq!(image(&[project]), None);
+    }
+}

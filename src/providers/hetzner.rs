@@ -1,0 +1,146 @@
+//! Hetzner (`hetzner`): a snapshot or a URL with its command in the cloud, an archive that installimage unpacks on bare metal.
+//!
+//! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` with the latter alone.
+
+use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::model::proof::file_name;
+
+/// See the module's text.
+pub(super) struct Hetzner;
+
+const BARE_METAL: &str = "HetznerBareMetalMachineTemplate";
+const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
+/// The archives that installimage unpacks.
+const ARCHIVES: [&str; 8] = [
+    ".tar", ".tar.gz", ".tar.bz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz", ".txz",
+];
+
+const KINDS: &[Kind] = &[
+    // A snapshot has lost the format that it was made from.
+    Kind::template(
+        "HCloudMachineTemplate",
+        VERSIONS,
+        &[],
+        Change::Refused("spec"),
+    ),
+    Kind::template(BARE_METAL, VERSIONS, &["tar"], Change::Refused("spec")),
+];
+
+const SETTINGS: &[&str] = &[
+    "hostSelector",
+    "installImage",
+    "placementGroupName",
+    "publicNetwork",
+    "skipCheckDisk",
+    "sshKeys",
+    "sshSpec",
+    "type",
+];
+
+impl Provider for Hetzner {
+    fn name(&self) -> &'static str {
+        "hetzner"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        if kind.kind == BARE_METAL {
+            return archive(stamp);
+        }
+        if let Some(image) = stamp.location("hcloud.image") {
+            return Ok(vec![
+                Edit::set(&["imageName"], image),
+                Edit::remove(&["imageURL"]),
+                Edit::remove(&["imageURLCommand"]),
+            ]);
+        }
+        let url = stamp.location("hcloud.url");
+        let url = url.ok_or_else(|| stamp.nowhere("hetzner", "hcloud.image"))?;
+        let command = stamp.location("hcloud.command");
+        let command = command.ok_or_else(|| stamp.nowhere("hetzner", "hcloud.command"))?;
+        Ok(vec![
+            Edit::remove(&["imageName"]),
+            Edit::set(&["imageURL"], url),
+            Edit::set(&["imageURLCommand"], command),
+        ])
+    }
+}
+
+fn archive(stamp: &Stamp) -> Result<Vec<Edit>, String> {
+    let image = |field: &'static str| ["installImage", "image", field];
+    if let Some(path) = stamp.location("hetzner.path") {
+        return Ok(vec![
+            Edit::set(&image("path"), path),
+            Edit::remove(&image("url")),
+            Edit::remove(&image("name")),
+        ]);
+    }
+    let url = stamp.location("hetzner.url").unwrap_or(&stamp.url);
+    let file = file_name(url);
+    if !ARCHIVES.iter().any(|ending| file.ends_with(ending)) {
+        return Err(format!(
+            "`{url}` is no archive that installimage unpacks: {}",
+            ARCHIVES.map(|ending| &ending[1..]).join(", ")
+        ));
+    }
+    Ok(vec![
+        Edit::remove(&image("path")),
+        Edit::set(&image("url"), url),
+        Edit::set(
+            &image("name"),
+            stamp.location("hetzner.name").unwrap_or(file),
+        ),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hetzner, KINDS};
+    use crate::model::json::{Html, to_json};
+    use crate::model::value::{Map, Value};
+    use crate::providers::stamp::tests::with;
+    use crate::providers::{Provider, edited};
+
+    fn stamped(kind: usize, url: &str, facts: &[(&str, &str)]) -> Result<String, String> {
+        let edits = Hetzner.image(&KINDS[kind], "v1beta1", &with(url, facts))?;
+        edited(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
+    }
+
+    #[test]
+    fn a_command_comes_with_a_url_alone() {
+        let url = ("locations.hcloud.url", "oci://r/i");
+        let command = ("locations.hcloud.command", "/install");
+        assert_eq!(
+            stamped(0, "", &[("locations.hcloud.image", "snap")]).as_deref(),
+            Ok(r#"{"imageName":"snap"}"#)
+        );
+        assert_eq!(
+            stamped(0, "", &[url, command]).as_deref(),
+            Ok(r#"{"imageURL":"oci://r/i","imageURLCommand":"/install"}"#)
+        );
+        assert!(stamped(0, "", &[url]).is_err());
+    }
+
+    #[test]
+    fn bare_metal_takes_archives() {
+        assert_eq!(
+            stamped(1, "https://h/ubuntu.tar.gz?x", &[]).as_deref(),
+            Ok(
+                r#"{"installImage":{"image":{"name":"ubuntu.tar.gz","url":"https://h/ubuntu.tar.gz?x"}}}"#
+            )
+        );
+        assert!(stamped(1, "https://h/ubuntu.raw", &[]).is_err());
+        let path = [("locations.hetzner.path", "/root/.oldroot/i.tar.gz")];
+        assert_eq!(
+            stamped(1, "", &path).as_deref(),
+            Ok(r#"{"installImage":{"image":{"path":"/root/.oldroot/i.tar.gz"}}}"#)
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! KubeVirt (`kubevirt`): a container disk among the virtual machine's volumes, or a data volume that imports the image.
+//!
+//! Items of both lists are found by what they are, or by the name that the record gives, never by their number.
+//! Source: CAPK's CRD and webhook; CDI's import sources.
+
+use super::field::Step;
+use super::{Change, Edit, Kind, Provider, Stamp};
+
+/// See the module's text.
+pub(super) struct Kubevirt;
+
+const KINDS: &[Kind] = &[Kind::template(
+    "KubevirtMachineTemplate",
+    &["v1alpha1"],
+    &["raw", "qcow2", "iso"],
+    Change::Refused("spec"),
+)];
+
+const SETTINGS: &[&str] = &[
+    "infraClusterSecretRef",
+    "virtualMachineBootstrapCheck",
+    "virtualMachineTemplate",
+];
+
+impl Provider for Kubevirt {
+    fn name(&self) -> &'static str {
+        "kubevirt"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        SETTINGS
+    }
+
+    fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
+        if let Some(image) = stamp.location("kubevirt.container-disk") {
+            let item = item(stamp, Step::Having("containerDisk"));
+            let before = [
+                "virtualMachineTemplate",
+                "spec",
+                "template",
+                "spec",
+                "volumes",
+            ];
+            return Ok(vec![at(&before, item, &["containerDisk", "image"], image)]);
+        }
+        let source = if let Some(registry) = stamp.location("kubevirt.registry") {
+            ("registry", registry)
+        } else if let Some(http) = stamp.location("kubevirt.http") {
+            ("http", http)
+        } else if stamp.url.starts_with("http") {
+            ("http", &*stamp.url)
+        } else {
+            return Err(stamp.nowhere("kubevirt", "kubevirt"));
+        };
+        let item = item(stamp, Step::Having("spec"));
+        let before = ["virtualMachineTemplate", "spec", "dataVolumeTemplates"];
+        let url = ["spec", "source", source.0, "url"];
+        Ok(vec![at(&before, item, &url, source.1)])
+    }
+}
+
+/// The item that is meant: the named one, else one of its kind.
+fn item(stamp: &Stamp, otherwise: Step) -> Step {
+    let named = stamp.location("kubevirt.volume");
+    named.map_or(otherwise, |name| Step::Named(name.into()))
+}
+
+fn at(before: &[&'static str], item: Step, behind: &[&'static str], text: &str) -> Edit {
+    let key = |key: &&'static str| Step::Key(key);
+    let path = before.iter().map(key).chain([item]);
+    Edit {
+        path: path.chain(behind.iter().map(key)).collect(),
+        value: Some(text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KINDS, Kubevirt};
+    use crate::providers::Provider;
+    use crate::providers::stamp::tests::with;
+
+    #[test]
+    fn a_container_disk_or_a_data_volume_is_named_by_its_path() {
+        let path = |facts: &[(&str, &str)], url: &str| {
+            let edits = Kubevirt.image(&KINDS[0], "v1alpha1", &with(url, facts));
+            edits.map(|edits| edits[0].to_string())
+        };
+        assert_eq!(
+            path(&[("locations.kubevirt.container-disk", "r/i:1")], "").as_deref(),
+            Ok(
+                "virtualMachineTemplate.spec.template.spec.volumes[containerDisk].containerDisk.image"
+            )
+        );
+        assert_eq!(
+            path(&[("locations.kubevirt.volume", "root")], "https://h/f").as_deref(),
+            Ok("virtualMachineTemplate.spec.dataVolumeTemplates[name=root].spec.source.http.url")
+        );
+        assert!(path(&[], "oci://r/i:1").is_err());
+    }
+}

@@ -1,0 +1,249 @@
+//! Neutral image records of the project file, as written: one description of an image for every provider.
+//!
+//! Each key is a fact or the way to one; `crate::model::written` knows which.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::model::place::{Located, Place};
+use crate::model::value::Node;
+use crate::model::written::WrittenImage;
+
+/// What is known of one image, and where it lies.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct ImageRecord {
+    /// The operating system.
+    pub os: OsRecord,
+    /// The Kubernetes that the image holds.
+    pub k8s: K8sRecord,
+    /// `amd64` or `arm64`.
+    pub arch: Option<String>,
+    /// What machines boot it with.
+    pub firmware: Option<Firmware>,
+    /// How the image is hardened.
+    pub hardening: Option<Hardening>,
+    /// `raw`, `qcow2`, `ova`, `vhd`, `tar`, `container` …
+    pub format: Option<String>,
+    /// `gz`, `zst`, `xz` or `none`.
+    pub compression: Option<String>,
+    /// The file's name on the image server.
+    pub filename: Option<String>,
+    /// How large it is.
+    pub sizes: SizesRecord,
+    /// Hex digests of the image and of the file that is served.
+    pub digests: DigestsRecord,
+    /// Who built it, from what.
+    pub provenance: ProvenanceRecord,
+    /// What its signature is checked with.
+    pub signature: SignatureRecord,
+    /// The system extensions that are in it or belong to it.
+    pub sysexts: Vec<String>,
+    /// Where it lies, by provider.
+    pub locations: LocationsRecord,
+}
+
+/// An operating system.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct OsRecord {
+    /// `ubuntu`, `opensuse`.
+    pub name: Option<String>,
+    /// `24.04`; quoted.
+    pub version: Option<String>,
+    /// `noble`.
+    pub codename: Option<String>,
+    /// `stable`, `lts`, `stream`.
+    pub channel: Option<String>,
+}
+
+/// A Kubernetes distribution and version.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct K8sRecord {
+    /// `kubeadm`, `rke2`, `k3s`, `ck8s`.
+    #[serde(alias = "flavor")]
+    pub flavour: Option<String>,
+    /// `1.31.8`, with or without its build.
+    pub version: Option<String>,
+    /// `rke2r1`, where the version has it not.
+    pub build: Option<String>,
+}
+
+/// What machines boot an image with.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Firmware {
+    /// BIOS only.
+    Bios,
+    /// UEFI only.
+    Efi,
+    /// Either.
+    Both,
+}
+
+/// How an image is hardened.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Hardening {
+    /// Not at all.
+    Plain,
+    /// By the builder's own rules.
+    Hardened,
+    /// By the CIS benchmark.
+    Cis,
+    /// With FIPS cryptography.
+    Fips,
+}
+
+/// Sizes in bytes.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct SizesRecord {
+    /// Of the uncompressed image.
+    pub disk: Option<u64>,
+    /// Of the file that is served.
+    pub download: Option<u64>,
+}
+
+/// Digests of both forms of an image.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct DigestsRecord {
+    /// Of the uncompressed image.
+    pub uncompressed: DigestRecord,
+    /// Of the file that is served, where it is compressed.
+    pub as_served: DigestRecord,
+}
+
+/// Hex digests of one file.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct DigestRecord {
+    /// 64 hex digits.
+    pub sha256: Option<String>,
+    /// 128 hex digits.
+    pub sha512: Option<String>,
+    /// 32 hex digits; OpenStack recognises images by it.
+    pub md5: Option<String>,
+}
+
+/// Who built an image, from what.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct ProvenanceRecord {
+    /// `diskimage-builder`, `image-builder`.
+    pub builder: Option<String>,
+    /// The builder's release.
+    pub builder_version: Option<String>,
+    /// The commit of the recipe.
+    pub commit: Option<String>,
+    /// When it was built.
+    pub timestamp: Option<String>,
+}
+
+/// What a signature is checked with.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct SignatureRecord {
+    /// The public key, in PEM.
+    pub public_key: Option<String>,
+    /// The reference of a detached signature.
+    pub reference: Option<String>,
+}
+
+/// Where an image lies, in each provider's words.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct LocationsRecord {
+    /// The artifact in a registry, `oci://…`.
+    pub oci: Option<String>,
+    /// The URL that machines fetch it from; it counts before `images.url`.
+    pub https: Option<String>,
+    /// Amazon: the AMI by region; or `name`, `org` and `base-os` of a lookup.
+    pub ami: BTreeMap<String, String>,
+    /// Azure: `id`; or `gallery`, `definition`, `version`, `subscription`, `resource-group`; or `publisher`, `offer`, `sku`, `version`.
+    pub azure: BTreeMap<String, String>,
+    /// Docker: `image`.
+    pub docker: BTreeMap<String, String>,
+    /// Google: `image` or `family`, `project`.
+    pub gce: BTreeMap<String, String>,
+    /// OpenStack: `id`, or `image-ref`, or `name` and `tags`.
+    pub glance: BTreeMap<String, String>,
+    /// Hetzner's cloud: `image`; or `url` and `command`.
+    pub hcloud: BTreeMap<String, String>,
+    /// Hetzner's bare metal: `path`; or `url` and `name`.
+    pub hetzner: BTreeMap<String, String>,
+    /// KubeVirt: `container-disk`, `registry` or `http`; `volume` is the name of the one that is meant.
+    pub kubevirt: BTreeMap<String, String>,
+    /// Nutanix: in its own words; no machine template is written of it.
+    pub nutanix: BTreeMap<String, String>,
+    /// IBM Power Virtual Server: in its own words; no machine template is written of it.
+    pub powervs: BTreeMap<String, String>,
+    /// Proxmox: `template-id` and `node`; or `tags`.
+    pub proxmox: BTreeMap<String, String>,
+    /// Talos's image factory: `schematic`, `version`.
+    pub talos: BTreeMap<String, String>,
+    /// Tinkerbell: `image`; `base-registry`, `os-distro`, `os-version`.
+    pub tinkerbell: BTreeMap<String, String>,
+    /// vSphere: `template`, `snapshot`; with a supervisor `image-name`.
+    pub vsphere: BTreeMap<String, String>,
+}
+
+/// The records with what each says by its path, and where.
+pub(super) fn written(
+    records: &BTreeMap<String, ImageRecord>,
+    tree: Option<&Node>,
+) -> Vec<WrittenImage> {
+    let records = records.iter().map(|(name, record)| {
+        let node = tree.and_then(|tree| tree.at(&["images", "records", name]));
+        let mut properties = Vec::new();
+        // A record holds texts, numbers and maps of them: it is always JSON.
+        let json = serde_json::to_value(record).unwrap_or_default();
+        flatten("", &json, &mut Vec::new(), node, &mut properties);
+        WrittenImage {
+            name: name.as_str().into(),
+            place: node.map_or(Place::NONE, |node| node.place),
+            properties,
+        }
+    });
+    records.collect()
+}
+
+fn flatten(
+    path: &str,
+    json: &Json,
+    keys: &mut Vec<String>,
+    tree: Option<&Node>,
+    into: &mut Vec<(Arc<str>, Located<Arc<str>>)>,
+) {
+    let text = match json {
+        Json::Object(map) => {
+            for (key, value) in map {
+                let below = match path {
+                    "" => key.clone(),
+                    path => format!("{path}.{key}"),
+                };
+                keys.push(key.clone());
+                flatten(&below, value, keys, tree, into);
+                keys.pop();
+            }
+            return;
+        }
+        Json::String(text) => text.clone(),
+        Json::Number(number) => number.to_string(),
+        Json::Array(items) if !items.is_empty() => {
+            let items: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+            items.join(",")
+        }
+        _ => return,
+    };
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let place = tree.and_then(|tree| tree.at(&keys));
+    let place = place.map_or(Place::NONE, |node| node.place);
+    into.push((path.into(), Located::new(text.into(), place)));
+}

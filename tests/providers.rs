@@ -1,0 +1,110 @@
+//! What each provider's fixture workspace renders, held against the providers' own CRDs where a folder of them is at hand.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::{FileId, Source};
+use metalmark::providers::PROVIDERS;
+use metalmark::schema::Schemas;
+
+use super::support::repository;
+
+/// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
+fn crds() -> Option<PathBuf> {
+    let named = std::env::var_os("CRDS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| repository().join("../shared/crds"));
+    folder.is_dir().then_some(folder)
+}
+
+/// The golden machine templates below a folder, each file's text.
+fn golden(folder: &Path) -> Vec<String> {
+    let files = walkdir::WalkDir::new(folder).sort_by_file_name();
+    let files = files.into_iter().map(|entry| entry.expect("readable"));
+    files
+        .filter(|entry| entry.path().extension().is_some_and(|it| it == "yaml"))
+        .map(|entry| fs::read_to_string(entry.path()).expect("text"))
+        .collect()
+}
+
+fn workspaces() -> Vec<PathBuf> {
+    let folder = repository().join("fixtures/workspaces");
+    let entries = fs::read_dir(folder).expect("workspaces");
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// The apiVersion and kind of every golden object, with its problems against the CRDs that are given.
+fn objects(schemas: &Schemas) -> Vec<(String, String, Vec<String>)> {
+    let mut found = Vec::new();
+    for workspace in workspaces() {
+        for text in golden(&workspace.join("expected/manifests")) {
+            let read = metalmark::yaml::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+            for object in &read.documents {
+                let word = |key: &str| {
+                    let node = object.at(&[key]).expect("an object");
+                    node.value.as_str().expect("a text").to_string()
+                };
+                let problems = schemas.check(object);
+                let problems = problems
+                    .into_iter()
+                    .map(|it| format!("{}: {}", it.path, it.message));
+                found.push((word("apiVersion"), word("kind"), problems.collect()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_template_of_every_provider_stands_in_a_golden_tree_in_each_version() {
+    let golden = objects(&Schemas::new([]));
+    let golden: BTreeSet<(&str, &str)> = golden
+        .iter()
+        .map(|(version, kind, _)| (&**version, &**kind))
+        .collect();
+    for provider in PROVIDERS {
+        for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+            for version in kind.versions {
+                let api_version = format!("{}/{version}", kind.group);
+                let key = (&*api_version, kind.kind);
+                assert!(
+                    golden.contains(&key),
+                    "no golden {api_version} {}",
+                    kind.kind
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn what_is_rendered_fits_the_providers_crds() {
+    let Some(folder) = crds() else {
+        eprintln!("skipped: no folder of CRDs (name one with CRDS)");
+        return;
+    };
+    let templates = walkdir::WalkDir::new(folder).sort_by_file_name();
+    let templates = templates.into_iter().map(|entry| entry.expect("readable"));
+    let templates = templates.filter(|entry| {
+        let name = entry.file_name().to_string_lossy();
+        name.ends_with("machinetemplates.yaml")
+    });
+    let sources = templates.map(|entry| {
+        let text = fs::read_to_string(entry.path()).expect("text");
+        Arc::new(Source::new(entry.path().to_string_lossy(), text))
+    });
+    let schemas = Schemas::new(sources);
+    assert!(schemas.len() >= PROVIDERS.len(), "{} CRDs", schemas.len());
+    let objects = objects(&schemas);
+    assert!(objects.len() >= 40, "{} objects", objects.len());
+    for (api_version, kind, problems) in objects {
+        assert_eq!(problems, Vec::<String>::new(), "{api_version} {kind}");
+    }
+}
