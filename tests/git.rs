@@ -1,5 +1,6 @@
 //! Scratch repositories for the tests of what git tells. Without git they are skipped, and say so.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -30,7 +31,8 @@ pub(crate) fn repository() -> Option<TempDir> {
     match begun {
         Ok(status) if status.success() => Some(scratch),
         _ => {
-            eprintln!("skipped: there is no git");
+            let told = writeln!(std::io::stderr(), "skipped: there is no git");
+            told.expect("stderr is open");
             None
         }
     }

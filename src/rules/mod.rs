@@ -188,15 +188,12 @@ impl<'a> ChangeInput<'a> {
     }
 
     /// The Kubernetes versions of a pool before and after, where both are known.
-    pub fn versions(
-        &self,
-        (was, is): (usize, usize),
-    ) -> Option<(&'a Located<Arc<str>>, &'a Located<Arc<str>>)> {
+    pub fn versions(&self, (was, is): (usize, usize)) -> Option<[&'a Located<Arc<str>>; 2]> {
         let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
-        Some((
+        Some([
             before.k8s_version_of(&before.pools[was])?,
             after.k8s_version_of(&after.pools[is])?,
-        ))
+        ])
     }
 
     /// A place after the change, with its file.

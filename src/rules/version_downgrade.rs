@@ -40,7 +40,7 @@ Right: leave the version, and boot another image of it:
 
     fn change(&self, input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
         for pool in input.pools() {
-            let Some((was, is)) = input.versions(pool) else {
+            let Some([was, is]) = input.versions(pool) else {
                 continue;
             };
             let (Some(from), Some(to)) = (Version::parse(&was.value), Version::parse(&is.value))

@@ -43,7 +43,7 @@ Right, in a change of its own before that:
         let pools = &input.after.view.cluster.pools;
         let control_planes = input.pools().into_iter();
         for pool in control_planes.filter(|pool| pools[pool.1].name == PoolName::ControlPlane) {
-            let Some((was, is)) = input.versions(pool) else {
+            let Some([was, is]) = input.versions(pool) else {
                 continue;
             };
             let (Some(from), Some(to)) = (Version::parse(&was.value), Version::parse(&is.value))

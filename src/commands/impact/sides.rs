@@ -29,7 +29,7 @@ impl Sides {
         let location = location(request, to.is_some())?;
         let repository = Repository::of(&location.root)?;
         let (commit, base) = match against {
-            Some(name) => (repository.commit(name)?, format!("`{name}`")),
+            Some(name) => named(repository.commit(name)?, name),
             None => repository.base(to.unwrap_or("HEAD"))?,
         };
         let after = match to {
@@ -95,6 +95,15 @@ fn with_project(
         path: file.to_owned(),
         bytes,
     }))
+}
+
+/// A commit and the name that it was asked for by, unless that says the same.
+fn named(commit: String, name: &str) -> (String, String) {
+    let base = match commit.starts_with(name) {
+        true => "the commit that was named".to_owned(),
+        false => format!("`{name}`"),
+    };
+    (commit, base)
 }
 
 fn shown(folder: &str) -> &str {

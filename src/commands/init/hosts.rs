@@ -33,8 +33,8 @@ repos:
         files: \\.(ya?ml|lock|j2)$
         pass_filenames: false
 ",
-    part: "\
-  - repo: local
+    // Its first line keeps its two spaces.
+    part: "  - repo: local
     hooks:
       - id: metalmark-render
         name: metalmark render
