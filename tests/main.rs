@@ -12,6 +12,7 @@ mod gotemplate;
 mod helm;
 mod hooks;
 mod host_pages;
+mod hosts;
 mod krm;
 mod layers;
 mod layout;
