@@ -54,6 +54,11 @@ fn main() {
             &|| render(folder.path(), &["--check"]),
             None,
         );
+        run(
+            "`cmp generate`, one cluster",
+            &|| generate(folder.path()),
+            None,
+        );
         if has_peer {
             run("Python, libyaml", &|| peer(folder.path()), Some("peer"));
         }
@@ -96,6 +101,18 @@ fn render(folder: &Path, extra: &[&str]) -> Command {
         "out",
     ]);
     command.args(extra);
+    command
+}
+
+/// One cluster as Argo CD asks for it.
+fn generate(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+    command
+        .current_dir(folder)
+        .args(["cmp", "generate"])
+        .env("ARGOCD_APP_NAME", "site-00000")
+        .env("ARGOCD_APP_SOURCE_PATH", ".")
+        .env("ARGOCD_ENV_FROZEN", "false");
     command
 }
 
@@ -265,11 +282,21 @@ fn images() -> Vec<(
     images
 }
 
+/// For the commands that take no flags; those that do leave it alone.
+const PROJECT: &str = "\
+version: 1
+values: [values.yaml]
+clusters: [{each: clusters/*/values.yaml}]
+images: {facts: [os-images-info.yaml], url: 'https://os-images.example.org/{{ image.filename }}'}
+outputs: [{target: manifests, path: out}]
+";
+
 fn write_fleet(folder: &Path, clusters: usize) {
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let images = images();
     fs::write(folder.join("values.yaml"), shared(&images)).expect("written");
     fs::write(folder.join("os-images-info.yaml"), info(&images)).expect("written");
+    fs::write(folder.join("metalmark.yaml"), PROJECT).expect("written");
     for number in 0..clusters {
         let cluster = folder.join(format!("clusters/site-{number:05}"));
         fs::create_dir_all(&cluster).expect("created");

@@ -16,6 +16,8 @@ fn workspace() -> tempfile::TempDir {
 fn run(folder: &Path, line: &str, variables: &[(&str, &str)]) -> Outcome {
     Metalmark::within(folder)
         .args(line.split(' '))
+        // The demo workspace has no lock.
+        .envs(&[("ARGOCD_ENV_FROZEN", "false")])
         .envs(variables)
         .run()
 }
@@ -136,6 +138,22 @@ fn an_application_that_is_no_cluster_is_told_the_likely_one() {
         refused(folder.path(), &[]).1,
         "error: no parameter says which cluster is rendered\n\
          help: set the parameter `cluster` to one of: mgmt, edge-lyon, edge-paris, lab-7\n"
+    );
+}
+
+#[test]
+fn every_image_must_be_locked_unless_the_application_says_otherwise() {
+    let folder = workspace();
+    let (status, told) = refused(folder.path(), &[PARIS, ("ARGOCD_ENV_FROZEN", "")]);
+    assert_eq!(status, 1);
+    assert!(told.starts_with("error[lock-missing-image]: "), "{told}");
+    let loose = parameters(r#"[{"name":"frozen","string":"false"}]"#);
+    assert_eq!(
+        generated(
+            folder.path(),
+            &[PARIS, ("ARGOCD_ENV_FROZEN", "true"), loose]
+        ),
+        generated(folder.path(), &[PARIS])
     );
 }
 
@@ -269,6 +287,7 @@ fn it_writes_nothing_and_needs_no_home() {
             .env("HOME", "/nowhere/at/all")
             .env("TMPDIR", "/nowhere/at/all")
             .env(PARIS.0, PARIS.1)
+            .env("ARGOCD_ENV_FROZEN", "false")
             .stdin(Stdio::null());
         command
     };
@@ -336,6 +355,7 @@ fn parameters_are_announced_with_what_holds_without_them() {
             r#"targets ["configmap","manifests"]"#,
             r#"image-url "https://os-images.example.org/{{ image.filename }}""#,
             r#"checksum "literal""#,
+            r#"frozen "true""#,
             r#"allow-empty "false""#,
         ]
     );

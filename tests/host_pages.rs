@@ -82,6 +82,34 @@ fn the_outputs_of_the_flux_page_render_and_build() {
     }
 }
 
+#[test]
+fn the_application_and_the_parameters_of_the_argo_cd_page_hold() {
+    let text = page("argocd.md");
+    let folder = demo();
+    let app = block(&text, "application");
+    fs::write(folder.path().join("app.yaml"), app).expect("written");
+    let frozen = [("ARGOCD_ENV_FROZEN", "false")];
+    let simulated = Metalmark::within(folder.path())
+        .args(["cmp", "simulate", "--app", "app.yaml"])
+        .envs(&frozen)
+        .run();
+    assert_eq!(simulated.status, 0, "{}", simulated.stderr);
+    assert!(simulated.stdout.contains("name: edge-paris-md0-"));
+    let announced = Metalmark::within(folder.path())
+        .args(["cmp", "parameters"])
+        .run();
+    let announced: Vec<serde_json::Value> =
+        serde_json::from_str(&announced.stdout).expect("a JSON list");
+    let announced = announced.iter().filter_map(|one| one["name"].as_str());
+    let table = text
+        .split("| parameter | what it sets |\n|---|---|\n")
+        .nth(1);
+    let rows = table.expect("a table").lines();
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let names = rows.map(|row| row.split('`').nth(1).expect("a name"));
+    assert_eq!(names.collect::<Vec<_>>(), announced.collect::<Vec<_>>());
+}
+
 /// The words between backquotes in the first column of the table of inputs.
 fn listed_inputs(page: &str) -> Vec<String> {
     let table = page

@@ -15,6 +15,7 @@ mod hooks;
 mod host_pages;
 mod impact;
 mod init;
+mod hosts;
 mod krm;
 mod layers;
 mod layout;

@@ -79,7 +79,7 @@ impl CmpArguments {
             CmpCommand::Parameters => cmp::parameters(&request, &environment(), terminal),
             CmpCommand::PluginConfig(plugin) => cmp::plugin_config(&plugin.options(), terminal),
             CmpCommand::Simulate(simulate) => {
-                cmp::simulate(&request, &simulate.options(today), terminal)
+                cmp::simulate(&request, &environment(), &simulate.options(today), terminal)
             }
         }
     }

@@ -28,6 +28,13 @@ impl Environment {
         self.0.iter()
     }
 
+    /// These variables, and others over them.
+    pub(super) fn with(&self, others: &Self) -> Self {
+        let mut all = self.clone();
+        all.0.extend(others.0.clone());
+        all
+    }
+
     /// Sets a variable.
     pub(super) fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.0.insert(name.into(), value.into());

@@ -4,6 +4,7 @@
 //! the repository, stdout holds nothing but Kubernetes objects, and stderr is shown to people only when the exit status is
 //! not 0. Nothing is written, and nothing outside that copy is read.
 
+mod announce;
 mod application;
 mod environment;
 mod parameters;
@@ -85,7 +86,7 @@ pub fn parameters(
     let request = confined(request, environment, &Given::default());
     let workspace = request.and_then(|request| read::workspace(&request));
     // The form is shown whatever stands in the repository; what is wrong with it is told by `generate`.
-    let announced = parameters::announced(workspace.as_ref().ok(), environment);
+    let announced = announce::announced(workspace.as_ref().ok(), environment);
     serde_json::to_writer_pretty(&mut terminal.out, &announced).map_err(std::io::Error::from)?;
     writeln!(terminal.out)?;
     Ok(Verdict::Clean)
@@ -113,12 +114,13 @@ pub enum Simulation {
     Objects,
 }
 
-/// `metalmark cmp simulate`: `generate` as Argo CD would run it for an Application.
+/// `metalmark cmp simulate`: `generate` as Argo CD would run it for an Application, in a sidecar with these variables.
 ///
 /// # Errors
 /// As [`generate`]; the manifest is no Application that a plugin could serve.
 pub fn simulate(
     request: &Request,
+    sidecar: &Environment,
     options: &SimulateOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
@@ -134,7 +136,8 @@ pub fn simulate(
         directory: Some(start(request).join(&run.path)),
         ..request.clone()
     };
-    generate(&request, &run.environment, options.today, terminal)
+    let environment = sidecar.with(&run.environment);
+    generate(&request, &environment, options.today, terminal)
 }
 
 /// The folder that the run starts in.

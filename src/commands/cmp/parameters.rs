@@ -1,32 +1,33 @@
 //! What an application can set: a parameter, else a variable of its `plugin.env`, else the project file decides.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::error::Error;
+use crate::model::lock::Locking;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::ChecksumStyle;
-use crate::read::{Flags, Workspace};
+use crate::read::Flags;
 
 use super::environment::{ENV_PREFIX, Environment, PARAMETERS};
-use super::selection;
 
 /// One parameter as Argo CD's form shows it.
-struct Parameter {
-    name: &'static str,
-    title: &'static str,
-    tooltip: &'static str,
-    is_list: bool,
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) tooltip: &'static str,
+    pub(super) is_list: bool,
 }
 
-const CLUSTER: &str = "cluster";
-const SCOPE: &str = "scope";
-const TARGETS: &str = "targets";
-const IMAGE_URL: &str = "image-url";
-const CHECKSUM: &str = "checksum";
+pub(super) const CLUSTER: &str = "cluster";
+pub(super) const SCOPE: &str = "scope";
+pub(super) const TARGETS: &str = "targets";
+pub(super) const IMAGE_URL: &str = "image-url";
+pub(super) const CHECKSUM: &str = "checksum";
+pub(super) const FROZEN: &str = "frozen";
 const ALLOW_EMPTY: &str = "allow-empty";
 
 /// Every parameter, in the order of the form.
-const ALL: &[Parameter] = &[
+pub(super) const ALL: &[Parameter] = &[
     text(
         CLUSTER,
         "Cluster",
@@ -54,6 +55,11 @@ const ALL: &[Parameter] = &[
         CHECKSUM,
         "Checksum",
         "literal: the digest itself; url: the URL of a file that holds it",
+    ),
+    text(
+        FROZEN,
+        "Frozen",
+        "true: every image must stand in metalmark.lock; false: a lock is used where there is one",
     ),
     text(
         ALLOW_EMPTY,
@@ -88,6 +94,7 @@ pub(super) struct Given {
     /// Empty: the project decides.
     pub(super) targets: Vec<String>,
     pub(super) allow_empty: bool,
+    locking: Locking,
     image_url: Option<String>,
     checksum: Option<ChecksumStyle>,
 }
@@ -113,6 +120,8 @@ impl Given {
             scope: word(SCOPE, one(SCOPE)?, SCOPES)?.unwrap_or_default(),
             targets: list(TARGETS)?,
             allow_empty: word(ALLOW_EMPTY, one(ALLOW_EMPTY)?, YES_OR_NO)?.unwrap_or_default(),
+            // What a sidecar renders shall be what was committed, and it has no network to look further.
+            locking: word(FROZEN, one(FROZEN)?, LOCKINGS)?.unwrap_or(Locking::Frozen),
             image_url: one(IMAGE_URL)?,
             checksum: word(CHECKSUM, one(CHECKSUM)?, CHECKSUMS)?,
         })
@@ -124,6 +133,7 @@ impl Given {
             flags.image_url.clone_from(&self.image_url);
         }
         flags.checksum = self.checksum.or(flags.checksum);
+        flags.locking = self.locking;
     }
 }
 
@@ -132,10 +142,11 @@ const SCOPES: &[(&str, Scope)] = &[
     ("shared", Scope::Shared),
     ("all", Scope::All),
 ];
-const CHECKSUMS: &[(&str, ChecksumStyle)] = &[
+pub(super) const CHECKSUMS: &[(&str, ChecksumStyle)] = &[
     ("literal", ChecksumStyle::Literal),
     ("url", ChecksumStyle::Url),
 ];
+const LOCKINGS: &[(&str, Locking)] = &[("true", Locking::Frozen), ("false", Locking::Loose)];
 const YES_OR_NO: &[(&str, bool)] = &[("true", true), ("false", false)];
 
 /// The parameters passed. Argo CD writes `null` where a plugin block has none, and nothing where there is no block.
@@ -237,73 +248,6 @@ fn word<T: Copy>(
             Err(Error::Usage { message })
         }
     }
-}
-
-/// One announcement (`reposerver/repository/repository.proto`, `ParameterAnnouncement`).
-#[derive(Debug, Serialize)]
-pub(super) struct Announcement {
-    name: &'static str,
-    title: &'static str,
-    tooltip: &'static str,
-    #[serde(rename = "collectionType")]
-    collection_type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    string: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    array: Option<Vec<String>>,
-}
-
-/// Every parameter with what holds unless it is set. Argo CD shows these defaults and never sends them.
-pub(super) fn announced(
-    workspace: Option<&Workspace>,
-    environment: &Environment,
-) -> Vec<Announcement> {
-    let default = |name: &str| -> Option<Vec<String>> {
-        let settings = &workspace?.settings;
-        let text = match name {
-            CLUSTER => {
-                let entry = selection::cluster(workspace?, &Given::default(), environment)?;
-                entry.name.to_string()
-            }
-            SCOPE => "cluster".to_owned(),
-            TARGETS => {
-                let mut outputs = settings.outputs.clone();
-                selection::outputs(&mut outputs, &[]).ok()?;
-                let mut targets: Vec<String> =
-                    outputs.into_iter().map(|output| output.target).collect();
-                targets.sort();
-                targets.dedup();
-                return Some(targets);
-            }
-            IMAGE_URL => settings.images.url.clone(),
-            CHECKSUM => {
-                let style = settings.images.checksum;
-                CHECKSUMS
-                    .iter()
-                    .find(|(_, known)| *known == style)?
-                    .0
-                    .to_owned()
-            }
-            _ => "false".to_owned(),
-        };
-        Some(vec![text])
-    };
-    let announced = ALL.iter().map(|parameter| {
-        let default = default(parameter.name);
-        let (string, array) = match parameter.is_list {
-            true => (None, default),
-            false => (default.and_then(|mut all| all.pop()), None),
-        };
-        Announcement {
-            name: parameter.name,
-            title: parameter.title,
-            tooltip: parameter.tooltip,
-            collection_type: if parameter.is_list { "array" } else { "string" },
-            string,
-            array,
-        }
-    });
-    announced.collect()
 }
 
 #[cfg(test)]

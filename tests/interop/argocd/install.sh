@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 command -v go >/dev/null || exit 1
 for program in server client; do
   if [ ! -x "$folder/argocd-cmp-$program" ] || [ go.mod -nt "$folder/argocd-cmp-$program" ] || [ "$program/main.go" -nt "$folder/argocd-cmp-$program" ]; then
-    GOFLAGS="-mod=readonly -buildvcs=false" GOTOOLCHAIN=local go build -o "$folder/argocd-cmp-$program" "./$program" >&2
+    GOFLAGS="-mod=readonly -buildvcs=false -trimpath" GOTOOLCHAIN=local CGO_ENABLED=0 go build -ldflags='-s -w' -o "$folder/argocd-cmp-$program" "./$program" >&2
   fi
 done
 echo "export METALMARK_CMP_SERVER='$folder/argocd-cmp-server' METALMARK_CMP_CLIENT='$folder/argocd-cmp-client'"
