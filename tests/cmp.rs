@@ -16,8 +16,6 @@ fn workspace() -> tempfile::TempDir {
 fn run(folder: &Path, line: &str, variables: &[(&str, &str)]) -> Outcome {
     Metalmark::within(folder)
         .args(line.split(' '))
-        // The demo workspace has no lock.
-        .envs(&[("ARGOCD_ENV_FROZEN", "false")])
         .envs(variables)
         .run()
 }
@@ -144,7 +142,9 @@ fn an_application_that_is_no_cluster_is_told_the_likely_one() {
 #[test]
 fn every_image_must_be_locked_unless_the_application_says_otherwise() {
     let folder = workspace();
-    let (status, told) = refused(folder.path(), &[PARIS, ("ARGOCD_ENV_FROZEN", "")]);
+    let expected = generated(folder.path(), &[PARIS]);
+    fs::remove_file(folder.path().join("metalmark.lock")).expect("removed");
+    let (status, told) = refused(folder.path(), &[PARIS]);
     assert_eq!(status, 1);
     assert!(told.starts_with("error[lock-missing-image]: "), "{told}");
     let loose = parameters(r#"[{"name":"frozen","string":"false"}]"#);
@@ -153,7 +153,7 @@ fn every_image_must_be_locked_unless_the_application_says_otherwise() {
             folder.path(),
             &[PARIS, ("ARGOCD_ENV_FROZEN", "true"), loose]
         ),
-        generated(folder.path(), &[PARIS])
+        expected
     );
 }
 
@@ -287,7 +287,6 @@ fn it_writes_nothing_and_needs_no_home() {
             .env("HOME", "/nowhere/at/all")
             .env("TMPDIR", "/nowhere/at/all")
             .env(PARIS.0, PARIS.1)
-            .env("ARGOCD_ENV_FROZEN", "false")
             .stdin(Stdio::null());
         command
     };

@@ -56,8 +56,6 @@ fn start(server: &Path, plugin: &str) -> Server {
             .env_clear()
             .env("PATH", at("bin"))
             .env("HOME", "/nowhere/at/all")
-            // The demo workspace has no lock: what the operator sets on the sidecar.
-            .env("ARGOCD_ENV_FROZEN", "false")
             .env("ARGOCD_PLUGINSOCKFILEPATH", at("plugins"))
             .env("ARGOCD_CMP_WORKDIR", at("work"))
             .current_dir(folder.path())
@@ -148,7 +146,6 @@ fn simulated(workspace: &Path, app: &str, more: &[&str]) -> String {
         "1.32.4",
     ];
     let outcome = Metalmark::within(workspace)
-        .envs(&[("ARGOCD_ENV_FROZEN", "false")])
         .args(line.into_iter().chain(more.iter().copied()))
         .run();
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);

@@ -88,10 +88,8 @@ fn the_application_and_the_parameters_of_the_argo_cd_page_hold() {
     let folder = demo();
     let app = block(&text, "application");
     fs::write(folder.path().join("app.yaml"), app).expect("written");
-    let frozen = [("ARGOCD_ENV_FROZEN", "false")];
     let simulated = Metalmark::within(folder.path())
         .args(["cmp", "simulate", "--app", "app.yaml"])
-        .envs(&frozen)
         .run();
     assert_eq!(simulated.status, 0, "{}", simulated.stderr);
     assert!(simulated.stdout.contains("name: edge-paris-md0-"));

@@ -48,8 +48,8 @@ fn items(list: &str) -> Vec<Node> {
 
 /// The part of a list above a line.
 fn above<'a>(list: &'a str, line: &str) -> &'a str {
-    list.split_once(&format!("\n{line}\n"))
-        .map_or(list, |(above, _)| above)
+    let above = list.find(&format!("\n{line}\n"));
+    above.map_or(list, |end| &list[..=end])
 }
 
 #[test]

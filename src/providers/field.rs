@@ -124,7 +124,8 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
     }
 }
 
-fn is_meant(item: &Node, step: &Step) -> bool {
+/// Whether an item of a list is the one that a step means.
+pub fn is_meant(item: &Node, step: &Step) -> bool {
     match step {
         Step::Key(_) => false,
         Step::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::model::value::{Entry, Map, Node};
-pub use field::{Edit, Step, edited};
+pub use field::{Edit, Step, edited, is_meant};
 pub use kind::{Change, Kind};
 pub use stamp::Stamp;
 

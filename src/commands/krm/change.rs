@@ -1,30 +1,27 @@
-//! What of a machine template's image is not as it is to be, and the edits that mend it.
+//! What of an object's image is not as it is to be, and the edits that mend it.
 
-use std::sync::Arc;
+use crate::model::value::{Map, Node, Value};
+use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant};
+use crate::yaml::edit::{Edit, Position, Step, Target};
 
-use crate::model::value::{Entry, Map, Node};
-use crate::providers::{Provider, Stamp};
-use crate::yaml::edit::{Edit, Position};
-
-use super::list::below_item;
 use super::result::Field;
 
-/// Where a machine template holds its image.
-const IMAGE: [&str; 4] = ["spec", "template", "spec", "image"];
-
 /// Why an image cannot be stamped, whoever chose it.
-pub(super) fn problems(stamp: &Stamp, provider: &dyn Provider, version: &str) -> Vec<String> {
+pub(super) fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
-    let mut problems = provider.problems(Some(stamp), &Node::computed(Map::default()), version);
+    let mut problems = Vec::new();
+    if kind.formats.is_empty() {
+        return problems;
+    }
     match stamp.format.as_deref() {
         None => problems.push(format!("nothing says the format of image `{key}`")),
-        Some(format) if !provider.formats().contains(&format) => problems.push(format!(
+        Some(format) if !kind.formats.contains(&format) => problems.push(format!(
             "{} cannot boot image `{key}`, whose format is `{format}`",
             provider.name()
         )),
         Some(_) => {}
     }
-    if stamp.checksum.is_none() && !stamp.is_oci() {
+    if provider.name() == "capm3" && stamp.checksum.is_none() && !stamp.is_oci() {
         problems.push(format!("nothing says the checksum of image `{key}`"));
     }
     problems
@@ -37,120 +34,144 @@ pub(super) struct Change {
     pub(super) edit: Option<Edit>,
 }
 
+/// A node that lacks fields: what is to stand below it, as far as it does not.
+struct Gap {
+    /// The way to the node in the list.
+    steps: Vec<Step>,
+    /// The key that is missing in it; none where the node is no map and becomes one.
+    key: Option<&'static str>,
+    /// What is to stand there, seen from there.
+    fields: Vec<providers::Edit>,
+    /// The first change that it stands for.
+    change: usize,
+}
+
+/// What is to change in an item, its fields in the provider's order.
+///
+/// # Errors
+/// A list of the item has not the item that is meant; in one clause.
 pub(super) fn changes(
     item: &Node,
     index: usize,
-    stamp: &Stamp,
-    (provider, version): (&dyn Provider, &str),
-) -> Vec<Change> {
-    let wanted = provider.image_fields(stamp, version);
-    let image = item.at(&IMAGE).and_then(|node| node.value.as_map());
-    let Some(image) = image else {
-        return with_image(item, index, wanted);
-    };
-    let at = |key: &str| {
-        let path: Vec<&str> = IMAGE.into_iter().chain([key]).collect();
-        (path.join("."), below_item(index, &path))
-    };
-    let mut changes = Vec::new();
-    for entry in &wanted {
-        let (path, at) = at(&entry.key);
-        let value = entry.node.value.clone();
-        let current = image.get(&entry.key).map(|node| node.value.clone());
-        let change = match &current {
-            Some(current) if current.same(&value) => continue,
-            Some(_) => Edit::Set {
-                at,
-                value: value.clone(),
-            },
-            None => Edit::Insert {
-                map: below_item(index, &IMAGE),
-                key: entry.key.to_string(),
-                value: value.clone(),
-                position: Position::Last,
-            },
-        };
-        let field = Field {
-            path,
-            current,
-            proposed: Some(value),
-        };
-        let edit = Some(change);
-        changes.push(Change { field, edit });
-    }
-    for key in fields(provider) {
-        if let (Some(node), None) = (image.get(&key), wanted.get(&key)) {
-            let (path, at) = at(&key);
-            let field = Field {
-                path,
-                current: Some(node.value.clone()),
-                proposed: None,
-            };
-            let edit = Some(Edit::Remove { at });
-            changes.push(Change { field, edit });
+    wanted: &[providers::Edit],
+) -> Result<Vec<Change>, String> {
+    let (mut changes, mut gaps) = (Vec::new(), Vec::<Gap>::new());
+    for field in wanted {
+        let path = field.to_string();
+        match walked(item, index, field)? {
+            Standing::There(steps, node) => {
+                let at = Target::Path(0, steps);
+                let edit = match &field.value {
+                    Some(value) if node.value.same(value) => continue,
+                    Some(value) => Edit::Set {
+                        at,
+                        value: value.clone(),
+                    },
+                    None => Edit::Remove { at },
+                };
+                changes.push(Change {
+                    field: Field {
+                        path,
+                        current: Some(node.value.clone()),
+                        proposed: field.value.clone(),
+                    },
+                    edit: Some(edit),
+                });
+            }
+            Standing::Missing(steps, key, rest) if field.value.is_some() => {
+                let inner = providers::Edit {
+                    path: rest.to_vec(),
+                    value: field.value.clone(),
+                };
+                let known = gaps
+                    .iter_mut()
+                    .find(|gap| gap.steps == steps && gap.key == key);
+                match known {
+                    Some(gap) => gap.fields.push(inner),
+                    None => gaps.push(Gap {
+                        steps,
+                        key,
+                        fields: vec![inner],
+                        change: changes.len(),
+                    }),
+                }
+                changes.push(Change {
+                    field: Field {
+                        path,
+                        current: None,
+                        proposed: field.value.clone(),
+                    },
+                    edit: None,
+                });
+            }
+            Standing::Missing(..) => {}
         }
     }
-    changes
+    for gap in gaps {
+        changes[gap.change].edit = Some(filled(&gap)?);
+    }
+    Ok(changes)
 }
 
-/// A template that has no image gets a whole one.
-fn with_image(item: &Node, index: usize, wanted: Map) -> Vec<Change> {
-    let depth = (0..IMAGE.len()).find(|depth| {
-        let node = item.at(&IMAGE[..=*depth]);
-        node.is_none_or(|node| node.value.as_map().is_none())
-    });
-    let depth = depth.unwrap_or(IMAGE.len() - 1);
-    let value = IMAGE[depth + 1..]
-        .iter()
-        .rev()
-        .fold(wanted.clone(), |inner, key| {
-            Map::from_iter([Entry::computed(*key, inner)])
-        });
-    let is_there = item.at(&IMAGE[..=depth]).is_some();
-    let whole = match is_there {
-        true => Edit::Set {
-            at: below_item(index, &IMAGE[..=depth]),
-            value: value.into(),
-        },
-        false => Edit::Insert {
-            map: below_item(index, &IMAGE[..depth]),
-            key: IMAGE[depth].to_owned(),
-            value: value.into(),
+/// The edit that fills a gap.
+fn filled(gap: &Gap) -> Result<Edit, String> {
+    let value = match &gap.fields[..] {
+        [only] if only.path.is_empty() => only.value.clone().unwrap_or(Value::Null),
+        fields => edited(Map::default(), fields)?.into(),
+    };
+    let at = Target::Path(0, gap.steps.clone());
+    Ok(match gap.key {
+        Some(key) => Edit::Insert {
+            map: at,
+            key: key.to_owned(),
+            value,
             position: Position::Last,
         },
-    };
-    let mut whole = Some(whole);
-    let change = |entry: &Entry| Change {
-        field: Field {
-            path: format!("{}.{}", IMAGE.join("."), entry.key),
-            current: None,
-            proposed: Some(entry.node.value.clone()),
-        },
-        edit: whole.take(),
-    };
-    wanted.iter().map(change).collect()
+        None => Edit::Set { at, value },
+    })
 }
 
-/// Every field of an image that the provider writes, in any version.
-fn fields(provider: &dyn Provider) -> Vec<String> {
-    let word = || Some(Arc::from("x"));
-    let full = Stamp {
-        key: word(),
-        url: "https://x/x".into(),
-        format: word(),
-        checksum: word(),
-        checksum_type: word(),
-    };
-    let versions = provider.versions().iter();
-    let all = versions.flat_map(|version| {
-        let fields = provider.image_fields(&full, version);
-        fields
-            .iter()
-            .map(|entry| entry.key.to_string())
-            .collect::<Vec<_>>()
-    });
-    let mut all: Vec<String> = all.collect();
-    all.sort();
-    all.dedup();
-    all
+/// How far the way to a field stands.
+enum Standing<'n, 'f> {
+    /// All of it.
+    There(Vec<Step>, &'n Node),
+    /// Up to a node that lacks the key, or that is no map; with what follows.
+    Missing(Vec<Step>, Option<&'static str>, &'f [providers::Step]),
+}
+
+fn walked<'n, 'f>(
+    item: &'n Node,
+    index: usize,
+    field: &'f providers::Edit,
+) -> Result<Standing<'n, 'f>, String> {
+    let mut steps = vec![Step::from("items"), Step::from(index)];
+    let mut node = item;
+    for (depth, step) in field.path.iter().enumerate() {
+        match step {
+            providers::Step::Key(key) => {
+                let Some(map) = node.value.as_map() else {
+                    return Ok(Standing::Missing(steps, None, &field.path[depth..]));
+                };
+                let Some(below) = map.get(key) else {
+                    let rest = &field.path[depth + 1..];
+                    return Ok(Standing::Missing(steps, Some(key), rest));
+                };
+                steps.push(Step::from(*key));
+                node = below;
+            }
+            step => {
+                let items = node.value.as_list().unwrap_or_default();
+                let found = items.iter().position(|item| is_meant(item, step));
+                let Some(found) = found else {
+                    return match field.value {
+                        Some(_) => Err(format!("there is no list item for `{field}`")),
+                        None => Ok(Standing::Missing(steps, None, &[])),
+                    };
+                };
+                steps.push(Step::from(found));
+                node = &items[found];
+            }
+        }
+    }
+    Ok(Standing::There(steps, node))
 }

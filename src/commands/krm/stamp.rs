@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::policy::Date;
 use crate::model::value::Node;
-use crate::providers::{PROVIDERS, Provider};
+use crate::providers::{self, Kind, PROVIDERS, Provider};
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::yaml::edit::{Edit, edit};
@@ -116,14 +116,13 @@ fn stamped(
         shared: None,
     };
     for (index, item) in list.items.iter().enumerate() {
-        if let Some((provider, version)) = provider(item) {
-            one(
-                &mut project,
-                item,
-                index,
-                (provider, &version),
-                &mut stamped,
-            )?;
+        let identity = ItemReference::of(item);
+        let known = providers::of_object(&identity.api_version, &identity.kind);
+        if known.is_none() {
+            stamped.results.extend(unknown_version(item));
+        }
+        if let Some((provider, kind)) = known {
+            one(&mut project, item, index, (provider, kind), &mut stamped)?;
         }
     }
     for (_, cluster) in project.clusters {
@@ -132,21 +131,11 @@ fn stamped(
     Ok((stamped, workspace))
 }
 
-/// Whose machine template an item is, and in which API version.
-fn provider(item: &Node) -> Option<(&'static dyn Provider, String)> {
-    let identity = ItemReference::of(item);
-    let (group, version) = identity.api_version.split_once('/')?;
-    let mut providers = PROVIDERS.iter().copied();
-    let provider =
-        providers.find(|known| known.kind() == identity.kind && known.group() == group)?;
-    Some((provider, version.to_owned()))
-}
-
 fn one(
     project: &mut Project<'_>,
     item: &Node,
     index: usize,
-    (provider, version): (&dyn Provider, &str),
+    (provider, kind): (&dyn Provider, &Kind),
     stamped: &mut Stamped,
 ) -> Result<(), Error> {
     let about = |mut result: FunctionResult| {
@@ -154,13 +143,6 @@ fn one(
         result.file = file(item);
         result
     };
-    if !provider.versions().contains(&version) {
-        let known = provider.versions().join(", ");
-        let message = format!("{} is known in {known}, not in {version}", provider.kind());
-        let fault = FunctionResult::new(Severity::Error, message);
-        stamped.results.push(about(fault));
-        return Ok(());
-    }
     let stamp = match project.choice(item)? {
         Choice::Stamp(stamp) => stamp,
         Choice::Faulty => return Ok(()),
@@ -169,7 +151,18 @@ fn one(
             return Ok(());
         }
     };
-    let problems = problems(&stamp, provider, version);
+    let identity = ItemReference::of(item);
+    let version = identity.api_version.split_once('/');
+    let version = version.map_or("", |(_, version)| version);
+    let mut problems = problems(&stamp, provider, kind);
+    let wanted = provider.stamp(kind, version, &stamp);
+    let changes = match wanted.and_then(|wanted| changes(item, index, &wanted)) {
+        Ok(changes) => changes,
+        Err(problem) => {
+            problems.push(problem);
+            Vec::new()
+        }
+    };
     if !problems.is_empty() {
         let faults = problems.into_iter();
         let faults = faults.map(|problem| about(FunctionResult::new(Severity::Error, problem)));
@@ -177,7 +170,7 @@ fn one(
         return Ok(());
     }
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
-    for change in changes(item, index, &stamp, (provider, version)) {
+    for change in changes {
         let message = match &change.field.proposed {
             Some(_) => format!("`{}` is stamped for image `{key}`", change.field.path),
             None => format!("`{}` goes: image `{key}` has none", change.field.path),
@@ -188,6 +181,20 @@ fn one(
         stamped.edits.extend(change.edit);
     }
     Ok(())
+}
+
+/// A kind that is known, in a version that is not: it cannot be told where its image stands.
+fn unknown_version(item: &Node) -> Option<FunctionResult> {
+    let identity = ItemReference::of(item);
+    let (group, version) = identity.api_version.split_once('/')?;
+    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+    let kind = kinds.find(|kind| kind.kind == identity.kind && kind.group == group)?;
+    let known = kind.versions.join(", ");
+    let message = format!("{} is known in {known}, not in {version}", kind.kind);
+    let mut fault = FunctionResult::new(Severity::Error, message);
+    fault.file = file(item);
+    fault.item = Some(identity);
+    Some(fault)
 }
 
 /// Where an item comes from, as its annotations say.
