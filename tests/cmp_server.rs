@@ -2,6 +2,7 @@
 //! own client (tests/interop/argocd). `METALMARK_CMP_SERVER` names the server, `METALMARK_CMP_CLIENT` the client.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -64,10 +65,16 @@ fn start(server: &Path, plugin: &str) -> Server {
             .stderr(Stdio::null());
         command
     };
-    let process = match command().uid(ARGOCD).gid(ARGOCD).spawn() {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => command().spawn(),
+    let spawn = || match command().uid(ARGOCD).gid(ARGOCD).spawn() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => command().spawn(),
         other => other,
     };
+    let mut process = spawn();
+    // Another test that forks holds the copy open for writing until it becomes another program.
+    while matches!(&process, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
+        thread::sleep(Duration::from_millis(20));
+        process = spawn();
+    }
     let socket = at("plugins/metalmark.sock");
     let server = Server {
         process: process.expect("the server starts"),
