@@ -112,7 +112,7 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
                 Value::List(items) => Arc::unwrap_or_clone(items),
                 _ => Vec::new(),
             };
-            let Some(item) = items.iter_mut().find(|item| is_meant(item, step)) else {
+            let Some(item) = items.iter_mut().find(|item| step.means(item)) else {
                 return match edit.value {
                     Some(_) => Err(format!("there is no list item for `{edit}`")),
                     None => Ok(items.into()),
@@ -124,14 +124,17 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
     }
 }
 
-fn is_meant(item: &Node, step: &Step) -> bool {
-    match step {
-        Step::Key(_) => false,
-        Step::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),
-        Step::Named(name) => [&["name"][..], &["metadata", "name"]]
-            .iter()
-            .filter_map(|path| item.at(path)?.value.as_str())
-            .any(|text| text == name),
+impl Step {
+    /// Whether an item of a list is the one that is meant.
+    pub fn means(&self, item: &Node) -> bool {
+        match self {
+            Self::Key(_) => false,
+            Self::Having(key) => item.at(&[key]).is_some_and(|node| !node.value.is_null()),
+            Self::Named(name) => [&["name"][..], &["metadata", "name"]]
+                .iter()
+                .filter_map(|path| item.at(path)?.value.as_str())
+                .any(|text| text == name),
+        }
     }
 }
 

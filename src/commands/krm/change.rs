@@ -1,33 +1,41 @@
-//! What of a machine template's image is not as it is to be, and the edits that mend it.
+//! What of an object's image is not as it is to be, and the edits that mend it.
 
-use std::sync::Arc;
-
-use crate::model::value::{Entry, Map, Node};
-use crate::providers::{Provider, Stamp};
-use crate::yaml::edit::{Edit, Position};
+use crate::model::value::{Map, Node, Value};
+use crate::providers::{self, Kind, Provider, Stamp, edited};
+use crate::yaml::edit::{Edit, Position, Step};
 
 use super::list::below_item;
 use super::result::Field;
 
-/// Where a machine template holds its image.
-const IMAGE: [&str; 4] = ["spec", "template", "spec", "image"];
-
-/// Why an image cannot be stamped, whoever chose it.
-pub(super) fn problems(stamp: &Stamp, provider: &dyn Provider, version: &str) -> Vec<String> {
+/// The fields that an image comes to in an object.
+///
+/// # Errors
+/// Why the image cannot be stamped there, whoever chose it: each reason in one clause.
+pub(super) fn wanted(
+    stamp: &Stamp,
+    provider: &dyn Provider,
+    (kind, version): (&Kind, &str),
+) -> Result<Vec<providers::Edit>, Vec<String>> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
-    let mut problems = provider.problems(Some(stamp), &Node::computed(Map::default()), version);
+    let fields = provider.stamp(kind, version, stamp);
+    let mut problems: Vec<String> = fields.as_ref().err().cloned().into_iter().collect();
     match stamp.format.as_deref() {
+        _ if kind.formats.is_empty() => {}
         None => problems.push(format!("nothing says the format of image `{key}`")),
-        Some(format) if !provider.formats().contains(&format) => problems.push(format!(
+        Some(format) if !kind.formats.contains(&format) => problems.push(format!(
             "{} cannot boot image `{key}`, whose format is `{format}`",
             provider.name()
         )),
         Some(_) => {}
     }
-    if stamp.checksum.is_none() && !stamp.is_oci() {
+    let needs_checksum = provider.name() == "capm3" && !stamp.is_oci();
+    if stamp.checksum.is_none() && needs_checksum {
         problems.push(format!("nothing says the checksum of image `{key}`"));
     }
-    problems
+    match problems.is_empty() {
+        true => Ok(fields.unwrap_or_default()),
+        false => Err(problems),
+    }
 }
 
 /// One field that is not as it is to be.
@@ -37,120 +45,148 @@ pub(super) struct Change {
     pub(super) edit: Option<Edit>,
 }
 
+/// What is to change in an item of a list, its number given.
+///
+/// # Errors
+/// The item has no place for a field; in one clause.
 pub(super) fn changes(
     item: &Node,
     index: usize,
-    stamp: &Stamp,
-    (provider, version): (&dyn Provider, &str),
-) -> Vec<Change> {
-    let wanted = provider.image_fields(stamp, version);
-    let image = item.at(&IMAGE).and_then(|node| node.value.as_map());
-    let Some(image) = image else {
-        return with_image(item, index, wanted);
-    };
-    let at = |key: &str| {
-        let path: Vec<&str> = IMAGE.into_iter().chain([key]).collect();
-        (path.join("."), below_item(index, &path))
-    };
+    wanted: &[providers::Edit],
+) -> Result<Vec<Change>, String> {
     let mut changes = Vec::new();
-    for entry in &wanted {
-        let (path, at) = at(&entry.key);
-        let value = entry.node.value.clone();
-        let current = image.get(&entry.key).map(|node| node.value.clone());
-        let change = match &current {
-            Some(current) if current.same(&value) => continue,
-            Some(_) => Edit::Set {
-                at,
+    let mut missing: Vec<Missing> = Vec::new();
+    for edit in wanted {
+        let standing = standing(item, &edit.path);
+        let change = match (standing.rest.is_empty(), &edit.value) {
+            (true, Some(value)) if standing.node.value.same(value) => continue,
+            (false, None) => continue,
+            (true, Some(value)) => Some(Edit::Set {
+                at: below_item(index, standing.path),
                 value: value.clone(),
-            },
-            None => Edit::Insert {
-                map: below_item(index, &IMAGE),
-                key: entry.key.to_string(),
-                value: value.clone(),
-                position: Position::Last,
-            },
+            }),
+            (true, None) => Some(Edit::Remove {
+                at: below_item(index, standing.path),
+            }),
+            (false, Some(_)) => {
+                remember(&mut missing, standing, edit, changes.len());
+                None
+            }
         };
-        let field = Field {
-            path,
-            current,
-            proposed: Some(value),
-        };
-        let edit = Some(change);
-        changes.push(Change { field, edit });
+        let current = (change.is_some()).then(|| standing_value(item, &edit.path));
+        changes.push(Change {
+            field: Field {
+                path: edit.to_string(),
+                current: current.flatten(),
+                proposed: edit.value.clone(),
+            },
+            edit: change,
+        });
     }
-    for key in fields(provider) {
-        if let (Some(node), None) = (image.get(&key), wanted.get(&key)) {
-            let (path, at) = at(&key);
-            let field = Field {
-                path,
-                current: Some(node.value.clone()),
-                proposed: None,
-            };
-            let edit = Some(Edit::Remove { at });
-            changes.push(Change { field, edit });
+    for missing in missing {
+        let at = missing.change;
+        changes[at].edit = Some(missing.edit(index)?);
+    }
+    Ok(changes)
+}
+
+/// How far the way to a field leads into an object.
+struct Standing<'a> {
+    path: Vec<Step>,
+    node: &'a Node,
+    rest: &'a [providers::Step],
+}
+
+fn standing<'a>(item: &'a Node, path: &'a [providers::Step]) -> Standing<'a> {
+    let mut standing = Standing {
+        path: Vec::new(),
+        node: item,
+        rest: path,
+    };
+    while let Some((step, rest)) = standing.rest.split_first() {
+        let Some((at, node)) = below(standing.node, step) else {
+            break;
+        };
+        standing.path.push(at);
+        (standing.node, standing.rest) = (node, rest);
+    }
+    standing
+}
+
+fn standing_value(item: &Node, path: &[providers::Step]) -> Option<Value> {
+    let standing = standing(item, path);
+    standing
+        .rest
+        .is_empty()
+        .then(|| standing.node.value.clone())
+}
+
+fn below<'a>(node: &'a Node, step: &providers::Step) -> Option<(Step, &'a Node)> {
+    match step {
+        providers::Step::Key(key) => {
+            let node = node.value.as_map()?.get(key)?;
+            Some((Step::from(*key), node))
+        }
+        step => {
+            let items = node.value.as_list()?;
+            let index = items.iter().position(|item| step.means(item))?;
+            Some((Step::from(index), &items[index]))
         }
     }
-    changes
 }
 
-/// A template that has no image gets a whole one.
-fn with_image(item: &Node, index: usize, wanted: Map) -> Vec<Change> {
-    let depth = (0..IMAGE.len()).find(|depth| {
-        let node = item.at(&IMAGE[..=*depth]);
-        node.is_none_or(|node| node.value.as_map().is_none())
-    });
-    let depth = depth.unwrap_or(IMAGE.len() - 1);
-    let value = IMAGE[depth + 1..]
-        .iter()
-        .rev()
-        .fold(wanted.clone(), |inner, key| {
-            Map::from_iter([Entry::computed(*key, inner)])
-        });
-    let is_there = item.at(&IMAGE[..=depth]).is_some();
-    let whole = match is_there {
-        true => Edit::Set {
-            at: below_item(index, &IMAGE[..=depth]),
-            value: value.into(),
-        },
-        false => Edit::Insert {
-            map: below_item(index, &IMAGE[..depth]),
-            key: IMAGE[depth].to_owned(),
-            value: value.into(),
-            position: Position::Last,
-        },
-    };
-    let mut whole = Some(whole);
-    let change = |entry: &Entry| Change {
-        field: Field {
-            path: format!("{}.{}", IMAGE.join("."), entry.key),
-            current: None,
-            proposed: Some(entry.node.value.clone()),
-        },
-        edit: whole.take(),
-    };
-    wanted.iter().map(change).collect()
+/// Fields below one map that is not there yet: they come in together.
+struct Missing {
+    /// What is there.
+    path: Vec<Step>,
+    is_map: bool,
+    /// What is not, from there on.
+    fields: Vec<providers::Edit>,
+    /// The first of the changes.
+    change: usize,
 }
 
-/// Every field of an image that the provider writes, in any version.
-fn fields(provider: &dyn Provider) -> Vec<String> {
-    let word = || Some(Arc::from("x"));
-    let full = Stamp {
-        key: word(),
-        url: "https://x/x".into(),
-        format: word(),
-        checksum: word(),
-        checksum_type: word(),
+fn remember(
+    missing: &mut Vec<Missing>,
+    standing: Standing<'_>,
+    edit: &providers::Edit,
+    change: usize,
+) {
+    let is_map = standing.node.value.as_map().is_some();
+    let field = providers::Edit {
+        path: standing.rest.to_vec(),
+        value: edit.value.clone(),
     };
-    let versions = provider.versions().iter();
-    let all = versions.flat_map(|version| {
-        let fields = provider.image_fields(&full, version);
-        fields
-            .iter()
-            .map(|entry| entry.key.to_string())
-            .collect::<Vec<_>>()
-    });
-    let mut all: Vec<String> = all.collect();
-    all.sort();
-    all.dedup();
-    all
+    let joins = |known: &&mut Missing| {
+        known.path == standing.path && (!is_map || known.fields[0].path[0] == field.path[0])
+    };
+    match missing.iter_mut().find(joins) {
+        Some(known) => known.fields.push(field),
+        None => missing.push(Missing {
+            path: standing.path,
+            is_map,
+            fields: vec![field],
+            change,
+        }),
+    }
+}
+
+impl Missing {
+    fn edit(self, index: usize) -> Result<Edit, String> {
+        let made = edited(Map::default(), &self.fields)?;
+        let at = below_item(index, self.path);
+        let entry = made.iter().next().filter(|_| self.is_map);
+        Ok(match entry {
+            Some(entry) => Edit::Insert {
+                map: at,
+                key: entry.key.to_string(),
+                value: entry.node.value.clone(),
+                position: Position::Last,
+            },
+            None => Edit::Set {
+                at,
+                value: made.into(),
+            },
+        })
+    }
 }

@@ -179,7 +179,7 @@ fn with_items(
     for (index, item) in list.items.iter().enumerate() {
         let identity = ItemReference::of(item);
         let same = items.iter().position(|new| new.identity == identity);
-        let at = below_item(index, &[]);
+        let at = below_item(index, []);
         match same.filter(|same| !placed[*same]) {
             Some(same) => {
                 placed[same] = true;
@@ -260,7 +260,7 @@ fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
         let number = word.and_then(|word| word.strip_prefix(PLACEHOLDER)?.parse().ok());
         if let Some(item) = number.and_then(|number: usize| items.get(number)) {
             edits.push(Edit::Set {
-                at: below_item(index, &[]),
+                at: below_item(index, []),
                 value: item.node.value.clone(),
             });
         }

@@ -62,12 +62,9 @@ fn usage(message: &str) -> Error {
 }
 
 /// The place of something below an item.
-pub(super) fn below_item(index: usize, path: &[&str]) -> Target {
+pub(super) fn below_item(index: usize, path: impl IntoIterator<Item = Step>) -> Target {
     let start = [Step::from("items"), Step::from(index)];
-    let steps = start
-        .into_iter()
-        .chain(path.iter().map(|key| Step::from(*key)));
-    Target::Path(0, steps.collect())
+    Target::Path(0, start.into_iter().chain(path).collect())
 }
 
 /// What stands in the list for the results until their text is put there.

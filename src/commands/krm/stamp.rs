@@ -8,12 +8,12 @@ use crate::error::Error;
 use crate::model::engine::Engine;
 use crate::model::policy::Date;
 use crate::model::value::Node;
-use crate::providers::{PROVIDERS, Provider};
+use crate::providers::{Kind, PROVIDERS, Provider};
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::yaml::edit::{Edit, edit};
 
-use super::change::{changes, problems};
+use super::change::{changes, wanted};
 use super::choice::{Choice, Project};
 use super::config::Config;
 use super::findings;
@@ -116,14 +116,8 @@ fn stamped(
         shared: None,
     };
     for (index, item) in list.items.iter().enumerate() {
-        if let Some((provider, version)) = provider(item) {
-            one(
-                &mut project,
-                item,
-                index,
-                (provider, &version),
-                &mut stamped,
-            )?;
+        if let Some(template) = template(item) {
+            one(&mut project, item, index, &template, &mut stamped)?;
         }
     }
     for (_, cluster) in project.clusters {
@@ -132,21 +126,27 @@ fn stamped(
     Ok((stamped, workspace))
 }
 
-/// Whose machine template an item is, and in which API version.
-fn provider(item: &Node) -> Option<(&'static dyn Provider, String)> {
+/// Whose machine template an item is, of which kind, and in which API version.
+type Template = (&'static dyn Provider, &'static Kind, String);
+
+/// The template that an item is, in a version that is known or not. Machines and hosts are made from templates, or are not
+/// metalmark's to choose an image for.
+fn template(item: &Node) -> Option<Template> {
     let identity = ItemReference::of(item);
     let (group, version) = identity.api_version.split_once('/')?;
-    let mut providers = PROVIDERS.iter().copied();
-    let provider =
-        providers.find(|known| known.kind() == identity.kind && known.group() == group)?;
-    Some((provider, version.to_owned()))
+    let of_provider = |provider: &'static dyn Provider| {
+        let mut kinds = provider.kinds().iter().filter(|kind| kind.is_template());
+        let kind = kinds.find(|known| known.kind == identity.kind && known.group == group)?;
+        Some((provider, kind, version.to_owned()))
+    };
+    PROVIDERS.iter().copied().find_map(of_provider)
 }
 
 fn one(
     project: &mut Project<'_>,
     item: &Node,
     index: usize,
-    (provider, version): (&dyn Provider, &str),
+    (provider, kind, version): &Template,
     stamped: &mut Stamped,
 ) -> Result<(), Error> {
     let about = |mut result: FunctionResult| {
@@ -154,9 +154,9 @@ fn one(
         result.file = file(item);
         result
     };
-    if !provider.versions().contains(&version) {
-        let known = provider.versions().join(", ");
-        let message = format!("{} is known in {known}, not in {version}", provider.kind());
+    if !kind.versions.contains(&version.as_str()) {
+        let known = kind.versions.join(", ");
+        let message = format!("{} is known in {known}, not in {version}", kind.kind);
         let fault = FunctionResult::new(Severity::Error, message);
         stamped.results.push(about(fault));
         return Ok(());
@@ -169,15 +169,20 @@ fn one(
             return Ok(());
         }
     };
-    let problems = problems(&stamp, provider, version);
-    if !problems.is_empty() {
-        let faults = problems.into_iter();
-        let faults = faults.map(|problem| about(FunctionResult::new(Severity::Error, problem)));
-        stamped.results.extend(faults);
-        return Ok(());
-    }
+    let wanted = wanted(&stamp, *provider, (kind, version));
+    let changes =
+        wanted.and_then(|wanted| changes(item, index, &wanted).map_err(|problem| vec![problem]));
+    let changes = match changes {
+        Ok(changes) => changes,
+        Err(problems) => {
+            let faults = problems.into_iter();
+            let faults = faults.map(|problem| about(FunctionResult::new(Severity::Error, problem)));
+            stamped.results.extend(faults);
+            return Ok(());
+        }
+    };
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
-    for change in changes(item, index, &stamp, (provider, version)) {
+    for change in changes {
         let message = match &change.field.proposed {
             Some(_) => format!("`{}` is stamped for image `{key}`", change.field.path),
             None => format!("`{}` goes: image `{key}` has none", change.field.path),
