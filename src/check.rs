@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
 use crate::model::workspace::{ClusterView, Settings};
-use crate::rules::{ClusterInput, RULES, Rule, WorkspaceInput};
+use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, WorkspaceInput};
 
 /// What checking one cluster, or the workspace, came to.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +63,15 @@ pub fn workspace(
         checked.judge(finding, policy, today);
     }
     checked
+}
+
+/// Checks what a change does to a cluster that is on both sides of it.
+pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(&settings.policy) {
+        rule.change(input, &mut |finding| found.push(finding));
+    }
+    found
 }
 
 /// Judges findings of stages behind this one, such as a target's.
@@ -128,6 +137,8 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
                 .at(waiver.spot.clone(), "no longer accepts anything")
                 .help("mend what it covered and remove it, or decide anew and move `until`"),
                 _ if used.contains(&index) => return None,
+                // A change is over when it is merged; its waiver may stay.
+                _ if crate::rules::rule(rule).is_some_and(Rule::is_of_change) => return None,
                 _ => Finding::new(
                     "waiver-unused",
                     format!("the waiver of `{rule}` for `{text}` accepts nothing"),
@@ -191,6 +202,7 @@ mod tests {
             sources: &Sources::default(),
             settings,
             facts_given: true,
+            lock: None,
         };
         workspace(&input, Vec::new(), used, today)
     }

@@ -23,6 +23,12 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// Git could not tell what was asked.
+    #[error("{message}")]
+    Git {
+        /// What is wrong and what to do.
+        message: String,
+    },
     /// Another run holds the output folder, or changed it between this run's plan and its writing.
     #[error(
         "another run is writing to `{}`: wait for it to end, then run again",

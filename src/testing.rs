@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, Selection};
 use crate::model::place::{FileId, Located, Place, Source, Sources};
 use crate::model::policy::{Date, Policy};
@@ -80,6 +81,7 @@ impl Given {
             artifact: key.into(),
             place,
             uri: Some(Located::new(format!("oci://r/{key}:1").into(), place)),
+            digest: None,
             facts: known,
             enabled: None,
             built: true,
@@ -258,6 +260,7 @@ pub(crate) fn settings() -> Settings {
         outputs: Vec::new(),
         policy: Policy::default(),
         matching: Matching::Normalised,
+        locking: Locking::Loose,
     }
 }
 
@@ -273,6 +276,7 @@ fn empty_view() -> ClusterView {
         selections: Vec::new(),
         registries: Arc::default(),
         served: Vec::new(),
+        lock: None,
         sources: Sources::default(),
         findings: Vec::new(),
     }

@@ -317,8 +317,8 @@ fn a_value_of_a_secrets_file_is_never_printed() {
         ("metalmark.yaml", project.as_str()),
         ("clusters/paris/secrets.yaml", secrets),
     ];
-    for line in ["check", "check --output json"] {
-        let screen = screen(&files, line, 1);
+    for report in metalmark::report::REPORTS {
+        let screen = screen(&files, &format!("check --output {}", report.name()), 1);
         assert!(!screen.contains("hunter2"), "{screen}");
         assert!(screen.contains("clusters/paris/secrets.yaml"), "{screen}");
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// A program from `METALMARK_<NAME>` or the search path. Where it is missing, says so; fails if `METALMARK_REQUIRE` names it.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    let variable = format!("METALMARK_{}", name.to_uppercase());
+    let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
     let named = std::env::var_os(variable).map(PathBuf::from);
     let found = named.or_else(|| {
         let path = std::env::var_os("PATH")?;

@@ -60,6 +60,35 @@ fn the_table_of_providers_lists_every_provider() {
 }
 
 #[test]
+fn the_table_of_reports_lists_every_format() {
+    let reports: Vec<&str> = metalmark::report::REPORTS
+        .iter()
+        .map(|report| report.name())
+        .collect();
+    assert_eq!(column("reports"), reports);
+}
+
+#[test]
+fn the_table_of_hosts_lists_every_hosts_page() {
+    let mut pages: Vec<String> = fs::read_dir(repository().join("docs/hosts"))
+        .expect("docs/hosts")
+        .map(|entry| {
+            entry
+                .expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    pages.sort();
+    let links = pages.iter().map(|page| {
+        let name = page.strip_suffix(".md").expect("a page");
+        format!("[{name}](docs/hosts/{page})")
+    });
+    assert_eq!(column("hosts"), links.collect::<Vec<_>>());
+}
+
+#[test]
 fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("Cargo.toml");
     let section = manifest

@@ -3,16 +3,17 @@
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::read::{self, Request};
+use crate::report::Changes;
 
-use super::{Format, Terminal, Verdict, fix, fleet};
+use super::{Reporting, Terminal, Verdict, fix, fleet, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// Make the edits that findings are sure of, then check again.
     pub fix: bool,
-    /// The format of the findings.
-    pub format: Format,
+    /// How the findings are told.
+    pub reporting: Reporting,
     /// The day that waivers are held against.
     pub today: Date,
 }
@@ -34,9 +35,15 @@ pub fn check(
         let tools = fleet::tools(&mut workspace, options.today)?;
         survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
     }
-    terminal
-        .out
-        .findings(&survey.judged, workspace.clusters.len(), options.format)?;
+    let reporting = options.reporting.within(request.directory.as_ref());
+    reporting.save(&survey.judged, &workspace, Changes::None)?;
+    let findings = reporting::findings(
+        &survey.judged,
+        &workspace,
+        Changes::None,
+        terminal.out.colour,
+    );
+    reporting.output.findings(&findings, &mut terminal.out)?;
     Ok(if survey.has_errors() {
         Verdict::Findings
     } else {

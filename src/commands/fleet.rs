@@ -12,6 +12,7 @@ use crate::evaluate::TemplateCache;
 use crate::model::catalogue::Catalogue;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
+use crate::model::lock::Lock;
 use crate::model::matching::{Outcome, PatternCache};
 use crate::model::place::Sources;
 use crate::model::policy::Date;
@@ -35,6 +36,24 @@ pub(super) struct Tools {
     pub(super) today: Date,
 }
 
+impl Tools {
+    /// Expressions, each parsed once.
+    pub(super) fn templates(&self) -> &TemplateCache {
+        &self.templates
+    }
+
+    /// The lock; empty where there is none.
+    pub(super) fn lock(&self) -> &Lock {
+        static NONE: Lock = Lock::EMPTY;
+        self.catalogues.facts().lock.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The files that the lock's places point into.
+    pub(super) fn lock_sources(&self) -> Sources {
+        Sources::default().with_facts(&self.catalogues.facts().files)
+    }
+}
+
 /// What a survey keeps of each cluster, and what all of them came to.
 pub(super) struct Survey<T> {
     /// What the caller made of each cluster, in the workspace's order.
@@ -55,6 +74,16 @@ impl<T> Survey<T> {
             .any(|judged| judged.level == Level::Error)
     }
 
+    /// The survey with nothing kept of each cluster.
+    pub(super) fn without_results(self) -> Survey<()> {
+        Survey {
+            results: Vec::new(),
+            faulty: self.faulty,
+            served: self.served,
+            judged: self.judged,
+        }
+    }
+
     /// Adds what was found behind the rules.
     pub(super) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
         let checked = check::findings(found, &workspace.settings, today);
@@ -72,7 +101,11 @@ struct Part<T> {
 
 /// Opens the image sources; what is wrong in them joins the workspace's findings.
 pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
-    let (facts, found) = sources::facts(&workspace.settings.root, &workspace.facts)?;
+    let (facts, found) = sources::facts(
+        &workspace.settings.root,
+        &*workspace.files,
+        &workspace.facts,
+    )?;
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Ok(Tools {
@@ -124,6 +157,30 @@ pub(super) fn survey<T: Send>(
     tools: &Tools,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Survey<T>, Error> {
+    let parts = parts(workspace, tools, &workspace.clusters, keep)?;
+    conclude(workspace, tools, parts)
+}
+
+/// One cluster through the stages, as [`survey`] takes all of them. Nothing is said of what only the whole fleet can tell, such
+/// as an image that nobody uses.
+pub(super) fn survey_one<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Survey<T>, Error> {
+    let parts = parts(workspace, tools, std::slice::from_ref(entry), keep)?;
+    let (mut survey, ..) = gather(parts);
+    survey.add(workspace.findings.clone(), workspace, tools.today);
+    Ok(survey)
+}
+
+fn parts<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entries: &[ClusterEntry],
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Vec<Part<T>>, Error> {
     let part = |entry: &ClusterEntry| -> Result<Part<T>, Error> {
         let view = view(workspace, tools, entry)?;
         let mut checked = check::cluster(&view, &workspace.settings, tools.today);
@@ -138,20 +195,11 @@ pub(super) fn survey<T: Send>(
             result,
         })
     };
-    let parts = workspace
-        .clusters
-        .par_iter()
-        .map(part)
-        .collect::<Result<Vec<_>, Error>>()?;
-    conclude(workspace, tools, parts)
+    entries.par_iter().map(part).collect()
 }
 
-/// What the clusters come to together.
-fn conclude<T>(
-    workspace: &Workspace,
-    tools: &Tools,
-    parts: Vec<Part<T>>,
-) -> Result<Survey<T>, Error> {
+/// The clusters' parts put together: the survey, what each uses, and the waivers that accepted something.
+fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>) {
     let mut survey = Survey {
         results: Vec::new(),
         faulty: BTreeSet::new(),
@@ -171,6 +219,17 @@ fn conclude<T>(
         }
         all.push(part.uses);
     }
+    survey.served = Arc::new(images);
+    (survey, all, used)
+}
+
+/// What the clusters come to together.
+fn conclude<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    parts: Vec<Part<T>>,
+) -> Result<Survey<T>, Error> {
+    let (mut survey, all, used) = gather(parts);
     let shared = shared(workspace, tools)?;
     let input = WorkspaceInput {
         uses: &all,
@@ -178,10 +237,10 @@ fn conclude<T>(
         sources: &shared.sources,
         settings: &workspace.settings,
         facts_given: !workspace.facts.is_empty(),
+        lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
     survey.judged.extend(whole.findings);
-    survey.served = Arc::new(images);
     Ok(survey)
 }
 
@@ -209,6 +268,11 @@ fn uses(view: &ClusterView) -> ImageUse {
         cluster: Arc::clone(&view.cluster.name),
         pools: chosen.collect(),
         served: view.served.clone(),
+        locked: view
+            .images
+            .values()
+            .filter_map(|image| Some(image.digest.as_ref()?.place.start))
+            .collect(),
     }
 }
 

@@ -1,26 +1,39 @@
 //! The commands: which stages each one calls, in which order.
 
 mod check;
+pub mod cmp;
 mod explain;
 mod fix;
 mod fleet;
 mod images;
+mod impact;
+mod lock;
 mod outputs;
 mod render;
+mod rendered;
+mod reporting;
+mod stores;
 mod table;
 mod terminal;
 mod update;
 mod values;
+mod verify;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
+pub use impact::{ImpactFormat, ImpactOptions, impact};
+pub use lock::{LockMode, LockOptions, lock};
 pub use render::{RenderMode, RenderOptions, render};
+pub use reporting::{ReportFile, Reporting};
 pub use terminal::{Stream, Terminal};
 pub use update::{OfferSource, UpdateOptions, update};
 pub use values::{Show, Stage, ValuesOptions, values};
+pub use verify::{VerifyOptions, verify};
 
-/// The format of what a command prints.
+use crate::report::{self, REPORTS, Report};
+
+/// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
@@ -30,12 +43,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The report of that format.
-    fn name(self) -> &'static str {
-        match self {
+    /// The report that tells findings beside such an answer.
+    pub fn report(self) -> &'static dyn Report {
+        let name = match self {
             Self::Human => "human",
             Self::Json => "json",
-        }
+        };
+        report::by_name(name).unwrap_or(REPORTS[0])
     }
 }
 
@@ -46,7 +60,7 @@ pub enum Verdict {
     Clean,
     /// Findings at error level.
     Findings,
-    /// `--check`, and the tree is not what would be rendered.
+    /// `--check`, and the tree is not what would be rendered; or `--fail-on-change`, and it was not.
     Drift,
 }
 

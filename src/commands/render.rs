@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::check::Checked;
 use crate::error::Error;
 use crate::model::finding::Finding;
-use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
+use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
-use crate::report;
+use crate::report::Changes;
 use crate::write::{self, Foreign, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
-use super::{Format, Terminal, Verdict};
+use super::rendered::{self, EMPTY, Faulty, Part};
+use super::reporting::{self, Reporting};
+use super::{Terminal, Verdict};
 
 /// What `render` was asked for.
 #[derive(Clone, Debug)]
@@ -30,8 +30,10 @@ pub struct RenderOptions {
     pub keep_going: bool,
     /// Allow a render that yields nothing.
     pub allow_empty: bool,
-    /// The format of findings and changes.
-    pub format: Format,
+    /// A tree that had to be changed is no clean run.
+    pub fail_on_change: bool,
+    /// How findings and changes are told.
+    pub reporting: Reporting,
     /// The day that waivers are held against.
     pub today: Date,
 }
@@ -62,6 +64,13 @@ pub fn render(
             message: NO_OUTPUT.to_owned(),
         });
     }
+    let options = &RenderOptions {
+        reporting: options.reporting.within(request.directory.as_ref()),
+        ..options.clone()
+    };
+    if options.mode == RenderMode::Stdout {
+        return print(&mut workspace, options, terminal);
+    }
     let tools = fleet::tools(&mut workspace, options.today)?;
     let (settings, templates) = (
         workspace.settings.clone(),
@@ -73,44 +82,33 @@ pub fn render(
         found.push(finding)
     });
     workspace.findings.extend(found);
-    match options.mode {
-        RenderMode::Stdout => print(&workspace, &tools, &renderer, options, terminal),
-        RenderMode::Write | RenderMode::Check => {
-            plan(&workspace, &tools, &renderer, options, terminal)
-        }
-    }
+    plan(&workspace, &tools, &renderer, options, terminal)
 }
 
 const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
      help: add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
 
-const EMPTY: &str = "the render yields no file, and a GitOps engine that prunes would delete everything\n\
-     help: check `clusters`, or type --allow-empty if that is what you want";
-
 /// Everything as one stream, clusters in order, then what they share.
 fn print(
-    workspace: &Workspace,
-    tools: &fleet::Tools,
-    renderer: &Renderer<'_>,
+    workspace: &mut Workspace,
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        Ok(rendered(renderer, view, checked))
-    })?;
-    let shared = shared_files(workspace, renderer, &mut survey, options);
-    let verdict = report(workspace, &survey, options, terminal)?;
-    if may_write(&survey, options) {
-        let files: Vec<&ManifestFile> = survey.results.iter().flatten().chain(&shared).collect();
-        refuse_empty(files.is_empty(), options)?;
-        for file in files {
-            write!(
-                terminal.out,
-                "---\n# {}\n{}",
-                file.path,
-                file.text.strip_prefix("---\n").unwrap_or(&file.text)
-            )?;
-        }
+    let faulty = match options.keep_going {
+        true => Faulty::KeepGoing,
+        false => Faulty::StopAll,
+    };
+    let rendered = rendered::rendered(workspace, options.today, Part::Whole, faulty)?;
+    let verdict = report(
+        workspace,
+        &rendered.survey,
+        Changes::None,
+        options,
+        terminal,
+    )?;
+    if may_write(&rendered.survey, options) {
+        refuse_empty(rendered.files.is_empty(), options)?;
+        rendered.print(terminal)?;
     }
     Ok(verdict)
 }
@@ -133,10 +131,14 @@ fn plan(
     };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let (files, found) = rendered(renderer, view, checked);
+        let (files, found) = rendered::of_cluster(renderer, view, checked);
         Ok((outputs.compare(files)?, found))
     })?;
-    let shared = shared_files(workspace, renderer, &mut survey, options);
+    // While an error stands, what is shared would speak for clusters that are not written.
+    let shared = match may_write(&survey, options) {
+        true => rendered::shared(workspace, renderer, &mut survey, tools),
+        false => Vec::new(),
+    };
     let mut parts = std::mem::take(&mut survey.results);
     parts.push(outputs.compare(shared)?);
     let mut changes = outputs.finish(parts, &keeps(workspace, &survey, options))?;
@@ -145,32 +147,65 @@ fn plan(
         .flat_map(|changes| std::mem::take(&mut changes.findings))
         .collect();
     survey.add(refused, workspace, options.today);
-    let verdict = report(workspace, &survey, options, terminal)?;
+    let told = match options.mode {
+        _ if !may_write(&survey, options) => Changes::None,
+        RenderMode::Check => Changes::Drift(&changes),
+        RenderMode::Write | RenderMode::Stdout => Changes::Written(&changes),
+    };
+    let verdict = report(workspace, &survey, told, options, terminal)?;
     if !may_write(&survey, options) {
         return Ok(verdict);
     }
     refuse_empty(changes.iter().all(ChangeSet::is_empty), options)?;
-    carry_out(&changes, options, terminal)?;
-    let drift = options.mode == RenderMode::Check && changes.iter().any(ChangeSet::drift);
-    Ok(if drift && verdict == Verdict::Clean {
-        Verdict::Drift
-    } else {
-        verdict
-    })
+    if options.mode == RenderMode::Write {
+        changes.iter().try_for_each(write::apply)?;
+    }
+    if let Some(list) = options.reporting.output.changes() {
+        list(&told, terminal.out.colour, &mut terminal.out)?;
+    }
+    if verdict == Verdict::Clean && changes.iter().any(ChangeSet::drift) {
+        return drift(&changes, options, terminal);
+    }
+    Ok(verdict)
 }
 
-/// The files of a cluster that is clean, and what was found in making them.
-fn rendered(
-    renderer: &Renderer<'_>,
-    view: &ClusterView,
-    checked: &Checked,
-) -> (Vec<ManifestFile>, Vec<Finding>) {
-    let mut found = Vec::new();
-    let files = match checked.has_errors() {
-        true => Vec::new(),
-        false => renderer.cluster(view, &mut |finding| found.push(finding)),
-    };
-    (files, found)
+/// What a tree comes to that is not, or was not, what is rendered.
+fn drift(
+    changes: &[ChangeSet],
+    options: &RenderOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    match options.mode {
+        RenderMode::Check => return Ok(Verdict::Drift),
+        RenderMode::Write if options.fail_on_change => {}
+        RenderMode::Write | RenderMode::Stdout => return Ok(Verdict::Clean),
+    }
+    let folders = changes
+        .iter()
+        .filter(|changes| changes.drift())
+        .map(|changes| {
+            let folder = changes.root.strip_prefix(".").unwrap_or(&changes.root);
+            match folder.to_string_lossy() {
+                empty if empty.is_empty() => ".".to_owned(),
+                folder => pasted(folder.trim_end_matches('/')),
+            }
+        });
+    let folders: Vec<String> = folders.collect();
+    writeln!(
+        terminal.err,
+        "rendered files have changed: `git add --all -- {}`, then run this again",
+        folders.join(" ")
+    )?;
+    Ok(Verdict::Drift)
+}
+
+/// A path as a shell takes it.
+fn pasted(path: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/+@%,:=".contains(letter);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 /// A GitOps engine would delete everything.
@@ -180,49 +215,6 @@ fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
         return Err(Error::Usage { message });
     }
     Ok(())
-}
-
-/// Writes the changes, or shows them.
-fn carry_out(
-    changes: &[ChangeSet],
-    options: &RenderOptions,
-    terminal: &mut Terminal,
-) -> Result<(), Error> {
-    for changes in changes {
-        if options.mode == RenderMode::Write {
-            write::apply(changes)?;
-        } else if options.format == Format::Human {
-            report::diff(changes, terminal.out.colour, &mut terminal.out)?;
-        }
-    }
-    match options.format {
-        Format::Human => report::changes(changes, &mut terminal.out)?,
-        Format::Json => report::changes_json(changes, &mut terminal.out)?,
-    }
-    Ok(())
-}
-
-/// What all clusters share; nothing while an error stands, for it would speak for clusters that are not written.
-fn shared_files<T>(
-    workspace: &Workspace,
-    renderer: &Renderer<'_>,
-    survey: &mut Survey<T>,
-    options: &RenderOptions,
-) -> Vec<ManifestFile> {
-    if !may_write(survey, options) {
-        return Vec::new();
-    }
-    let clean = |name: &Arc<str>| !survey.faulty.contains(name);
-    let names: Vec<Arc<str>> = workspace
-        .clusters
-        .iter()
-        .map(|entry| Arc::clone(&entry.name))
-        .filter(clean)
-        .collect();
-    let mut found = Vec::new();
-    let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
-    survey.add(found, workspace, options.today);
-    files
 }
 
 fn may_write<T>(survey: &Survey<T>, options: &RenderOptions) -> bool {
@@ -244,17 +236,24 @@ fn keeps<T>(workspace: &Workspace, survey: &Survey<T>, options: &RenderOptions) 
     Keeps::These(owners.collect::<BTreeSet<_>>())
 }
 
-/// Findings beside a result go to stderr.
+/// Writes the reports. Findings beside a result go to stderr; a format that holds both in one document is the result.
 fn report<T>(
     workspace: &Workspace,
     survey: &Survey<T>,
+    changes: Changes<'_>,
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    if !survey.judged.is_empty() {
-        terminal
-            .err
-            .findings(&survey.judged, workspace.clusters.len(), options.format)?;
+    let (judged, reporting) = (&survey.judged, &options.reporting);
+    reporting.save(judged, workspace, changes)?;
+    let beside = reporting.output.changes().is_some() || options.mode == RenderMode::Stdout;
+    let stream = match beside {
+        true => &mut terminal.err,
+        false => &mut terminal.out,
+    };
+    if !beside || !judged.is_empty() {
+        let findings = reporting::findings(judged, workspace, changes, stream.colour);
+        reporting.output.findings(&findings, stream)?;
     }
     Ok(if survey.has_errors() {
         Verdict::Findings

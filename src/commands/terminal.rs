@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::model::finding::Judged;
-use crate::report::{self, Colour, Findings};
+use crate::report::{Colour, Findings};
 
 use super::Format;
 
@@ -36,10 +36,7 @@ impl Stream {
         format: Format,
     ) -> io::Result<()> {
         let findings = Findings::new(judged, checked, self.colour);
-        match report::by_name(format.name()) {
-            Some(report) => report.findings(&findings, &mut self.writer),
-            None => Ok(()),
-        }
+        format.report().findings(&findings, &mut self.writer)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::image::Facts;
 use super::place::{Located, Place};
 use super::workspace::Registry;
+use crate::oci::Digest;
 
 /// Everything that the values say of images.
 #[derive(Clone, Debug, Default)]
@@ -53,4 +54,6 @@ pub struct Described {
     pub place: Place,
     /// What is known, each fact with the source's origin.
     pub facts: Facts,
+    /// The digest that the image is locked to, where the source is the lock.
+    pub digest: Option<Located<Digest>>,
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::place::{Located, Place};
+use crate::oci::Digest;
 
 /// An image's key in `os_images`: what clusters name it by.
 pub type ImageKey = Arc<str>;
@@ -45,6 +46,34 @@ pub mod fact {
     pub const COMMIT_TAG: &str = "commit-tag";
     /// The OCI reference of the artifact.
     pub const URI: &str = "uri";
+    /// `amd64`, `arm64`.
+    pub const ARCH: &str = "arch";
+    /// `bios`, `efi` or `both`.
+    pub const FIRMWARE: &str = "firmware";
+    /// `stable`, `lts`, `stream`: which line of releases the operating system's is of.
+    pub const OS_CHANNEL: &str = "os-channel";
+    /// `metal`, `nocloud`, `powervs`: what the image is made to run on, where one builder makes several.
+    pub const PLATFORM: &str = "platform";
+    /// `immutable`, `gen2`, `core`: the builder's own word for what else tells its images apart.
+    pub const VARIANT: &str = "variant";
+    /// When the image was built, as its source writes it.
+    pub const BUILD_TIMESTAMP: &str = "build-timestamp";
+    /// The commit of the builder's recipe.
+    pub const COMMIT_ID: &str = "commit-id";
+    /// The builder: `image-builder`, `diskimage-builder`.
+    pub const BUILDER: &str = "builder";
+    /// Talos's schematic: the hex digest of what was asked for.
+    pub const SCHEMATIC: &str = "schematic";
+    /// The system extensions that the image is or holds, with commas between them.
+    pub const SYSEXTS: &str = "sysexts";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_SHA256: &str = "archive-sha256";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_SHA512: &str = "archive-sha512";
+    /// Hex digest of the file as it is served, where it is compressed.
+    pub const ARCHIVE_MD5: &str = "archive-md5";
+    /// What the facts about where the image lies start with: `locations.glance.name`.
+    pub const LOCATIONS: &str = "locations.";
 }
 
 /// Where a fact was learnt; the order is its strength, the strongest last.
@@ -155,6 +184,8 @@ pub struct Image {
     pub place: Place,
     /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (S9), or the entry's own `uri`.
     pub uri: Option<Located<Arc<str>>>,
+    /// The digest that the lock holds for its reference; none where it is not locked.
+    pub digest: Option<Located<Digest>>,
     /// What is known of it.
     pub facts: Facts,
     /// `enabled` or `default_enabled` on the entry, where written.

@@ -30,6 +30,18 @@ pub struct ManifestFile {
     pub owner: Arc<str>,
     /// What a finding about the file is about.
     pub subject: Subject,
+    /// What kind of documents it holds.
+    pub kind: FileKind,
+}
+
+/// What kind of documents a rendered file holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileKind {
+    /// Kubernetes objects: a cluster takes them as they are.
+    #[default]
+    Objects,
+    /// Values, a kustomization: something that a tool reads to make objects.
+    Input,
 }
 
 impl ManifestFile {
@@ -44,6 +56,7 @@ impl ManifestFile {
             text: text.into(),
             owner: owner.into(),
             subject: Subject::default(),
+            kind: FileKind::default(),
         }
     }
 }

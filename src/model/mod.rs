@@ -1,5 +1,6 @@
 //! The data that flows between the stages, and the laws of that data. Nothing here touches disk, network or environment.
 
+pub mod annotations;
 pub mod bytes;
 pub mod catalogue;
 pub mod checksum;
@@ -10,6 +11,7 @@ pub mod fix;
 pub mod image;
 pub mod integer;
 pub mod json;
+pub mod lock;
 pub mod manifest;
 pub mod matching;
 pub mod merge;
@@ -18,7 +20,9 @@ pub mod output_path;
 pub mod place;
 pub mod policy;
 pub mod proof;
+pub mod registries;
 pub mod selector;
+pub mod signing;
 pub mod storage;
 pub mod successor;
 pub mod suggest;

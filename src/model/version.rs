@@ -67,6 +67,17 @@ impl Version {
     pub fn minors_ahead_of(&self, other: &Self) -> Option<i64> {
         (self.major == other.major).then(|| i64::from(self.minor) - i64::from(other.minor))
     }
+
+    /// The minors that lie between the other, older version and this one, as `1.31`. At most as many as Kubernetes has had.
+    pub fn minors_passed_from(&self, other: &Self) -> Vec<String> {
+        const MOST: usize = 100;
+        let between = match self.minors_ahead_of(other) {
+            Some(ahead) if ahead > 1 => other.minor + 1..self.minor,
+            _ => 0..0,
+        };
+        let named = between.map(|minor| format!("{}.{minor}", self.major));
+        named.take(MOST).collect()
+    }
 }
 
 /// `1.31.8-rc.3+rke2r1`, without a leading `v`.
@@ -149,9 +160,9 @@ fn suffixes(rest: &str) -> Option<(Option<&str>, Option<&str>)> {
     (prerelease.is_none_or(is_word) && build.is_none_or(is_word)).then_some((prerelease, build))
 }
 
-/// `rke2r1`, `k3s1`: the builds that stand behind a dash as often as behind a plus (S23).
+/// `rke2r1`, `k3s1`, `k0s.0`: the builds that stand behind a dash as often as behind a plus (S23).
 fn is_distribution_build(text: &str) -> bool {
-    ["rke2r", "k3s"]
+    ["rke2r", "k3s", "k0s."]
         .iter()
         .filter_map(|distribution| text.strip_prefix(distribution))
         .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -238,6 +249,7 @@ mod tests {
             version("1.28.11-rc3-rke2r1")
         );
         assert_eq!(version("v1.32.0-k3s1"), version("v1.32.0+k3s1"));
+        assert_eq!(version("v1.33.1-k0s.0"), version("v1.33.1+k0s.0"));
     }
 
     #[test]

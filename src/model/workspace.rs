@@ -8,7 +8,8 @@ use super::catalogue::Catalogue;
 use super::cluster::Cluster;
 use super::finding::Finding;
 use super::image::{ImageKey, Images};
-use super::matching::{Matching, Selection};
+use super::lock::{Lock, Locking};
+use super::matching::{Matching, Outcome, Selection};
 use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
 
@@ -38,10 +39,20 @@ pub struct ClusterView {
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// The keys of the images that are served for this cluster, sorted.
     pub served: Vec<ImageKey>,
+    /// The lock, where there is one.
+    pub lock: Option<Arc<Lock>>,
     /// The files that its places point into.
     pub sources: Sources,
     /// What reading, evaluating and resolving found.
     pub findings: Vec<Finding>,
+}
+
+impl ClusterView {
+    /// Whether a pool boots an image, or it is served for this cluster.
+    pub fn is_used(&self, key: &ImageKey) -> bool {
+        let boots = |selection: &Selection| matches!(&selection.outcome, Outcome::Image(chosen) if chosen == key);
+        self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
+    }
 }
 
 /// An entry of `os_images_oci_registries` (S7).
@@ -70,6 +81,8 @@ pub struct Settings {
     pub policy: Policy,
     /// How selectors compare versions.
     pub matching: Matching,
+    /// Whether everything must be locked.
+    pub locking: Locking,
 }
 
 /// How image fields are written.

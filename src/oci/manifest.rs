@@ -18,7 +18,8 @@ pub struct Manifest {
     pub bytes: Vec<u8>,
     /// What they say.
     pub content: Content,
-    /// Where it was had, where that is not the registry of its reference: a mirror's reference, or a layout's folder.
+    /// Where it was had, where that is not the registry of its reference: a mirror's reference, or
+    /// `oci-layout:DIR`.
     pub mirror: Option<String>,
 }
 

@@ -5,11 +5,13 @@
 //!
 //! Source: OCI image-spec and distribution-spec 1.1, <https://github.com/opencontainers/distribution-spec/blob/main/spec.md>.
 
+mod choose;
 mod digest;
 mod failure;
 mod manifest;
 mod reference;
 
+pub use choose::{Chosen, images};
 pub use digest::{Digest, DigestError};
 pub use failure::{Failure, FailureKind};
 pub use manifest::{Content, Descriptor, MANIFEST_LIMIT, Manifest, ManifestError};

@@ -87,8 +87,7 @@ fn with_state(
     templates: &TemplateCache,
     state: &State<'_>,
 ) -> Result<ClusterRead, Error> {
-    let root = &workspace.settings.root;
-    let own = workspace.shared.with(root, &entry.layers, state)?;
+    let own = workspace.shared.with(&entry.layers, state)?;
     let options = options(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::new(&own.values, &options, templates);

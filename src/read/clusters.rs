@@ -8,8 +8,9 @@ use std::sync::Arc;
 use globset::Glob;
 
 use crate::error::Error;
+use crate::files::{Disk, Files};
 
-use super::compose::{self, Disk};
+use super::compose;
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -27,28 +28,37 @@ pub struct ClusterEntry {
     pub management: Option<Arc<str>>,
 }
 
-/// The files below `root` that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
+/// The files that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
 /// stays within a folder, `**` does not.
 ///
 /// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
-pub(super) fn matches(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     if let Err(error) = Glob::new(pattern) {
         return Err(Error::Usage {
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
         });
     }
-    let (top, below, start) = match pattern.strip_prefix('/') {
-        Some(below) => (Path::new("/"), below, PathBuf::from("/")),
-        None => (root, pattern, PathBuf::new()),
-    };
-    let disk = Disk::new(top)?;
-    if pattern.ends_with('/') {
-        return compose::discover(&disk, below);
+    let folders = pattern.ends_with('/');
+    let seen = files.seen(Path::new(pattern));
+    let seen = seen.to_str().unwrap_or(pattern);
+    match seen.strip_prefix('/') {
+        None => matches_in(files, seen, folders),
+        Some(below) => {
+            let top = Path::new("/");
+            let found = matches_in(&Disk::new(top)?, below, folders)?;
+            Ok(found.into_iter().map(|path| top.join(path)).collect())
+        }
     }
-    let mut found = compose::matches(&disk, below)?;
-    found.retain(|file| top.join(file).is_file());
+}
+
+fn matches_in(files: &dyn Files, pattern: &str, folders: bool) -> Result<Vec<PathBuf>, Error> {
+    if folders {
+        return compose::discover(files, pattern);
+    }
+    let mut found = compose::matches(files, pattern)?;
+    found.retain(|file| files.is_file(file));
     found.sort();
-    Ok(found.into_iter().map(|file| start.join(file)).collect())
+    Ok(found)
 }
 
 /// The leading folders of a pattern that hold no wildcard.

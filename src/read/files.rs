@@ -1,28 +1,24 @@
 //! Reading one file of the workspace, and saying what is odd about it.
 
-use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{Place, Source, Sources, Spot};
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
 
-/// A values file below the root: its tree, added to `sources`, and what there is to say of it. A file that is no YAML reads
+/// A values file: its tree, added to `sources`, and what there is to say of it. A file that is no YAML reads
 /// as an empty map, with the finding that says where it breaks.
 pub(super) fn values(
-    root: &Path,
+    files: &dyn Files,
     file: &Path,
     engine: Engine,
     sources: &mut Sources,
 ) -> Result<(Node, Vec<Finding>), Error> {
-    let path = root.join(file);
-    let bytes = fs::read(&path).map_err(|cause| Error::Read {
-        path: path.clone(),
-        cause,
-    })?;
+    let bytes = files.named(file)?;
     let mut source = Source::new(display(file), "");
     source.secret = is_secret(file);
     let empty = || Node::computed(Value::empty_map());

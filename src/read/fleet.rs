@@ -1,10 +1,11 @@
 //! Which clusters the project has: what it names and what its patterns match, with legal names, each once.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::Spot;
 
@@ -16,7 +17,7 @@ use super::unknown::suggestion;
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
 pub(super) fn entries(
-    root: &Path,
+    tree: &dyn Files,
     file: &ProjectFile,
     flags: &[String],
     places: &Places<'_>,
@@ -37,7 +38,7 @@ pub(super) fn entries(
             _ => None,
         };
         let mut found = Vec::new();
-        match of_source(root, source, &mut found)? {
+        match of_source(tree, source, &mut found)? {
             Ok(()) => {}
             Err(finding) => findings.push(finding.at(spot.clone(), "")),
         }
@@ -52,7 +53,7 @@ pub(super) fn entries(
 
 /// The clusters of one entry, or what is wrong with it.
 fn of_source(
-    root: &Path,
+    tree: &dyn Files,
     source: &ClusterSource,
     entries: &mut Vec<ClusterEntry>,
 ) -> Result<Result<(), Finding>, Error> {
@@ -60,7 +61,7 @@ fn of_source(
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
         (None, Some(pattern)) => {
-            let files = clusters::matches(root, pattern)?;
+            let files = clusters::matches(tree, pattern)?;
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";

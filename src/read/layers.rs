@@ -1,21 +1,23 @@
 //! The values layers that all clusters share, parsed and merged once.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
-use super::compose::{self, Disk, MissingSource, RunTime};
+use super::compose::{self, MissingSource, RunTime};
 use super::files;
 use super::settings::PROJECT_FILE;
 
 /// The shared layers: the chart's own values, and the overrides above them.
 ///
 /// The two stay apart because a cluster's `null` removes a key of the chart and only overrides one of a layer (T2).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Shared {
     /// The first layer: the chart's own `values.yaml`.
     chart: Node,
@@ -29,14 +31,14 @@ pub struct Shared {
     sources: Sources,
     /// How folders that stand for a cluster's layers are composed.
     composing: compose::Options,
-    /// Where their files are.
-    disk: Disk,
+    /// Where all files are.
+    files: Arc<dyn Files>,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
 /// read once too: that of the first cluster's layers, `example`.
 pub(super) fn shared(
-    root: &Path,
+    tree: &Arc<dyn Files>,
     layers: &[PathBuf],
     example: &[PathBuf],
     mut composing: compose::Options,
@@ -47,7 +49,7 @@ pub(super) fn shared(
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
-        let (tree, found) = files::values(root, layer, engine, &mut sources)?;
+        let (tree, found) = files::values(&**tree, layer, engine, &mut sources)?;
         findings.extend(found);
         let kind = match index {
             0 => LayerKind::Chart,
@@ -66,9 +68,8 @@ pub(super) fn shared(
             .iter()
             .map(|conflict| clash(conflict, &sources)),
     );
-    let disk = Disk::new(root)?;
-    for layer in example.iter().filter(|layer| root.join(layer).is_dir()) {
-        compose::share(&disk, layer, &mut composing, &mut sources)?;
+    for layer in example.iter().filter(|layer| tree.is_folder(layer)) {
+        compose::share(&**tree, layer, &mut composing, &mut sources)?;
     }
     let shared = Shared {
         chart,
@@ -77,7 +78,7 @@ pub(super) fn shared(
         values: merged.tree,
         sources: sources.share(),
         composing,
-        disk,
+        files: Arc::clone(tree),
     };
     Ok((shared, findings))
 }
@@ -89,12 +90,7 @@ impl Shared {
     }
 
     /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
-    pub(super) fn with(
-        &self,
-        root: &Path,
-        layers: &[PathBuf],
-        run_time: &dyn RunTime,
-    ) -> Result<Own, Error> {
+    pub(super) fn with(&self, layers: &[PathBuf], run_time: &dyn RunTime) -> Result<Own, Error> {
         let mut own = Own {
             layers: self.layers.clone(),
             values: Node::computed(Value::empty_map()),
@@ -105,7 +101,7 @@ impl Shared {
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         for layer in layers {
-            for Layer { tree, kind } in self.composed(root, layer, run_time, &mut own)? {
+            for Layer { tree, kind } in self.composed(layer, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
@@ -132,14 +128,14 @@ impl Shared {
     /// layers that it composes.
     fn composed(
         &self,
-        root: &Path,
         path: &Path,
         run_time: &dyn RunTime,
         own: &mut Own,
     ) -> Result<Vec<Layer>, Error> {
-        if !root.join(path).is_dir() {
+        if !self.files.is_folder(path) {
             let before = own.sources.clone();
-            let (tree, found) = files::values(root, path, self.composing.engine, &mut own.sources)?;
+            let engine = self.composing.engine;
+            let (tree, found) = files::values(&*self.files, path, engine, &mut own.sources)?;
             if !is_manifest(&tree) {
                 own.findings.extend(found);
                 return Ok(vec![Layer {
@@ -151,7 +147,7 @@ impl Shared {
         }
         let options = &self.composing;
         let composed =
-            compose::cluster_with(&self.disk, path, options, run_time, &mut own.sources)?;
+            compose::cluster_with(&*self.files, path, options, run_time, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

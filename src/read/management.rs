@@ -5,7 +5,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
@@ -142,9 +141,8 @@ impl State<'_> {
         value: &str,
         is_secret: bool,
     ) -> Result<Option<Values>, Error> {
-        let root = &self.workspace.settings.root;
         let shared = &self.workspace.shared;
-        let own = shared.with(root, &management.layers, &Nothing::default())?;
+        let own = shared.with(&management.layers, &Nothing::default())?;
         let Some(raw) = own.values.at(&[value]) else {
             return Ok(None);
         };
@@ -168,10 +166,9 @@ impl State<'_> {
 
 /// The name of the cluster that is told nothing itself and has something to tell; none where there are several.
 fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
-    let root: &Path = &workspace.settings.root;
     let is_management = |entry: &&ClusterEntry| {
         let asks = Nothing::default();
-        let own = workspace.shared.with(root, &entry.layers, &asks);
+        let own = workspace.shared.with(&entry.layers, &asks);
         let tells = own.is_ok_and(|own| {
             let has = |object: &(&str, &str, &str)| own.values.at(&[object.2]).is_some();
             own.release.is_some() && OBJECTS.iter().any(has)

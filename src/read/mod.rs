@@ -4,13 +4,18 @@
 mod cluster;
 mod clusters;
 pub mod compose;
+mod confined;
 mod extract;
 mod files;
 mod fleet;
 mod layers;
+mod location;
 mod management;
+mod objects;
 mod project;
+mod repository;
 mod settings;
+mod signing;
 mod text;
 mod typed;
 mod unknown;
@@ -21,8 +26,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
 use crate::model::workspace::{ChecksumStyle, Settings};
@@ -31,10 +38,14 @@ use crate::schema::Schemas;
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
+pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
+pub use objects::objects;
+pub use repository::folder_in_repository;
+pub use signing::{ClusterKeys, key_text, signing_keys};
 pub use text::text;
 pub use typed::schema;
 pub use values::{ClusterValues, values};
-pub use workspace::workspace;
+pub use workspace::{workspace, workspace_in};
 
 /// What is asked for: where the project is, and the flags that stand for a project file or override it.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +75,8 @@ pub struct Flags {
     pub all_images: bool,
     /// `--matching`
     pub matching: Option<Matching>,
+    /// `--frozen`
+    pub locking: Locking,
     /// `--target`
     pub targets: Vec<String>,
     /// `--out`
@@ -72,6 +85,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
+    pub confined: Option<PathBuf>,
 }
 
 /// Everything that is read before the first cluster.
@@ -88,14 +103,20 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// What management clusters tell others at run time.
     management: management::Management,
-    /// The files with image facts, the strongest first, below the root.
+    /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
     pub facts: Vec<PathBuf>,
+    /// Where the lock is, or is to be written, below the root.
+    pub lock: PathBuf,
+    /// Where artifacts are had instead: layouts' folders, by prefix of `registry/repository`.
+    pub mirrors: BTreeMap<String, String>,
     /// The folder that `--out` names, where outputs then go; else they are below the root.
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
     pub templates: BTreeMap<String, Arc<Source>>,
     /// The CustomResourceDefinitions that rendered objects are held against.
     pub schemas: Option<Schemas>,
+    /// Where all of it is read from.
+    pub files: Arc<dyn Files>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

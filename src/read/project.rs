@@ -30,6 +30,9 @@ pub(super) struct ProjectFile {
     /// Where image facts come from and how image fields are written.
     #[serde(default)]
     pub images: ImageOptions,
+    /// Where artifacts are had.
+    #[serde(default)]
+    pub registries: RegistryOptions,
     /// How selectors compare Kubernetes versions.
     #[serde(default)]
     pub matching: Matching,
@@ -78,7 +81,9 @@ pub(super) struct ClusterSource {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ImageOptions {
-    /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first.
+    /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
+    /// annotations of the images in an OCI image layout; a name that ends with `.lock` for the lock, else `metalmark.lock`
+    /// where it exists.
     #[serde(default)]
     pub facts: Vec<String>,
     /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
@@ -90,6 +95,15 @@ pub(super) struct ImageOptions {
     /// Serve every image of the catalogue, whoever uses it.
     #[serde(default, rename = "serve-all")]
     pub serve_all: bool,
+}
+
+/// Where artifacts are had.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RegistryOptions {
+    /// Where artifacts are had instead, by prefix of `registry/repository`: `oci-layout:FOLDER`.
+    #[serde(default)]
+    pub mirrors: BTreeMap<String, String>,
 }
 
 /// How expressions see values that hold expressions themselves.

@@ -113,6 +113,7 @@ pub(super) fn settings(
         outputs: outputs(file, flags, places),
         policy: policy(&file.policy, places, &mut findings),
         matching: flags.matching.unwrap_or(file.matching),
+        locking: flags.locking,
     };
     (settings, findings)
 }

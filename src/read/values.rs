@@ -36,7 +36,6 @@ pub struct ClusterValues {
 /// # Errors
 /// A layer cannot be read.
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
-    let root = &workspace.settings.root;
     let templates = TemplateCache::default();
     let state = State {
         workspace,
@@ -45,7 +44,7 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
         depth: Depth::Whole,
         is_used: Cell::new(false),
     };
-    let own = workspace.shared.with(root, &entry.layers, &state)?;
+    let own = workspace.shared.with(&entry.layers, &state)?;
     let options = cluster::options(workspace, entry, &own);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
@@ -64,6 +63,11 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
 }
 
 impl ClusterValues {
+    /// What findings about the values are about.
+    pub(super) fn subject(&self) -> Subject {
+        self.subject.clone()
+    }
+
     /// What failed in evaluating them, as findings, each once.
     pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
         let mut findings = extract::failed(&self.sources, self.subject.clone(), failures);

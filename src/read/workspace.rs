@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use walkdir::WalkDir;
-
 use crate::error::Error;
+use crate::files::{Disk, Files};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::rules;
 use crate::schema::Schemas;
@@ -16,30 +16,39 @@ use crate::schema::Schemas;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
-use super::{Request, Workspace, compose, files, fleet, layers, typed, unknown};
-
-/// The project file's name.
-const FILE: &str = "metalmark.yaml";
+use super::{
+    Location, Request, Workspace, compose, confined, files, fleet, layers, typed, unknown,
+};
 
 /// Reads the project and everything that its clusters share.
 ///
 /// # Errors
 /// No project and no flags that stand for one; a file that cannot be read.
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
-    let start = request
-        .directory
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("."));
-    if request.directory.is_some() {
-        is_folder(&start)?;
+    let location = super::location(request)?;
+    let disk = Disk::new(&location.root)?;
+    workspace_in(request, &location, Arc::new(disk))
+}
+
+/// Reads the project and everything that its clusters share from these files, which stand for those at its place.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn workspace_in(
+    request: &Request,
+    location: &Location,
+    tree: Arc<dyn Files>,
+) -> Result<Workspace, Error> {
+    let mut project = open(location, &*tree)?;
+    let root = &location.root;
+    if let Some(folder) = &request.flags.confined {
+        confined::check(root, &project.file, folder)?;
     }
-    let mut project = open(request, &start)?;
-    let root = project.root.clone();
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
-    let (mut settings, found) = settings::settings(&root, &project.file, &request.flags, &places);
+    let (mut settings, found) = settings::settings(root, &project.file, &request.flags, &places);
     project.findings.extend(found);
     project.findings.extend(unknown::names(&settings, &places));
     // A waiver of no rule is told as that, not as unused too.
@@ -57,7 +66,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         .chain(&project.file.values)
         .map(PathBuf::from)
         .collect::<Vec<_>>();
-    let (clusters, found) = fleet::entries(&root, &project.file, &flags.clusters, &places)?;
+    let (clusters, found) = fleet::entries(&*tree, &project.file, &flags.clusters, &places)?;
     project.findings.extend(found);
     if clusters.is_empty() && project.findings.is_empty() {
         project.findings.push(fleet::no_cluster(&places));
@@ -71,18 +80,19 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         ..compose::Options::default()
     };
     let example = clusters.first().map_or(&[][..], |cluster| &cluster.layers);
-    let (shared, found) = layers::shared(&root, &values, example, composing)?;
+    let (shared, found) = layers::shared(&tree, &values, example, composing)?;
     project.findings.extend(found);
     let facts = if flags.info.is_empty() {
         &project.file.images.facts
     } else {
         &flags.info
     };
+    let (lock, facts) = with_lock(&*tree, facts);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
     let schemas = match schemas {
         Some(folder) => {
-            let files = texts(&root.join(folder), is_yaml)?;
+            let files = texts(&*tree, root, folder, is_yaml)?;
             let schemas = Schemas::new(files.into_values());
             if schemas.is_empty() {
                 project.findings.push(no_schema(folder, &places));
@@ -99,48 +109,63 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
         clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
-        facts: facts.iter().map(PathBuf::from).collect(),
+        facts,
+        lock,
+        mirrors: project
+            .file
+            .registries
+            .mirrors
+            .iter()
+            .map(|(prefix, to)| {
+                let folder = to.strip_prefix("oci-layout:").unwrap_or(to);
+                (prefix.clone(), folder.to_owned())
+            })
+            .collect(),
         templates: templates
-            .map(|folder| texts(&root.join(folder), |_| true))
+            .map(|folder| texts(&*tree, root, folder, |_| true))
             .transpose()?
             .unwrap_or_default(),
         schemas,
+        files: tree,
         findings: project.findings,
     })
 }
 
+/// Where the lock is, and the files with image facts with it first: one that the project names, wherever its name says that
+/// it is one, else the one beside the project file, where it exists.
+fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
+    let mut facts: Vec<PathBuf> = facts.iter().map(PathBuf::from).collect();
+    let is_lock = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "lock")
+    };
+    let named = facts.iter().position(is_lock);
+    let lock = named.map_or_else(|| PathBuf::from(LOCK_FILE), |index| facts.remove(index));
+    if named.is_some() || tree.is_file(&lock) {
+        facts.insert(0, lock.clone());
+    }
+    (lock, facts)
+}
+
 /// The project file as found, or an empty one where flags stand for it.
 struct Project {
-    root: PathBuf,
     file: ProjectFile,
     tree: Option<crate::model::value::Node>,
     source: Option<Arc<Source>>,
     findings: Vec<Finding>,
 }
 
-fn open(request: &Request, start: &Path) -> Result<Project, Error> {
-    let path = match &request.project {
-        Some(named) => Some(start.join(named)),
-        None if has_flags(request) => None,
-        None => Some(upwards(start).ok_or_else(no_project)?),
-    };
-    let Some(path) = path else {
+fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
+    let Some(name) = &location.file else {
         return Ok(Project {
-            root: start.to_owned(),
             file: ProjectFile::default(),
             tree: None,
             source: None,
             findings: Vec::new(),
         });
     };
-    let root = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
-        .to_owned();
-    let name = PathBuf::from(path.file_name().unwrap_or(FILE.as_ref()));
     let mut sources = Sources::default();
-    let (tree, mut findings) = files::values(&root, &name, Engine::Helm3, &mut sources)?;
+    let (tree, mut findings) = files::values(tree, name, Engine::Helm3, &mut sources)?;
     // `off` is a level here, whatever YAML 1.1 makes of the word.
     findings.retain(|finding| finding.rule != "value-surprising");
     for finding in &mut findings {
@@ -157,52 +182,11 @@ fn open(request: &Request, start: &Path) -> Result<Project, Error> {
         None => ProjectFile::default(),
     };
     Ok(Project {
-        root,
         file,
         tree: Some(tree),
         source,
         findings,
     })
-}
-
-/// That the folder to start in is one.
-fn is_folder(start: &Path) -> Result<(), Error> {
-    let error = |cause| Error::Read {
-        path: start.to_owned(),
-        cause,
-    };
-    match std::fs::metadata(start).map_err(error)?.is_dir() {
-        true => Ok(()),
-        false => Err(error(std::io::ErrorKind::NotADirectory.into())),
-    }
-}
-
-fn has_flags(request: &Request) -> bool {
-    !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
-}
-
-/// The nearest project file, in this folder or above it.
-fn upwards(start: &Path) -> Option<PathBuf> {
-    let mut folder = start.to_owned();
-    // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
-    let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
-    for _ in 0..=limit {
-        let file = folder.join(FILE);
-        if file.is_file() {
-            return Some(file);
-        }
-        folder.push("..");
-    }
-    None
-}
-
-fn no_project() -> Error {
-    Error::Usage {
-        message: format!(
-            "there is no `{FILE}` here or in a folder above\n\
-             help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{FILE}`"
-        ),
-    }
 }
 
 fn no_schema(folder: &str, places: &Places<'_>) -> Finding {
@@ -221,25 +205,25 @@ fn is_yaml(file: &Path) -> bool {
 }
 
 /// The wanted files below a folder by their path, with slashes.
-fn texts(folder: &Path, wanted: fn(&Path) -> bool) -> Result<BTreeMap<String, Arc<Source>>, Error> {
+fn texts(
+    tree: &dyn Files,
+    root: &Path,
+    folder: &str,
+    wanted: fn(&Path) -> bool,
+) -> Result<BTreeMap<String, Arc<Source>>, Error> {
     let mut texts = BTreeMap::new();
-    for entry in WalkDir::new(folder).sort_by_file_name() {
-        let entry = entry.map_err(|error| Error::Read {
-            path: error.path().unwrap_or(folder).to_owned(),
-            cause: error
-                .into_io_error()
-                .unwrap_or_else(|| std::io::Error::other("the links below it are a circle")),
-        })?;
-        let below = entry.path().strip_prefix(folder);
-        let (true, Ok(below)) = (entry.file_type().is_file() && wanted(entry.path()), below) else {
+    let folder = Path::new(folder);
+    for below in tree.below(folder)? {
+        let path = folder.join(&below);
+        if !wanted(&path) {
             continue;
-        };
-        let text = std::fs::read_to_string(entry.path()).map_err(|cause| Error::Read {
-            path: entry.path().to_owned(),
-            cause,
+        }
+        let text = String::from_utf8(tree.named(&path)?).map_err(|_| Error::Read {
+            path: root.join(&path),
+            cause: std::io::Error::other("it is not text in UTF-8"),
         })?;
-        let source = Source::new(files::display(entry.path()), text);
-        texts.insert(files::display(below), Arc::new(source));
+        let source = Source::new(files::display(&root.join(&path)), text);
+        texts.insert(files::display(&below), Arc::new(source));
     }
     Ok(texts)
 }

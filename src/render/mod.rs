@@ -19,7 +19,7 @@ use minijinja::Value as Context;
 
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
-use crate::model::manifest::ManifestFile;
+use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::{ClusterView, Output, Settings};
@@ -96,6 +96,24 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// What is stamped of each pool's image, in the order of the pools; none where the pool came to no image.
+    pub fn stamps(
+        &self,
+        view: &ClusterView,
+        report: &mut dyn FnMut(Finding),
+    ) -> Vec<Option<Stamp>> {
+        let cluster = context::cluster(&view.cluster);
+        let report = RefCell::new(report);
+        let stamp = |image: &Image| {
+            let made = self.stamp(&view.images, image, Some(&cluster))?;
+            made.map_err(|finding| (report.borrow_mut())(*finding)).ok()
+        };
+        let pools = view.cluster.pools.iter().zip(&view.selections);
+        pools
+            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
+            .collect()
+    }
+
     /// The files of one cluster, of every output.
     pub fn cluster(
         &self,
@@ -109,13 +127,7 @@ impl<'a> Renderer<'a> {
             made.map_err(|finding| findings.borrow_mut().push(*finding))
                 .ok()
         };
-        let stamps: Vec<Option<Stamp>> = view
-            .cluster
-            .pools
-            .iter()
-            .zip(&view.selections)
-            .map(|(pool, selection)| stamp::of_pool(pool, selection, &view.images, &stamp))
-            .collect();
+        let stamps = self.stamps(view, &mut |finding| findings.borrow_mut().push(finding));
         let mut files = Vec::new();
         for prepared in &self.outputs {
             let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
@@ -265,7 +277,11 @@ impl<'a> Renderer<'a> {
                     };
                     documents::check((&path, &text), &content, self.schemas, report);
                     // Copied, because the text grew by doubling and thousands may be held until all is checked.
-                    files.push(ManifestFile::new(path, text.as_str(), owner));
+                    let mut file = ManifestFile::new(path, text.as_str(), owner);
+                    if content == Content::Yaml {
+                        file.kind = FileKind::Input;
+                    }
+                    files.push(file);
                 }
                 Err(finding) => report(*finding),
             }

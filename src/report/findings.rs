@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Colour;
+use super::{Colour, counted};
 use crate::model::finding::{Judged, Level};
+use crate::model::manifest::ChangeSet;
 
 /// What a [`super::Report`] is given.
 pub struct Findings<'a> {
@@ -15,6 +16,31 @@ pub struct Findings<'a> {
     pub summary: Summary,
     /// Whether the stream takes colours.
     pub colour: Colour,
+    /// What else is known of the run.
+    pub run: Run<'a>,
+}
+
+/// What a code host's formats need beside the findings.
+#[derive(Clone, Default)]
+pub struct Run<'a> {
+    /// The clusters that were looked at, sorted.
+    pub clusters: Vec<&'a str>,
+    /// The project's folder below the repository's, without a slash at either end; empty where they are one.
+    pub folder: String,
+    /// What became of the rendered files.
+    pub changes: Changes<'a>,
+}
+
+/// What a run does to its output folders.
+#[derive(Clone, Copy, Default)]
+pub enum Changes<'a> {
+    /// Nothing was rendered, or nothing may be written.
+    #[default]
+    None,
+    /// They are written.
+    Written(&'a [ChangeSet]),
+    /// They are drift: compared with what stands there, and not written.
+    Drift(&'a [ChangeSet]),
 }
 
 /// One thing to mend.
@@ -38,6 +64,24 @@ pub struct Summary {
     /// Clusters that were looked at.
     #[serde(rename = "clusters")]
     pub checked: usize,
+}
+
+impl Summary {
+    /// `1 error, 2 warnings in 1 cluster`.
+    pub(super) fn told(&self) -> String {
+        let counts = [(self.errors, "error"), (self.warnings, "warning")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, noun)| counted(*count, noun)).collect();
+        let place = |clusters| match clusters {
+            0 => String::new(),
+            clusters => format!(" in {}", counted(clusters, "cluster")),
+        };
+        if counts.is_empty() {
+            format!("no findings{}", place(self.checked))
+        } else {
+            format!("{}{}", counts.join(", "), place(self.clusters))
+        }
+    }
 }
 
 impl<'a> Findings<'a> {
@@ -71,7 +115,13 @@ impl<'a> Findings<'a> {
             groups,
             summary,
             colour,
+            run: Run::default(),
         }
+    }
+
+    /// With what else is known of the run.
+    pub fn of(self, run: Run<'a>) -> Self {
+        Self { run, ..self }
     }
 }
 

@@ -6,7 +6,7 @@ use annotate_snippets::{Element, Level as Severity, Renderer};
 
 use super::drawing::{places, plain};
 use super::lines::Lines;
-use super::{Colour, Findings, Group, Report, Summary, counted};
+use super::{Changes, Colour, Findings, Group, Report, WriteChanges};
 use crate::model::finding::Level;
 
 /// For people.
@@ -33,7 +33,25 @@ impl Report for Human {
         for group in &findings.groups {
             writeln!(out, "{}\n", told(group, &mut lines, &renderer))?;
         }
-        writeln!(out, "{}", closing(&findings.summary))
+        writeln!(out, "{}", findings.summary.told())
+    }
+
+    fn changes(&self) -> Option<WriteChanges> {
+        Some(changed)
+    }
+}
+
+/// What is written is listed; drift is shown line by line first.
+fn changed(changes: &Changes<'_>, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+    match changes {
+        Changes::None => Ok(()),
+        Changes::Written(folders) => super::changes(folders, out),
+        Changes::Drift(folders) => {
+            for folder in *folders {
+                super::diff(folder, colour, out)?;
+            }
+            super::changes(folders, out)
+        }
     }
 }
 
@@ -93,21 +111,6 @@ fn listed(names: &[&str]) -> String {
     match names.len().checked_sub(NAMED) {
         Some(more) if more > 1 => format!("{} and {more} more", names[..NAMED].join(", ")),
         _ => names.join(", "),
-    }
-}
-
-fn closing(summary: &Summary) -> String {
-    let counts = [(summary.errors, "error"), (summary.warnings, "warning")];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, noun)| counted(*count, noun)).collect();
-    let place = |clusters| match clusters {
-        0 => String::new(),
-        clusters => format!(" in {}", counted(clusters, "cluster")),
-    };
-    if counts.is_empty() {
-        format!("no findings{}", place(summary.checked))
-    } else {
-        format!("{}{}", counts.join(", "), place(summary.clusters))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::lines::Lines;
-use super::{Findings, Group, Report, Summary};
+use super::{Changes, Colour, Findings, Group, Report, Summary, WriteChanges};
 use crate::model::finding::{Label, Level};
 use crate::model::fix::Fix;
 
@@ -35,6 +35,17 @@ impl Report for Json {
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
+    }
+
+    fn changes(&self) -> Option<WriteChanges> {
+        Some(changed)
+    }
+}
+
+fn changed(changes: &Changes<'_>, _colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+    match changes {
+        Changes::None => Ok(()),
+        Changes::Written(folders) | Changes::Drift(folders) => super::changes_json(folders, out),
     }
 }
 

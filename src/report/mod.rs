@@ -7,15 +7,22 @@ mod changes;
 mod diff;
 mod drawing;
 mod findings;
+mod fingerprint;
+mod github;
+mod gitlab;
 mod human;
+mod issue;
 mod json;
+mod junit;
 mod lines;
+mod markdown;
+mod sarif;
 
-use std::io;
+use std::{fmt, io};
 
 pub use changes::{changes, changes_json};
 pub use diff::diff;
-pub use findings::{Findings, Group, Summary};
+pub use findings::{Changes, Findings, Group, Run, Summary};
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {
@@ -23,12 +30,34 @@ pub trait Report: Sync {
     fn name(&self) -> &'static str;
     /// One line for tables.
     fn summary(&self) -> &'static str;
-    /// Writes all findings.
+    /// Writes all findings; those formats that are one document a run, its changes as well.
     fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()>;
+    /// How changes are written, apart from the findings; none where the one document holds both.
+    fn changes(&self) -> Option<WriteChanges> {
+        None
+    }
+}
+
+/// Writes what a run changes.
+pub type WriteChanges = fn(&Changes<'_>, Colour, &mut dyn io::Write) -> io::Result<()>;
+
+/// The name, so that options that hold a format can be shown.
+impl fmt::Debug for dyn Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Every format; the first one is the default.
-pub const REPORTS: &[&dyn Report] = &[&human::Human, &json::Json];
+pub const REPORTS: &[&dyn Report] = &[
+    &human::Human,
+    &json::Json,
+    &sarif::Sarif,
+    &gitlab::GitLab,
+    &junit::JUnit,
+    &github::GitHub,
+    &markdown::Markdown,
+];
 
 /// The format of a name.
 pub fn by_name(name: &str) -> Option<&'static dyn Report> {
@@ -53,7 +82,13 @@ fn counted(count: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{REPORTS, by_name};
+    use std::sync::Arc;
+
+    use proptest::prelude::{prop_assert, proptest};
+
+    use super::{Colour, Findings, REPORTS, by_name};
+    use crate::model::finding::{Finding, Judged, Level};
+    use crate::model::place::{Source, Spot};
 
     #[test]
     fn names_are_unique_and_found() {
@@ -62,5 +97,36 @@ mod tests {
             assert_eq!(found, Some(report.summary()));
         }
         assert!(by_name("nonsense").is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn no_format_ever_shows_a_secret(
+            secret in "[A-Za-z0-9][A-Za-z0-9 _|<>%&:,/+=-]{8,20}[A-Za-z0-9]",
+            before in "[a-z `|<%\r\n]{0,8}",
+            rule in 0..crate::rules::RULES.len(),
+        ) {
+            let text = format!("password: \"{secret}\"\nother: 1\n");
+            let start = 11;
+            let source = Source { secret: true, ..Source::new("secrets.yaml", text) };
+            let spot = Spot { source: Arc::new(source), start, end: start + secret.len() as u32 };
+            let said = format!("{before}{secret}{before}");
+            let finding = Finding::new(crate::rules::RULES[rule].id(), said.clone())
+                .at(Some(spot.clone()), said.clone())
+                .at(Some(spot), said.clone())
+                .help(said)
+                .without_secrets();
+            let judged = [Judged { finding, level: Level::Error }];
+            for report in REPORTS {
+                let mut out = Vec::new();
+                let findings = Findings::new(&judged, 1, Colour::Never);
+                report.findings(&findings, &mut out).expect("memory takes it");
+                let told = String::from_utf8(out).expect("it is text");
+                prop_assert!(told.contains("secrets.yaml"), "{}", report.name());
+                for part in secret.split([' ', '|', '<', '>', '%', '&', ':', ',', '/', '=', '+', '_']) {
+                    prop_assert!(part.len() < 7 || !told.contains(part), "{} shows it", report.name());
+                }
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::reference::is_same_build;
 use crate::model::catalogue::{CatalogueEntry, Described};
 use crate::model::image::{Fact, Facts, Image, Origin, fact};
 use crate::model::matching::REGISTRY_KEY;
-use crate::model::name::{NameFacts, Release};
+use crate::model::name::{NameFacts, Release, architecture};
 use crate::model::place::Located;
 use crate::model::version::Version;
 use crate::model::written;
@@ -65,6 +65,9 @@ pub(super) fn learn_described(
             image.facts.mark_mistyped(name, kind);
         }
     }
+    if let Some(digest) = &described.digest {
+        image.digest.get_or_insert_with(|| digest.clone());
+    }
     if image.uri.is_none() {
         image.uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));
     }
@@ -119,6 +122,7 @@ fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
             (left, right) => left.is_some() && left == right,
         },
         fact::OS_RELEASE => Release::read(os, left).is_same(&Release::read(os, right)),
+        fact::ARCH => architecture(left) == architecture(right),
         fact::SHA256 | fact::SHA512 | fact::MD5 => left.eq_ignore_ascii_case(right),
         _ => left == right,
     }

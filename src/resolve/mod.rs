@@ -104,6 +104,7 @@ fn expanded(
         artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
         place: entry.place,
         uri,
+        digest: None,
         enabled: entry.enabled.clone(),
         built: entry.built,
         registry: entry
@@ -144,6 +145,7 @@ fn listed(key: ImageKey, described: &Described) -> Image {
         artifact,
         place: described.place,
         uri: uri.map(|uri| Located::new(Arc::clone(&uri.value), uri.place)),
+        digest: None,
         facts: described.facts.clone(),
         enabled: None,
         built: false,

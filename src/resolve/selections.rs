@@ -30,6 +30,11 @@ impl Catalogues {
         }
     }
 
+    /// The sources that they learn from.
+    pub fn facts(&self) -> &ImageFacts {
+        &self.facts
+    }
+
     fn resolved(&self, catalogue: &Arc<Catalogue>) -> Result<Arc<Resolved>, Error> {
         let lock = || self.expanded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |expanded: &[(Arc<Catalogue>, Arc<Resolved>)]| {
@@ -82,6 +87,7 @@ pub fn cluster(
         selections,
         registries: Arc::clone(&resolved.registries),
         served,
+        lock: catalogues.facts.lock.clone(),
         sources,
         findings,
         cluster: read.cluster,

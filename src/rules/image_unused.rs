@@ -120,11 +120,13 @@ mod tests {
                 cluster: "edge-1".into(),
                 pools: vec![("control-plane".into(), "booted".into())],
                 served: vec!["booted".into(), "extra".into(), "enabled".into()],
+                locked: Vec::new(),
             }],
             images,
             sources: &Sources::default(),
             settings: &settings,
             facts_given: true,
+            lock: None,
         };
         let mut messages = Vec::new();
         let mut report = |finding: Finding| messages.push(finding.message);

@@ -1,5 +1,6 @@
 //! The rules: every opinion that metalmark has, one file each.
 
+mod catalog_drift;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
@@ -17,10 +18,15 @@ mod image_name_collision;
 mod image_name_invalid;
 mod image_not_chosen;
 mod image_not_enabled;
+mod image_replaced_in_place;
 mod image_unused;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
+mod lock_invalid;
+mod lock_missing_image;
+mod lock_stale;
+mod lock_unused;
 mod manifest_invalid;
 mod matching_differs;
 mod no_image_matches;
@@ -33,13 +39,18 @@ mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;
 mod several_images_match;
+mod signature_invalid;
+mod signature_missing;
 mod storage_too_small;
+mod tag_moved;
 mod template_error;
 mod unknown_image;
 mod value_missing;
 mod value_surprising;
 mod value_type;
+mod version_downgrade;
 mod version_skew;
+mod version_skip;
 mod waiver_expired;
 mod waiver_unused;
 mod yaml_syntax;
@@ -49,12 +60,15 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
+use crate::model::lock::{Gap, Lock};
 use crate::model::matching::{Outcome, Selection};
-use crate::model::place::{Located, Place, Sources, Spot};
+use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
+use crate::providers::Stamp;
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
+    &catalog_drift::CatalogDrift,
     &checksum_by_url::ChecksumByUrl,
     &checksum_malformed::ChecksumMalformed,
     &checksum_missing::ChecksumMissing,
@@ -72,10 +86,15 @@ pub const RULES: &[&dyn Rule] = &[
     &image_name_invalid::ImageNameInvalid,
     &image_not_chosen::ImageNotChosen,
     &image_not_enabled::ImageNotEnabled,
+    &image_replaced_in_place::ImageReplacedInPlace,
     &image_unused::ImageUnused,
     &k8s_flavor_mismatch::K8sFlavorMismatch,
     &k8s_version_mismatch::K8sVersionMismatch,
     &k8s_version_unproven::K8sVersionUnproven,
+    &lock_invalid::LockInvalid,
+    &lock_missing_image::LockMissingImage,
+    &lock_stale::LockStale,
+    &lock_unused::LockUnused,
     &manifest_invalid::ManifestInvalid,
     &matching_differs::MatchingDiffers,
     &no_image_matches::NoImageMatches,
@@ -88,13 +107,18 @@ pub const RULES: &[&dyn Rule] = &[
     &selector_key_unknown::SelectorKeyUnknown,
     &selector_too_broad::SelectorTooBroad,
     &several_images_match::SeveralImagesMatch,
+    &signature_invalid::SignatureInvalid,
+    &signature_missing::SignatureMissing,
     &storage_too_small::StorageTooSmall,
+    &tag_moved::TagMoved,
     &template_error::TemplateError,
     &unknown_image::UnknownImage,
     &value_missing::ValueMissing,
     &value_surprising::ValueSurprising,
     &value_type::ValueType,
+    &version_downgrade::VersionDowngrade,
     &version_skew::VersionSkew,
+    &version_skip::VersionSkip,
     &waiver_expired::WaiverExpired,
     &waiver_unused::WaiverUnused,
     &yaml_syntax::YamlSyntax,
@@ -124,6 +148,85 @@ pub trait Rule: Sync {
     fn cluster(&self, _input: &ClusterInput<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Looks at what all clusters came to.
     fn workspace(&self, _input: &WorkspaceInput<'_>, _report: &mut dyn FnMut(Finding)) {}
+    /// Looks at what a change does to a cluster that is on both sides of it.
+    fn change(&self, _input: &ChangeInput<'_>, _report: &mut dyn FnMut(Finding)) {}
+    /// Whether it looks at changes alone, so that a run over one side says nothing of it.
+    fn is_of_change(&self) -> bool {
+        false
+    }
+}
+
+/// What a rule sees of a cluster before and after a change.
+pub struct ChangeInput<'a> {
+    /// As it was.
+    pub before: Side<'a>,
+    /// As it will be.
+    pub after: Side<'a>,
+    /// The commit that the change starts from, as people quote it.
+    pub revision: &'a str,
+}
+
+/// One side of a change to a cluster.
+pub struct Side<'a> {
+    /// The cluster, read and resolved.
+    pub view: &'a ClusterView,
+    /// What is stamped of each pool's image, in the order of the pools.
+    pub stamps: &'a [Option<Stamp>],
+    /// The version of the machine templates that the project asks for.
+    pub api_version: Option<&'a str>,
+}
+
+impl<'a> ChangeInput<'a> {
+    /// The pools that are on both sides, by their index before and after.
+    pub fn pools(&self) -> Vec<(usize, usize)> {
+        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
+        let was = |pool: &Pool| before.pools.iter().position(|old| old.name == pool.name);
+        let after = after.pools.iter().enumerate();
+        after
+            .filter_map(|(index, pool)| Some((was(pool)?, index)))
+            .collect()
+    }
+
+    /// The Kubernetes versions of a pool before and after, where both are known.
+    pub fn versions(
+        &self,
+        (was, is): (usize, usize),
+    ) -> Option<(&'a Located<Arc<str>>, &'a Located<Arc<str>>)> {
+        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
+        Some((
+            before.k8s_version_of(&before.pools[was])?,
+            after.k8s_version_of(&after.pools[is])?,
+        ))
+    }
+
+    /// A place after the change, with its file.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        self.after.view.sources.resolve(place)
+    }
+
+    /// A place before the change, with its file as `REVISION:path`.
+    pub fn spot_before(&self, place: Place) -> Option<Spot> {
+        let spot = self.before.view.sources.resolve(place)?;
+        let path = format!("{}:{}", self.revision, spot.source.path);
+        let source = Source {
+            secret: spot.source.secret,
+            ..Source::new(path, spot.source.text.as_str())
+        };
+        Some(Spot {
+            source: Arc::new(source),
+            ..spot
+        })
+    }
+
+    /// The subject of a finding about a pool after the change.
+    pub fn subject(&self, pool: usize) -> Subject {
+        let cluster = &self.after.view.cluster;
+        Subject {
+            cluster: Some(cluster.name.to_string()),
+            pool: Some(cluster.pools[pool].name.to_string()),
+            image: None,
+        }
+    }
 }
 
 /// What a rule sees of one cluster.
@@ -146,6 +249,8 @@ pub struct WorkspaceInput<'a> {
     pub settings: &'a Settings,
     /// Whether any source of image facts is named.
     pub facts_given: bool,
+    /// The lock and the files that its places point into, where the project has one.
+    pub lock: Option<(&'a Lock, &'a Sources)>,
 }
 
 /// What one cluster uses.
@@ -157,6 +262,8 @@ pub struct ImageUse {
     pub pools: Vec<(String, ImageKey)>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
+    /// Where the digests of its catalogue's images start in the lock.
+    pub locked: Vec<u32>,
 }
 
 impl<'a> ClusterInput<'a> {
@@ -257,6 +364,38 @@ pub fn entry_path(image: &Image) -> String {
     } else {
         format!("os_images.{}", image.key)
     }
+}
+
+/// That images are not locked: one finding that lists all their keys. None where there are none.
+fn not_locked(
+    input: &ClusterInput<'_>,
+    rule: &'static str,
+    what: &str,
+    label: &str,
+    gaps: &[Gap<'_>],
+) -> Option<Finding> {
+    /// Places that are shown; the message has every key.
+    const SHOWN: usize = 5;
+    let keys: Vec<String> = gaps
+        .iter()
+        .map(|gap| format!("`{}`", gap.image.key))
+        .collect();
+    let message = match keys.as_slice() {
+        [] => return None,
+        [key] => format!("{what} image {key}"),
+        keys => format!("{what} {} images: {}", keys.len(), keys.join(", ")),
+    };
+    let mut finding = Finding::new(rule, message).about(input.subject(None));
+    if let [gap] = gaps {
+        finding.subject.image = Some(gap.image.key.to_string());
+    }
+    for gap in gaps.iter().take(SHOWN) {
+        finding = finding.at(input.spot(gap.image.place), label);
+        if let Some(locked) = gap.locked.last() {
+            finding = finding.at(input.spot(locked.reference.place), "locked for this one");
+        }
+    }
+    Some(finding.help("run `metalmark lock` and commit the lock"))
 }
 
 /// A selector's term that matches this value and no other, to be pasted into YAML.

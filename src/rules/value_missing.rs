@@ -65,6 +65,7 @@ mod tests {
             cluster: cluster.into(),
             pools: vec![("control-plane".into(), "noble-a".into())],
             served: Vec::new(),
+            locked: Vec::new(),
         });
         let input = WorkspaceInput {
             uses: &uses,
@@ -72,6 +73,7 @@ mod tests {
             sources: &Sources::default(),
             settings: &settings,
             facts_given,
+            lock: None,
         };
         let mut count = 0;
         super::ValueMissing.workspace(&input, &mut |_| count += 1);

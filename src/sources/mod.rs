@@ -1,17 +1,26 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! Here is the info file. A registry, an OCI layout and the lock answer the same question and get a file each beside it.
+//! A file each: the info file, the folder with an OCI image layout, the lock.
 
+mod artifact;
 mod info_file;
+mod layout_folder;
+mod lock_file;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::Files;
+use crate::layout;
 use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
+use crate::model::lock::Lock;
 use crate::model::place::{Place, Source, Sources};
+
+pub use artifact::{Artifact, artifacts};
+pub use lock_file::{bytes as lock_bytes, text as lock_text};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
@@ -40,18 +49,40 @@ pub struct ImageFacts {
     pub sources: Vec<Box<dyn ImageSource>>,
     /// The files that the facts' places point into, through [`Sources::with_facts`].
     pub files: Arc<Vec<Arc<Source>>>,
+    /// The lock, where the project has one.
+    pub lock: Option<Arc<Lock>>,
 }
 
-/// Opens the sources that the paths below `root` name, and tells what is wrong in them.
+/// Opens the sources that the paths name, image layouts in folders below `root`, and tells what is wrong in them.
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>), Error> {
+pub fn facts(
+    root: &Path,
+    tree: &dyn Files,
+    paths: &[PathBuf],
+) -> Result<(ImageFacts, Vec<Finding>), Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let mut lock = None;
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
-        let read = info_file::read(&root.join(path), &shown, file)?;
+        if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
+            let folder = layout_folder::open(root, folder)?;
+            sources.push(Box::new(folder) as Box<dyn ImageSource>);
+            // It has no places; the files after it keep their numbers.
+            files.push(Arc::new(Source::new(shown, "")));
+            continue;
+        }
+        if index == 0 && path.extension().is_some_and(|name| name == "lock") {
+            let read = lock_file::read(tree, path, &shown, file)?;
+            lock = Some(read.lock);
+            sources.push(Box::new(read.file) as Box<dyn ImageSource>);
+            files.push(Arc::new(read.source));
+            faults.extend(read.faults);
+            continue;
+        }
+        let read = info_file::read(tree, path, &shown, file)?;
         sources.push(Box::new(read.info) as Box<dyn ImageSource>);
         files.push(Arc::new(read.source));
         faults.extend(read.faults);
@@ -64,7 +95,12 @@ pub fn facts(root: &Path, paths: &[PathBuf]) -> Result<(ImageFacts, Vec<Finding>
         fault.help.into_iter().fold(finding, Finding::help)
     };
     let findings = faults.into_iter().map(finding).collect();
-    Ok((ImageFacts { sources, files }, findings))
+    let facts = ImageFacts {
+        sources,
+        files,
+        lock,
+    };
+    Ok((facts, findings))
 }
 
 /// A finding before its place is looked up.

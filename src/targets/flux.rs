@@ -9,9 +9,8 @@
 //! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
 //! undefined variable would become empty.
 
-use super::{
-    Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
-};
+use super::flux_apply::{kustomization, sync, values_from};
+use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::choices::{self, Root, Style};
@@ -218,15 +217,6 @@ fn helm_release(input: &TargetInput<'_>, config_map: &str, report: Report<'_>) -
     ])
 }
 
-fn values_from(input: &TargetInput<'_>) -> Vec<Node> {
-    let listed = input.output.options.get("values-from").map(tree);
-    match listed.map(|node| node.value) {
-        Some(Value::List(items)) => items.to_vec(),
-        Some(Value::Null) | None => Vec::new(),
-        Some(other) => vec![Node::computed(other)],
-    }
-}
-
 /// The component that adds the ConfigMap and the choices to an existing release.
 fn component(
     input: &TargetInput<'_>,
@@ -258,51 +248,5 @@ fn component(
             Entry::computed("merge", yaml::emit(&merge.into())),
         ]),
         content: Content::Yaml,
-    }
-}
-
-fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
-    TargetFile {
-        path,
-        template: "kustomization.yaml.j2",
-        context: Map::from_iter([Entry::computed("resources", resources)]),
-        content: Content::Yaml,
-    }
-}
-
-/// The Flux Kustomization that applies a cluster's folder.
-fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
-    let output = input.output;
-    let project = text_option(output, "project-path", "", report).trim_matches('/');
-    let path = [".", project, input.folder, &input.view.cluster.name]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("/");
-    let context = Map::from_iter([
-        Entry::computed(
-            "name",
-            Value::String(input.view.cluster.object_name.clone()),
-        ),
-        Entry::computed(
-            "namespace",
-            text_option(output, "flux-namespace", "flux-system", report),
-        ),
-        Entry::computed("interval", text_option(output, "interval", "10m", report)),
-        Entry::computed("path", path),
-        Entry::computed(
-            "source_kind",
-            text_option(output, "git-kind", "GitRepository", report),
-        ),
-        Entry::computed(
-            "source_name",
-            text_option(output, "git-name", "flux-system", report),
-        ),
-    ]);
-    TargetFile {
-        path: format!("{}.yaml", input.view.cluster.name),
-        template: "sync.yaml.j2",
-        context,
-        content: Content::Objects,
     }
 }

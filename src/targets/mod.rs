@@ -6,6 +6,9 @@
 mod argocd;
 mod configmap;
 mod flux;
+mod flux_apply;
+mod flux_artifact;
+mod flux_resourceset;
 mod helm_values;
 mod manifests;
 
@@ -46,6 +49,8 @@ pub const TARGETS: &[&dyn Target] = &[
     &argocd::ArgoCd,
     &configmap::ConfigMaps,
     &flux::Flux,
+    &flux_artifact::FluxArtifact,
+    &flux_resourceset::FluxResourceSet,
     &helm_values::HelmValues,
     &manifests::Manifests,
 ];

@@ -240,7 +240,7 @@ fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
 }
 
 /// A folder that is locked until this is dropped; none where it cannot be.
-struct Held(Option<File>);
+pub(super) struct Held(Option<File>);
 
 impl Drop for Held {
     /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open folder.
@@ -250,7 +250,7 @@ impl Drop for Held {
 }
 
 /// Locks the folder.
-fn hold(root: &Path) -> Result<Held, Error> {
+pub(super) fn hold(root: &Path) -> Result<Held, Error> {
     let Ok(folder) = File::open(root) else {
         return Ok(Held(None));
     };
@@ -263,7 +263,7 @@ fn hold(root: &Path) -> Result<Held, Error> {
 }
 
 /// Writes a file that must not exist; a leftover, or a link that leads elsewhere, is taken away first.
-fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     let created = match File::create_new(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
             remove(path)?;
@@ -283,7 +283,7 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> Error {
+pub(super) fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> Error {
     let path = path.to_owned();
     move |cause| Error::Write {
         path: path.clone(),

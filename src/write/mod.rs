@@ -11,7 +11,9 @@
 //! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
 
 mod apply;
+mod file;
 mod join;
+mod owned_file;
 mod plan;
 mod record;
 mod refusal;
@@ -19,6 +21,8 @@ mod replace;
 mod standing;
 
 pub use apply::{Step, apply, phases};
+pub use file::file;
+pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
-pub use replace::{file, replace};
+pub use replace::replace;

@@ -41,17 +41,6 @@ pub fn replace(path: &Path, before: &str, after: &str) -> Result<bool, Error> {
     written.map(|()| true).map_err(unwritable)
 }
 
-/// Writes a file of the user's naming, whole.
-///
-/// # Errors
-/// It cannot be written.
-pub fn file(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|cause| Error::Write {
-        path: path.to_owned(),
-        cause,
-    })
-}
-
 fn stage(file: &Path, staged: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
     match fs::remove_file(staged) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),

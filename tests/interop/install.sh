@@ -43,4 +43,67 @@ else
   say "python3 with PyYAML: not to be had here"
 fi
 
+# Argo CD's own plugin server, built from its module.
+if tests/interop/argocd/install.sh "$folder"; then
+  required+=(cmp_server cmp_client)
+else
+  say "argocd-cmp-server: not to be had here"
+fi
+
+# Debian's: a registry, and programs that copy to and from image layouts. Tests find them on the PATH.
+missing=()
+for program in docker-registry skopeo umoci; do command -v "$program" >/dev/null || missing+=("$program"); done
+if [ ${#missing[@]} -gt 0 ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"; } >&2 || true
+fi
+for program in docker-registry skopeo umoci; do
+  if command -v "$program" >/dev/null; then required+=("$program"); else say "$program: not to be had here"; fi
+done
+
+# From PyPI, in a folder of their own: what runs hooks.
+hooks() { # <package> <version>
+  [ -x "$folder/hooks/bin/$1" ] && return 0
+  command -v python3 >/dev/null || return 1
+  [ -x "$folder/hooks/bin/pip" ] || python3 -m venv "$folder/hooks" >&2 || return 1
+  "$folder/hooks/bin/pip" install --quiet --disable-pip-version-check "$1==$2" >&2 && [ -x "$folder/hooks/bin/$1" ]
+}
+if hooks pre-commit 4.7.0; then
+  echo "export METALMARK_PRE_COMMIT='$folder/hooks/bin/pre-commit'"
+  required+=(pre_commit)
+else
+  say "pre-commit: not to be had here"
+fi
+if hooks prek 0.5.11; then
+  echo "export METALMARK_PREK='$folder/hooks/bin/prek'"
+  required+=(prek)
+else
+  say "prek: not to be had here"
+fi
+
+# From Go's module proxy, built once. cosign is the largest by far: 7.5 minutes of CPU for version 3, and 6.3 more for version 2,
+# which is left out: version 3 stores signatures in its ways too, and those that version 2 made stand in fixtures/registry.
+built() { # <module path> <version> <name>
+  [ -x "$folder/go/$3" ] && return 0
+  command -v go >/dev/null || return 1
+  say "building $3 $2"
+  GOBIN="$folder/go" GOFLAGS="-buildvcs=false -trimpath" CGO_ENABLED=0 go install -ldflags='-s -w' "$1@$2" >&2 \
+    && [ -x "$folder/go/$3" ]
+}
+command -v go >/dev/null && say "cosign 2 is left out: its build would take 6 minutes of CPU more (METALMARK_COSIGN names another cosign)"
+for program in \
+  "github.com/sigstore/cosign/v3/cmd/cosign v3.1.3 cosign" \
+  "github.com/google/go-containerregistry/cmd/crane v0.22.1 crane" \
+  "oras.land/oras/cmd/oras v1.3.0 oras" \
+  "sigs.k8s.io/kustomize/kustomize/v5 v5.7.1 kustomize"; do
+  read -r module version name <<<"$program"
+  if built "$module" "$version" "$name"; then
+    echo "export METALMARK_${name^^}='$folder/go/$name'"
+    required+=("$name")
+  elif command -v go >/dev/null; then
+    say "$name $version: does not build here"
+  else
+    say "$name: Go is not found here"
+  fi
+done
+
 echo "export METALMARK_REQUIRE='$(IFS=,; echo "${required[*]-}")'"

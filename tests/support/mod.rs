@@ -1,5 +1,8 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
+pub(crate) mod layout;
+pub(crate) mod registry;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -37,6 +40,12 @@ impl Metalmark {
         self
     }
 
+    /// Sets variables.
+    pub(crate) fn envs(mut self, variables: &[(&str, &str)]) -> Self {
+        self.command.envs(variables.iter().copied());
+        self
+    }
+
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
     pub(crate) fn run(mut self) -> Outcome {
         let Output {
@@ -64,7 +73,10 @@ pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
         let to = scratch
             .path()
             .join(entry.path().strip_prefix(folder).expect("below"));
-        if entry.file_type().is_dir() {
+        if entry.path_is_symlink() {
+            let target = std::fs::read_link(entry.path()).expect("a link");
+            std::os::unix::fs::symlink(target, to).expect("linked");
+        } else if entry.file_type().is_dir() {
             std::fs::create_dir_all(to).expect("created");
         } else {
             std::fs::copy(entry.path(), to).expect("copied");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use metalmark::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
 use metalmark::model::finding::Finding;
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
+use metalmark::model::lock::Locking;
 use metalmark::model::manifest::ManifestFile;
 use metalmark::model::matching::{Matching, Outcome, Selection};
 use metalmark::model::place::{Located, Place, Sources};
@@ -58,6 +59,7 @@ pub(super) fn image(key: &str, facts: &[(&str, &str)]) -> Image {
         artifact: key.into(),
         place: Place::NONE,
         uri: text(&format!("oci://registry.example.org/images/{key}:0.4.12")),
+        digest: None,
         facts: known,
         enabled: None,
         built: true,
@@ -143,6 +145,7 @@ pub(super) fn cluster(name: &str) -> ClusterView {
         selections: Vec::new(),
         registries: Arc::default(),
         served: vec!["hard".into(), "plain".into()],
+        lock: None,
         sources: Sources::default(),
         findings: Vec::new(),
     }
@@ -206,6 +209,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         outputs,
         policy: Policy::default(),
         matching: Matching::Normalised,
+        locking: Locking::Loose,
     }
 }
 

@@ -546,3 +546,85 @@ fn a_name_from_values_never_leads_out_of_the_folder() {
         "{findings:?}"
     );
 }
+
+#[test]
+fn what_holds_variables_is_kept_from_fluxs_substitution_and_only_that() {
+    let guard = "kustomize.toolkit.fluxcd.io/substitute: disabled";
+    let guarded = |target: &str, path: &str, filename: &str| {
+        let mut view = keyed();
+        let mut images = given::images();
+        let noted = image("plain", &[("filename", filename), ("image-format", "raw")]);
+        images.insert("plain".into(), noted);
+        view.images = std::sync::Arc::new(images);
+        file(target, &json!({}), &view, path).contains(guard)
+    };
+    for (target, path) in [
+        ("flux", "edge-1/os-images-info.yaml"),
+        ("flux-resourceset", "edge-1.yaml"),
+    ] {
+        assert!(guarded(target, path, "image-${version}.raw"), "{target}");
+        assert!(!guarded(target, path, "image.raw"), "{target}");
+    }
+}
+
+#[test]
+fn what_flux_reads_values_from_is_watched() {
+    for (target, path) in [
+        ("flux", "edge-1/os-images-info.yaml"),
+        ("configmap", "os-images-info.yaml"),
+    ] {
+        let text = file(target, &json!({}), &keyed(), path);
+        assert!(
+            text.contains("reconcile.fluxcd.io/watch: Enabled"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_cluster_gets_a_chart_with_its_images_merged_in() {
+    let options = json!({"project-path": "deploy", "source-namespace": "charts"});
+    let generator = file(
+        "flux-artifact",
+        &options,
+        &keyed(),
+        "edge-1/artifactgenerator.yaml",
+    );
+    let copies = "\
+    copy:
+    - from: \"@chart/charts/sylva-capi-cluster/**\"
+      to: '@artifact/'
+    - from: \"@rendered/deploy/out/edge-1/values.yaml\"
+      to: '@artifact/values.yaml'
+      strategy: Merge
+";
+    assert!(generator.ends_with(copies), "{generator}");
+    let values = file("flux-artifact", &options, &keyed(), "edge-1/values.yaml");
+    assert!(
+        values.starts_with("capm3:\n  image_key: plain\n"),
+        "{values}"
+    );
+    assert!(values.contains("\nos_images:\n"), "{values}");
+}
+
+#[test]
+fn a_resource_sets_inputs_are_one_map_a_cluster_and_one_an_image() {
+    let options = json!({"form": "inputs"});
+    let inputs = file("flux-resourceset", &options, &keyed(), "edge-1.inputs.yaml");
+    assert!(
+        inputs.starts_with("- cluster: edge-1\n  namespace: edge-1\n"),
+        "{inputs}"
+    );
+    let pool = "\
+    - checksum: a1a1";
+    assert!(
+        inputs.contains(pool) || inputs.contains("image: plain"),
+        "{inputs}"
+    );
+    let images = file("flux-resourceset", &options, &keyed(), "images.inputs.yaml");
+    assert_eq!(images.matches("\n- ").count() + 1, 2, "{images}");
+    assert!(
+        images.contains("image: hard") && images.contains("image: plain"),
+        "{images}"
+    );
+}

@@ -50,6 +50,11 @@ fn outputs() -> Vec<(&'static str, Value)> {
         ),
         ("flux", json!({"source-kind": "OCIRepository"})),
         (
+            "flux-artifact",
+            json!({"project-path": "deploy", "source-namespace": "s"}),
+        ),
+        ("flux-resourceset", json!({})),
+        (
             "flux",
             json!({"source-kind": "HelmRepository", "chart": "c", "chart-version": "1.2.3", "source-namespace": "s"}),
         ),
@@ -101,9 +106,14 @@ fn kubectl_builds_the_flux_folders() {
     let Some(kubectl) = find("kubectl") else {
         return;
     };
-    for options in [json!({}), json!({"patch": "cluster"})] {
+    for (target, options) in [
+        ("flux", json!({})),
+        ("flux", json!({"patch": "cluster"})),
+        ("flux-artifact", json!({})),
+        ("flux-resourceset", json!({})),
+    ] {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let settings = settings(vec![output("flux", ".", &options)]);
+        let settings = settings(vec![output(target, ".", &options)]);
         let (files, findings) = rendered(&settings, &[keyed()], None);
         assert!(findings.is_empty(), "{findings:#?}");
         for file in &files {

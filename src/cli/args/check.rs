@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
-use super::workspace::{ProjectArguments, WorkspaceArguments};
+use super::report::FindingsArguments;
+use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -14,7 +14,9 @@ pub(super) struct CheckArguments {
     #[arg(long)]
     fix: bool,
     #[command(flatten)]
-    report: ReportArguments,
+    frozen: FrozenArgument,
+    #[command(flatten)]
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -27,17 +29,15 @@ impl CheckArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        commands::check(
-            &self.workspace.request(place),
-            &self.options(today),
-            terminal,
-        )
+        let mut request = self.workspace.request(place);
+        request.flags.locking = self.frozen.locking();
+        commands::check(&request, &self.options(today), terminal)
     }
 
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
             fix: self.fix,
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }

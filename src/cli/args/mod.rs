@@ -1,13 +1,17 @@
 //! The command line as clap reads it, and what it means to the stages: one file a command.
 
 mod check;
+mod cmp;
 mod completions;
 mod explain;
 mod images;
+mod impact;
+mod lock;
 mod render;
 mod report;
 mod update;
 mod values;
+mod verify;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -36,14 +40,22 @@ enum Command {
     Render(render::RenderArguments),
     /// Checks everything and writes nothing.
     Check(check::CheckArguments),
+    /// Asks the registries which bytes each image is, and keeps the answers in the lock.
+    Lock(lock::LockArguments),
+    /// Holds the lock against the registries: tags, signatures, facts.
+    Verify(verify::VerifyArguments),
     /// Lists the image catalogue: facts, references, and who uses what.
     Images(images::ImagesArguments),
+    /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
+    Impact(impact::ImpactArguments),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
     /// After a release of the image builder: edits version and catalogue in the values, then renders.
     Update(update::UpdateArguments),
+    /// What Argo CD's sidecar runs as a config management plugin.
+    Cmp(cmp::CmpArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -55,10 +67,14 @@ impl Arguments {
         match &self.command {
             Command::Render(render) => render.run(place, today, terminal),
             Command::Check(check) => check.run(place, today, terminal),
+            Command::Lock(lock) => lock.run(place, today, terminal),
+            Command::Verify(verify) => verify.run(place, today, terminal),
             Command::Images(images) => images.run(place, today, terminal),
+            Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
             Command::Update(update) => update.run(place, today, terminal),
+            Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::report::ReportArguments;
-use super::workspace::{ProjectArguments, WorkspaceArguments};
+use super::report::FindingsArguments;
+use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, RenderMode, RenderOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -29,6 +29,9 @@ pub(super) struct RenderArguments {
     /// Write the clusters that are clean, even where others have errors.
     #[arg(long)]
     keep_going: bool,
+    /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
+    #[arg(long, conflicts_with = "stdout")]
+    fail_on_change: bool,
     /// Allow a render that yields nothing, which lets a GitOps engine delete everything.
     #[arg(long)]
     allow_empty: bool,
@@ -39,7 +42,9 @@ pub(super) struct RenderArguments {
     #[arg(long, value_name = "DIR")]
     templates: Option<String>,
     #[command(flatten)]
-    report: ReportArguments,
+    frozen: FrozenArgument,
+    #[command(flatten)]
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -57,6 +62,7 @@ impl RenderArguments {
 
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         let mut request = self.workspace.request(place);
+        request.flags.locking = self.frozen.locking();
         request.flags.targets.clone_from(&self.target);
         request.flags.out.clone_from(&self.out);
         request.flags.schemas.clone_from(&self.schemas);
@@ -74,8 +80,9 @@ impl RenderArguments {
             mode,
             adopt: self.adopt,
             keep_going: self.keep_going,
+            fail_on_change: self.fail_on_change,
             allow_empty: self.allow_empty,
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::workspace::ChecksumStyle;
 use crate::read::{Flags, Request};
@@ -22,6 +23,17 @@ pub(super) struct ProjectArguments {
     /// The project file; else `metalmark.yaml` in the working directory or the nearest folder above it.
     #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     project: Option<PathBuf>,
+}
+
+impl ProjectArguments {
+    /// What the stages are asked for where only the project file says it.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            directory: self.directory.clone(),
+            project: self.project.clone(),
+            flags: Flags::default(),
+        }
+    }
 }
 
 /// Which values make which clusters. With none of these, the project file says it.
@@ -49,6 +61,23 @@ pub(super) struct WorkspaceArguments {
     /// How selectors compare Kubernetes versions.
     #[arg(long, value_name = "MODE")]
     matching: Option<MatchingMode>,
+}
+
+/// Whether the lock must be complete.
+#[derive(Debug, Args)]
+pub(super) struct FrozenArgument {
+    /// Every image must be in the lock: what is missing there is an error, whatever other files say of it.
+    #[arg(long)]
+    frozen: bool,
+}
+
+impl FrozenArgument {
+    pub(super) fn locking(&self) -> Locking {
+        match self.frozen {
+            true => Locking::Frozen,
+            false => Locking::Loose,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

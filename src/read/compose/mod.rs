@@ -32,7 +32,7 @@ use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
 use crate::model::value::Node;
 
-pub use files::{Disk, Files, Found};
+pub use crate::files::{Disk, Files, Found};
 
 use reader::{Loads, Reader, Stop};
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::{Files, Found};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Place, Source, Sources};
@@ -12,7 +13,6 @@ use crate::model::value::{Entry, Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
-use super::files::{Files, Found};
 use super::{FAILED, Options, RunTime, base64};
 
 /// Why a composition ends early.

@@ -18,7 +18,7 @@ const BUILT: [&str; 2] = [
     "diskimage_builder_os_images",
 ];
 /// The registries by name.
-const REGISTRIES: &str = "os_images_oci_registries";
+pub(super) const REGISTRIES: &str = "os_images_oci_registries";
 /// The registry of everything that Sylva publishes (S13).
 const BASE: &str = "sylva_base_oci_registry";
 /// The builder's version, likewise.

@@ -7,9 +7,11 @@ mod catalogue;
 mod cluster;
 mod pools;
 mod report;
+mod signing;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::evaluate::{Evaluator, Failure};
@@ -17,6 +19,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
+use crate::model::signing::SigningKeys;
 use report::Report;
 
 /// The keys of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
@@ -50,6 +53,18 @@ pub(super) fn cluster(
     let cluster = cluster::cluster(evaluator, name, namespace, &mut report);
     report.order(evaluator);
     (cluster, report.findings)
+}
+
+/// The keys that images of these registries are signed with, and what is wrong with them.
+pub(super) fn signing_keys(
+    evaluator: &Evaluator,
+    sources: &Sources,
+    subject: Subject,
+    registries: &BTreeSet<Arc<str>>,
+) -> (SigningKeys, Vec<Finding>) {
+    let mut report = Report::new(sources, subject);
+    let keys = signing::keys(evaluator, registries, &mut report);
+    (keys, report.findings)
 }
 
 /// Evaluations that failed, as findings, each once.

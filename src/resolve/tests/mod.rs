@@ -84,6 +84,7 @@ impl Known {
             name: key.into(),
             place: place(4),
             facts: written::facts(&entry.properties, Origin::InfoFile),
+            digest: None,
         };
         let known = BTreeMap::from([(key.into(), Arc::new(described))]);
         vec![Box::new(Self(known))]

@@ -6,6 +6,7 @@ use super::{built, catalogue, own, place, resolved};
 
 use crate::model::catalogue::CatalogueEntry;
 use crate::model::cluster::Cluster;
+use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
 use crate::model::place::{Located, Place, Sources};
 use crate::model::policy::Policy;
@@ -106,6 +107,7 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         outputs: Vec::new(),
         policy: Policy::default(),
         matching: Matching::Normalised,
+        locking: Locking::Loose,
     };
     let catalogues = Catalogues::new(ImageFacts::default());
     let views = [(), ()].map(|()| {

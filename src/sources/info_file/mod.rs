@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::{Fault, ImageSource, Wanted};
 use crate::error::Error;
+use crate::files::Files;
 use crate::model::catalogue::Described;
 use crate::model::engine::Engine;
 use crate::model::image::{ImageKey, Origin, fact};
@@ -50,12 +51,14 @@ pub(super) struct Read {
 /// Reads an info file; its places get the number `file`. What cannot be read in it is a fault; everything else of it counts.
 ///
 /// # Errors
-/// The file cannot be read from disk.
-pub(super) fn read(path: &Path, shown: &str, file: FileId) -> Result<Read, Error> {
-    let bytes = std::fs::read(path).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+/// The file cannot be read.
+pub(super) fn read(
+    tree: &dyn Files,
+    path: &Path,
+    shown: &str,
+    file: FileId,
+) -> Result<Read, Error> {
+    let bytes = tree.named(path)?;
     let mut reader = Reader {
         file,
         info: InfoFile::default(),
@@ -210,6 +213,7 @@ impl Reader {
             name: Arc::clone(&entry.key),
             place: entry.key_place,
             facts,
+            digest: None,
         };
         // The ConfigMap repeats its images under a second data key; of two that differ the first counts.
         let described = Arc::new(described);

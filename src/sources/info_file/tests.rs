@@ -3,17 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::files::Disk;
 use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::Sources;
 use crate::sources::{ImageFacts, Wanted, facts};
 
+fn disk(folder: &Path) -> Disk {
+    Disk::new(folder).expect("the folder is there")
+}
+
 /// The info file of that text, with its findings.
 fn written(text: &str) -> (ImageFacts, Vec<Finding>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("info.yaml"), text).expect("a file can be written");
-    facts(folder.path(), &[PathBuf::from("info.yaml")]).expect("the file is there")
+    facts(
+        folder.path(),
+        &disk(folder.path()),
+        &[PathBuf::from("info.yaml")],
+    )
+    .expect("the file is there")
 }
 
 fn fact(info: &ImageFacts, key: &str, name: &str) -> Option<Fact> {
@@ -148,7 +158,8 @@ fn of_two_files_each_has_its_places() {
         std::fs::write(folder.path().join(name), text).expect("a file can be written");
     }
     let paths = ["a.yaml".into(), "b.yaml".into()];
-    let (info, findings) = facts(folder.path(), &paths).expect("the files are there");
+    let (info, findings) =
+        facts(folder.path(), &disk(folder.path()), &paths).expect("the files are there");
     let os = fact(&info, "abc", "os").expect("the fact is there");
     let spot = places(&info).resolve(os.place).expect("it has a place");
     assert_eq!(spot.to_string(), "a.yaml:1:23");
@@ -158,5 +169,12 @@ fn of_two_files_each_has_its_places() {
 
 #[test]
 fn a_missing_file_is_an_error() {
-    assert!(facts(Path::new("/nonexistent"), &["info.yaml".into()]).is_err());
+    assert!(
+        facts(
+            Path::new("/"),
+            &disk(Path::new("/")),
+            &["nonexistent/info.yaml".into()]
+        )
+        .is_err()
+    );
 }

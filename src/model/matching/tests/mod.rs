@@ -65,6 +65,7 @@ fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
         artifact: key.into(),
         place: Place::NONE,
         uri: None,
+        digest: None,
         facts: known,
         enabled: None,
         built: true,

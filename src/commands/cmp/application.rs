@@ -1,0 +1,391 @@
+//! An Application's manifest → the environment that Argo CD's repo-server gives a plugin.
+//!
+//! Source: argoproj/argo-cd `reposerver/repository/repository.go` (`newEnv`, `getPluginEnvs`, `getPluginParamEnvs`) and
+//! `pkg/apis/application/v1alpha1/types.go` (`ApplicationSourcePluginParameters.Environ`, `Env.Envsubst`).
+
+use crate::error::Error;
+use crate::model::json::{Html, to_json};
+use crate::model::value::{Entry, Map, Node, Value};
+
+use super::environment::{APP_NAME, ENV_PREFIX, Environment, PARAMETERS, SOURCE_PATH};
+
+/// Argo CD's own namespace: an Application elsewhere has its namespace before its name.
+const OWN_NAMESPACE: &str = "argocd";
+
+/// What Argo CD would know beside the manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Simulated {
+    /// The commit that the source's revision came to; zeros unless given, or unless the manifest names a commit.
+    pub revision: Option<String>,
+    /// The destination cluster's Kubernetes version.
+    pub kube_version: String,
+    /// The destination cluster's API versions.
+    pub api_versions: Vec<String>,
+    /// Which of several sources, from 1; the only one with a plugin unless given.
+    pub source: Option<usize>,
+}
+
+/// What is run where.
+pub(super) struct Run {
+    pub(super) environment: Environment,
+    /// The application's folder below the repository's root.
+    pub(super) path: String,
+}
+
+/// The environment for an Application among the objects of a file.
+pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error> {
+    let mut applications = objects
+        .iter()
+        .filter(|object| text(object, &["kind"]) == "Application");
+    let (Some(application), None) = (applications.next(), applications.next()) else {
+        return Err(usage(
+            "the file holds not one Application: kind `Application`, group `argoproj.io`",
+        ));
+    };
+    let source = source(application, simulated.source)?;
+    let path = text(source, &["path"]);
+    let is_inside = !path.starts_with('/') && path.split('/').all(|part| part != "..");
+    if path.is_empty() || !is_inside {
+        return Err(usage(
+            "the source has no `path` below the repository: a plugin serves folders only",
+        ));
+    }
+    let mut environment = base(application, source, simulated)?;
+    if let Some(plugin) = source.at(&["plugin"]) {
+        of_plugin(plugin, &mut environment)?;
+    }
+    Ok(Run {
+        environment,
+        path: path.to_owned(),
+    })
+}
+
+fn usage(message: &str) -> Error {
+    Error::Usage {
+        message: message.to_owned(),
+    }
+}
+
+/// The text at a path; empty where there is none, as in Argo CD's own types.
+fn text<'n>(node: &'n Node, path: &[&str]) -> &'n str {
+    let found = node.at(path).and_then(|node| node.value.as_str());
+    found.map_or("", |text| text)
+}
+
+/// The items of a list; none where there is none.
+fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
+    let found = node.at(path).and_then(|node| node.value.as_list());
+    found.unwrap_or_default()
+}
+
+fn source(application: &Node, number: Option<usize>) -> Result<&Node, Error> {
+    let sources = items(application, &["spec", "sources"]);
+    if sources.is_empty() {
+        let source = application.at(&["spec", "source"]);
+        return source.ok_or_else(|| usage("the Application has no `spec.source`"));
+    }
+    let number = match number {
+        Some(number) => Some(number),
+        None => {
+            let with_plugin = |source: &Node| source.at(&["plugin"]).is_some();
+            let mut found = (1..).zip(sources).filter(|(_, source)| with_plugin(source));
+            let first = found.next().map(|(number, _)| number);
+            first.filter(|_| found.next().is_none())
+        }
+    };
+    let found = number.and_then(|number| sources.get(number.checked_sub(1)?));
+    found.ok_or_else(|| {
+        usage("the Application has several sources: say which one, from 1, with --source")
+    })
+}
+
+fn base(application: &Node, source: &Node, simulated: &Simulated) -> Result<Environment, Error> {
+    let (name, namespace) = (
+        text(application, &["metadata", "name"]),
+        text(application, &["metadata", "namespace"]),
+    );
+    let name = match namespace {
+        "" | OWN_NAMESPACE => name.to_owned(),
+        other => format!("{other}_{name}"),
+    };
+    let target = text(source, &["targetRevision"]);
+    let revision = match &simulated.revision {
+        Some(revision) => revision.clone(),
+        None if is_commit(target) => target.to_owned(),
+        None => "0".repeat(40),
+    };
+    let short = |length: usize| revision.get(..length).unwrap_or(&revision).to_owned();
+    let project = match text(application, &["spec", "project"]) {
+        "" => "default",
+        project => project,
+    };
+    let mut environment = Environment::default();
+    for (variable, value) in [
+        (APP_NAME, name),
+        (
+            "ARGOCD_APP_NAMESPACE",
+            text(application, &["spec", "destination", "namespace"]).into(),
+        ),
+        ("ARGOCD_APP_PROJECT_NAME", project.into()),
+        ("ARGOCD_APP_REVISION", revision.clone()),
+        ("ARGOCD_APP_REVISION_SHORT", short(7)),
+        ("ARGOCD_APP_REVISION_SHORT_8", short(8)),
+        (
+            "ARGOCD_APP_SOURCE_REPO_URL",
+            text(source, &["repoURL"]).into(),
+        ),
+        (SOURCE_PATH, text(source, &["path"]).into()),
+        ("ARGOCD_APP_SOURCE_TARGET_REVISION", target.into()),
+        ("KUBE_VERSION", kube_version(&simulated.kube_version)?),
+        ("KUBE_API_VERSIONS", simulated.api_versions.join(",")),
+    ] {
+        environment.set(variable, value);
+    }
+    Ok(environment)
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The numbers of a version (`k8s.io/apimachinery/pkg/util/version`, `ParseGeneric`): `1.31.8` for `v1.31.8+rke2r1`.
+fn kube_version(text: &str) -> Result<String, Error> {
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    let bare = text.trim();
+    let bare = bare.strip_prefix('v').unwrap_or(bare);
+    let end = bare.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let numbers = bare[..end.unwrap_or(bare.len())].trim_end_matches('.');
+    let parts: Vec<&str> = numbers.split('.').collect();
+    if parts.len() < 2 || parts.iter().any(|part| part.is_empty()) {
+        return Err(usage(&format!("`{text}` is not a Kubernetes version")));
+    }
+    Ok(numbers.to_owned())
+}
+
+fn of_plugin(plugin: &Node, environment: &mut Environment) -> Result<(), Error> {
+    let known = environment.clone();
+    for variable in items(plugin, &["env"]) {
+        let name = format!("{ENV_PREFIX}{}", text(variable, &["name"]));
+        environment.set(name, substituted(text(variable, &["value"]), &known));
+    }
+    let parameters = items(plugin, &["parameters"]);
+    if parameters.is_empty() {
+        environment.set(PARAMETERS, "null");
+        return Ok(());
+    }
+    let mut passed = Vec::new();
+    for parameter in parameters {
+        passed.push(Node::computed(json(parameter)?));
+        flattened(parameter, environment);
+    }
+    environment.set(PARAMETERS, to_json(&Value::from(passed), Html::Escaped));
+    Ok(())
+}
+
+/// A parameter as JSON; of its three kinds of value those that are set.
+fn json(parameter: &Node) -> Result<Map, Error> {
+    let mut map = Map::from_iter([Entry::computed("name", text(parameter, &["name"]))]);
+    for (key, fits) in [
+        (
+            "string",
+            (|value| value.as_str().is_some()) as fn(&Value) -> bool,
+        ),
+        ("array", |value| value.as_list().is_some()),
+        ("map", |value| value.as_map().is_some()),
+    ] {
+        let Some(node) = parameter.at(&[key]).filter(|node| !node.value.is_null()) else {
+            continue;
+        };
+        if !fits(&node.value) {
+            let name = text(parameter, &["name"]);
+            return Err(usage(&format!(
+                "`{key}` of the parameter `{name}` is of another type"
+            )));
+        }
+        map.insert(Entry::holding(key, node.clone()));
+    }
+    Ok(map)
+}
+
+/// The `PARAM_…` variables.
+fn flattened(parameter: &Node, environment: &mut Environment) {
+    let base = format!("PARAM_{}", escaped(text(parameter, &["name"])));
+    if let Some(text) = parameter
+        .at(&["string"])
+        .and_then(|node| node.value.as_str())
+    {
+        environment.set(base.clone(), &**text);
+    }
+    if let Some(map) = parameter.at(&["map"]).and_then(|node| node.value.as_map()) {
+        for entry in map.iter() {
+            let value = entry.node.value.as_str().map_or("", |text| text);
+            environment.set(format!("{base}_{}", escaped(&entry.key)), value);
+        }
+    }
+    for (index, item) in items(parameter, &["array"]).iter().enumerate() {
+        let value = item.value.as_str().map_or("", |text| text);
+        environment.set(format!("{base}_{index}"), value);
+    }
+}
+
+fn escaped(name: &str) -> String {
+    let name = name.to_uppercase();
+    let letter = |letter: char| match letter {
+        'A'..='Z' | '0'..='9' | '_' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).collect()
+}
+
+/// Go's `os.Expand`: `$NAME` and `${NAME}`, unknown ones empty; `$$` is a dollar.
+fn substituted(text: &str, environment: &Environment) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        out.push_str(before);
+        if behind.is_empty() {
+            out.push('$');
+            return out;
+        }
+        let (name, width) = variable(behind);
+        match name {
+            "$" => out.push('$'),
+            "" if width == 0 => out.push('$'),
+            name => out.push_str(environment.get(name).unwrap_or_default()),
+        }
+        rest = &behind[width..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The name at the start of what follows a dollar, and how much of it is taken (`os.getShellName`).
+fn variable(text: &str) -> (&str, usize) {
+    let is_special = |letter: char| "*#$@!?-0123456789".contains(letter);
+    if let Some(inner) = text.strip_prefix('{') {
+        return match inner.find('}') {
+            None => ("", 1),
+            Some(end) => (&inner[..end], end + 2),
+        };
+    }
+    if text.starts_with(is_special) {
+        return (&text[..1], 1);
+    }
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
+    (&text[..end], end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Environment, Simulated, kube_version, run, substituted};
+    use crate::model::engine::Engine;
+    use crate::model::place::FileId;
+    use crate::yaml;
+
+    const APPLICATION: &str = r#"
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: edge-1, namespace: team-a}
+spec:
+  project: ""
+  destination: {server: https://kubernetes.default.svc, namespace: edge}
+  source:
+    repoURL: https://git.example.org/fleet.git
+    path: clusters/edge-1
+    targetRevision: main
+    plugin:
+      name: metalmark
+      env:
+      - {name: CLUSTER, value: "${ARGOCD_APP_NAMESPACE}-$$1"}
+      parameters:
+      - {name: image-url, string: "https://h/?a=1&b"}
+      - {name: targets, array: [manifests, configmap]}
+      - {name: x.y-z, map: {k.1: v}}
+"#;
+
+    fn environment(text: &str) -> Vec<String> {
+        let read = yaml::read(text, FileId(0), Engine::Kubectl).unwrap();
+        let simulated = Simulated {
+            kube_version: "v1.31.8+rke2r1".into(),
+            api_versions: vec!["v1".into(), "apps/v1".into()],
+            ..Simulated::default()
+        };
+        let run = run(&read.documents, &simulated).map_err(|error| error.to_string());
+        let run = run.unwrap_or_else(|error| panic!("{error}"));
+        let lines = run.environment.iter();
+        lines
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+
+    #[test]
+    fn the_environment_is_the_one_that_the_repo_server_builds() {
+        let zeros = "0".repeat(40);
+        let expected = [
+            r#"ARGOCD_APP_NAME=team-a_edge-1"#,
+            "ARGOCD_APP_NAMESPACE=edge",
+            r#"ARGOCD_APP_PARAMETERS=[{"name":"image-url","string":"https://h/?a=1\u0026b"},{"array":["manifests","configmap"],"name":"targets"},{"map":{"k.1":"v"},"name":"x.y-z"}]"#,
+            "ARGOCD_APP_PROJECT_NAME=default",
+            &format!("ARGOCD_APP_REVISION={zeros}"),
+            "ARGOCD_APP_REVISION_SHORT=0000000",
+            "ARGOCD_APP_REVISION_SHORT_8=00000000",
+            "ARGOCD_APP_SOURCE_PATH=clusters/edge-1",
+            "ARGOCD_APP_SOURCE_REPO_URL=https://git.example.org/fleet.git",
+            "ARGOCD_APP_SOURCE_TARGET_REVISION=main",
+            "ARGOCD_ENV_CLUSTER=edge-$1",
+            "KUBE_API_VERSIONS=v1,apps/v1",
+            "KUBE_VERSION=1.31.8",
+            "PARAM_IMAGE_URL=https://h/?a=1&b",
+            "PARAM_TARGETS_0=manifests",
+            "PARAM_TARGETS_1=configmap",
+            "PARAM_X_Y_Z_K_1=v",
+        ];
+        assert_eq!(environment(APPLICATION), expected);
+    }
+
+    #[test]
+    fn a_plugin_block_without_parameters_sends_null_and_none_sends_nothing() {
+        let (start, _) = APPLICATION.split_once("      env:").unwrap();
+        let lines = environment(start);
+        assert!(
+            lines.contains(&"ARGOCD_APP_PARAMETERS=null".to_owned()),
+            "{lines:?}"
+        );
+        let (start, _) = APPLICATION.split_once("    plugin:").unwrap();
+        let lines = environment(start);
+        let has = lines
+            .iter()
+            .any(|line| line.starts_with("ARGOCD_APP_PARAMETERS"));
+        assert!(!has, "{lines:?}");
+    }
+
+    #[test]
+    fn dollars_are_read_as_go_reads_them() {
+        let environment: Environment = [("A".to_owned(), "x".to_owned())].into_iter().collect();
+        for (text, expected) in [
+            ("$A${A}b", "xxb"),
+            ("$$A", "$A"),
+            ("$B-", "-"),
+            ("a$", "a$"),
+            ("$.x", "$.x"),
+            ("${}b", "b"),
+            ("${A", "A"),
+            ("$1a", "a"),
+            ("é$Aé", "éxé"),
+        ] {
+            assert_eq!(substituted(text, &environment), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_versions_numbers_reach_a_plugin() {
+        let version = |text: &str| kube_version(text).map_err(|error| error.to_string());
+        assert_eq!(version("v1.31").as_deref(), Ok("1.31"));
+        assert_eq!(version("1.31.8-rc.1").as_deref(), Ok("1.31.8"));
+        assert_eq!(version("").as_deref(), Ok(""));
+        assert!(version("v1").is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! The two sides of a change: the project at a commit, and the project as it stands or at another commit.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files::{Files, Repository, Revision};
+use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
+
+/// Both sides, read as far as all clusters share it.
+pub(super) struct Sides {
+    pub(super) before: Workspace,
+    pub(super) after: Workspace,
+    /// The commit of the earlier side, in full.
+    pub(super) commit: String,
+    /// How it was found.
+    pub(super) base: String,
+    /// What was not as one would think.
+    pub(super) notes: Vec<String>,
+}
+
+impl Sides {
+    /// Opens the commits; without `to` the later side is what stands on disk.
+    pub(super) fn open(
+        request: &Request,
+        to: Option<&str>,
+        against: Option<&str>,
+    ) -> Result<Self, Error> {
+        let location = location(request, to.is_some())?;
+        let repository = Repository::of(&location.root)?;
+        let (commit, base) = match against {
+            Some(name) => (repository.commit(name)?, format!("`{name}`")),
+            None => repository.base(to.unwrap_or("HEAD"))?,
+        };
+        let after = match to {
+            None => read::workspace(request)?,
+            Some(name) => {
+                let commit = repository.commit(name)?;
+                let revision = Revision::open(&repository, &commit)?;
+                read::workspace_in(request, &location, Arc::new(revision))?
+            }
+        };
+        let mut notes = Vec::new();
+        let revision = Revision::open(&repository, &commit)?;
+        let revision = with_project(revision, &location, &after, &mut notes)?;
+        let before = read::workspace_in(request, &location, Arc::new(revision))?;
+        Ok(Self {
+            before,
+            after,
+            commit,
+            base,
+            notes,
+        })
+    }
+}
+
+/// Where the project is; a commit can be read where nothing is checked out.
+fn location(request: &Request, of_commit: bool) -> Result<Location, Error> {
+    match read::location(request) {
+        Err(Error::Usage { .. }) if of_commit => Ok(Location {
+            root: request.directory.clone().unwrap_or_else(|| ".".into()),
+            file: Some(PROJECT_FILE_NAME.into()),
+        }),
+        found => found,
+    }
+}
+
+/// The earlier side as a project: where its folder had another name, from there; where it had no project file, with the later
+/// one's, which tells at least what its values came to.
+fn with_project(
+    revision: Revision,
+    location: &Location,
+    after: &Workspace,
+    notes: &mut Vec<String>,
+) -> Result<Revision, Error> {
+    let Some(file) = location.file.as_deref() else {
+        return Ok(revision);
+    };
+    if revision.is_file(file) {
+        return Ok(revision);
+    }
+    let at = revision.short().to_owned();
+    let name = file.to_string_lossy();
+    if let [folder] = revision.folders_with(&name).as_slice() {
+        notes.push(format!("the project was in `{}` at {at}", shown(folder)));
+        let folder = folder.clone();
+        return Ok(revision.seen_from(&folder));
+    }
+    notes.push(format!(
+        "there was no `{name}` at {at}: today's is used for both sides"
+    ));
+    let bytes = after.files.named(Path::new(file))?;
+    Ok(revision.with(file, bytes))
+}
+
+fn shown(folder: &str) -> &str {
+    match folder {
+        "" => ".",
+        folder => folder,
+    }
+}

@@ -1,0 +1,127 @@
+//! What `lock` says.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::commands::{Format, Terminal};
+use crate::locking::{LockChange, LockChangeKind};
+use crate::model::finding::{Judged, Level};
+
+/// Grows when a field changes its meaning or goes.
+const VERSION: u32 = 1;
+
+/// What kept the values from being read.
+pub(super) fn findings(
+    judged: Vec<Judged>,
+    clusters: usize,
+    format: Format,
+    terminal: &mut Terminal,
+) -> io::Result<()> {
+    terminal.err.findings(&errors(judged), clusters, format)
+}
+
+/// Those at error level.
+pub(super) fn errors(judged: Vec<Judged>) -> Vec<Judged> {
+    let mut judged = judged;
+    judged.retain(|judged| judged.level == Level::Error);
+    judged
+}
+
+pub(super) fn has_errors(judged: &[Judged]) -> bool {
+    judged.iter().any(|judged| judged.level == Level::Error)
+}
+
+/// Whether a run of `lock` would drop something.
+pub(super) fn is_stale(judged: &[Judged]) -> bool {
+    judged
+        .iter()
+        .any(|judged| judged.finding.rule == "lock-unused")
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    lock: &'a str,
+    written: bool,
+    images: Vec<Image<'a>>,
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct Image<'a> {
+    key: &'a str,
+    reference: &'a str,
+    digest: &'a str,
+    change: &'static str,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+struct Summary {
+    kept: usize,
+    added: usize,
+    updated: usize,
+    dropped: usize,
+}
+
+/// What became of each image: for people only of those that changed.
+pub(super) fn changes(
+    lock: &str,
+    changes: &[LockChange],
+    written: bool,
+    format: Format,
+    terminal: &mut Terminal,
+) -> io::Result<()> {
+    let summary = summary(changes);
+    let out = &mut terminal.out;
+    if format == Format::Json {
+        let document = Document {
+            version: VERSION,
+            lock,
+            written,
+            images: changes.iter().map(image).collect(),
+            summary,
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        return writeln!(out);
+    }
+    for change in changes {
+        let digest: String = change.digest.chars().take(19).collect();
+        if change.kind != LockChangeKind::Kept {
+            let name = change.kind.name();
+            writeln!(
+                out,
+                "{name:<8}{} {digest}… {}",
+                change.key, change.reference
+            )?;
+        }
+    }
+    let Summary {
+        kept,
+        added,
+        updated,
+        dropped,
+    } = summary;
+    let counted = format!("{kept} kept, {added} added, {updated} updated, {dropped} dropped");
+    let became = if written { "written" } else { "unchanged" };
+    writeln!(out, "{lock}: {counted}; {became}")
+}
+
+fn image(change: &LockChange) -> Image<'_> {
+    Image {
+        key: &change.key,
+        reference: &change.reference,
+        digest: &change.digest,
+        change: change.kind.name(),
+    }
+}
+
+fn summary(changes: &[LockChange]) -> Summary {
+    let count = |kind| changes.iter().filter(|change| change.kind == kind).count();
+    Summary {
+        kept: count(LockChangeKind::Kept),
+        added: count(LockChangeKind::Added),
+        updated: count(LockChangeKind::Updated),
+        dropped: count(LockChangeKind::Dropped),
+    }
+}

@@ -1,0 +1,160 @@
+//! What is rendered and stays in memory: printed as one stream, handed to Argo CD, or to the next KRM function.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::check::Checked;
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::manifest::ManifestFile;
+use crate::model::policy::Date;
+use crate::model::workspace::ClusterView;
+use crate::read::{ClusterEntry, Workspace};
+use crate::render::Renderer;
+
+use super::fleet::{self, Survey, Tools};
+use super::{Format, Terminal, Verdict};
+
+/// What of a workspace is rendered.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part<'a> {
+    /// Every cluster, and what they share.
+    Whole,
+    /// What the clusters share.
+    Shared,
+    /// One cluster, without what it shares with others. No other cluster's files are read.
+    Cluster(&'a ClusterEntry),
+}
+
+/// What was rendered, and what was found on the way.
+pub(super) struct Rendered {
+    /// The files: clusters in order, then what they share. None while an error stands, unless the caller keeps going.
+    pub(super) files: Vec<ManifestFile>,
+    /// What the clusters came to.
+    pub(super) survey: Survey<()>,
+    /// How many clusters were looked at.
+    pub(super) clusters: usize,
+}
+
+/// Whether the clusters that are clean are rendered where others have errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Faulty {
+    /// Nothing is rendered.
+    StopAll,
+    /// The clean ones are.
+    KeepGoing,
+}
+
+/// Renders a part of the workspace.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn rendered(
+    workspace: &mut Workspace,
+    today: Date,
+    part: Part<'_>,
+    faulty: Faulty,
+) -> Result<Rendered, Error> {
+    let tools = fleet::tools(workspace, today)?;
+    let (settings, templates) = (
+        workspace.settings.clone(),
+        std::mem::take(&mut workspace.templates),
+    );
+    let schemas = workspace.schemas.take();
+    let mut found = Vec::new();
+    let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| {
+        found.push(finding)
+    });
+    workspace.findings.extend(found);
+    let mut survey = match part {
+        Part::Whole => fleet::survey(workspace, &tools, |view, checked| {
+            Ok(of_cluster(&renderer, view, checked))
+        })?,
+        Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Vec::new(), Vec::new())))?,
+        Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, |view, checked| {
+            Ok(of_cluster(&renderer, view, checked))
+        })?,
+    };
+    let mut files: Vec<ManifestFile> = std::mem::take(&mut survey.results)
+        .into_iter()
+        .flatten()
+        .collect();
+    let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
+    if !matches!(part, Part::Cluster(_)) && may(&survey) {
+        files.extend(shared(workspace, &renderer, &mut survey, &tools));
+    }
+    if !may(&survey) {
+        files.clear();
+    }
+    let clusters = match part {
+        Part::Cluster(_) => 1,
+        Part::Whole | Part::Shared => workspace.clusters.len(),
+    };
+    Ok(Rendered {
+        files,
+        survey: survey.without_results(),
+        clusters,
+    })
+}
+
+/// The files of a cluster that is clean, and what was found in making them.
+pub(super) fn of_cluster(
+    renderer: &Renderer<'_>,
+    view: &ClusterView,
+    checked: &Checked,
+) -> (Vec<ManifestFile>, Vec<Finding>) {
+    let mut found = Vec::new();
+    let files = match checked.has_errors() {
+        true => Vec::new(),
+        false => renderer.cluster(view, &mut |finding| found.push(finding)),
+    };
+    (files, found)
+}
+
+/// What all clean clusters share.
+pub(super) fn shared<T>(
+    workspace: &Workspace,
+    renderer: &Renderer<'_>,
+    survey: &mut Survey<T>,
+    tools: &Tools,
+) -> Vec<ManifestFile> {
+    let clean = |name: &Arc<str>| !survey.faulty.contains(name);
+    let names: Vec<Arc<str>> = workspace
+        .clusters
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .filter(clean)
+        .collect();
+    let mut found = Vec::new();
+    let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
+    survey.add(found, workspace, tools.today);
+    files
+}
+
+/// A GitOps engine that prunes would delete everything.
+pub(super) const EMPTY: &str = "the render yields no file, and a GitOps engine that prunes would delete everything\n\
+     help: check `clusters`, or type --allow-empty if that is what you want";
+
+impl Rendered {
+    /// Writes findings to stderr.
+    pub(super) fn report(&self, format: Format, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        if !self.survey.judged.is_empty() {
+            terminal
+                .err
+                .findings(&self.survey.judged, self.clusters, format)?;
+        }
+        Ok(match self.survey.has_errors() {
+            true => Verdict::Findings,
+            false => Verdict::Clean,
+        })
+    }
+
+    /// Writes the files as one YAML stream, each below its path as a comment.
+    pub(super) fn print(&self, terminal: &mut Terminal) -> Result<(), Error> {
+        for file in &self.files {
+            let text = file.text.strip_prefix("---\n").unwrap_or(&file.text);
+            write!(terminal.out, "---\n# {}\n{text}", file.path)?;
+        }
+        Ok(())
+    }
+}

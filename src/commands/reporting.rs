@@ -1,0 +1,81 @@
+//! Where a run reports to: a stream, and any number of files.
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::model::finding::Judged;
+use crate::read::{self, Workspace};
+use crate::report::{Changes, Colour, Findings, Report, Run};
+use crate::write;
+
+/// How a run reports.
+#[derive(Clone, Debug)]
+pub struct Reporting {
+    /// The format of what is printed.
+    pub output: &'static dyn Report,
+    /// What is written to files besides.
+    pub files: Vec<ReportFile>,
+}
+
+/// One report in a file.
+#[derive(Clone, Debug)]
+pub struct ReportFile {
+    /// The format.
+    pub format: &'static dyn Report,
+    /// The file, below the folder that the run is started in.
+    pub path: PathBuf,
+}
+
+impl Reporting {
+    /// The files below the folder that `-C` names.
+    pub(super) fn within(&self, directory: Option<&PathBuf>) -> Self {
+        let below = |file: &ReportFile| ReportFile {
+            path: directory.map_or(file.path.clone(), |folder| folder.join(&file.path)),
+            ..file.clone()
+        };
+        Self {
+            output: self.output,
+            files: self.files.iter().map(below).collect(),
+        }
+    }
+
+    /// Writes the files: each whole, whatever was found.
+    ///
+    /// # Errors
+    /// One cannot be written.
+    pub(super) fn save(
+        &self,
+        judged: &[Judged],
+        workspace: &Workspace,
+        changes: Changes<'_>,
+    ) -> Result<(), Error> {
+        for file in &self.files {
+            let mut text = Vec::new();
+            let findings = findings(judged, workspace, changes, Colour::Never);
+            file.format.findings(&findings, &mut text)?;
+            write::file(&file.path, &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// The findings with what the formats need of the run.
+pub(super) fn findings<'a>(
+    judged: &'a [Judged],
+    workspace: &'a Workspace,
+    changes: Changes<'a>,
+    colour: Colour,
+) -> Findings<'a> {
+    let mut clusters: Vec<&str> = workspace
+        .clusters
+        .iter()
+        .map(|entry| &*entry.name)
+        .collect();
+    clusters.sort_unstable();
+    let run = Run {
+        clusters,
+        folder: read::folder_in_repository(&workspace.settings.root),
+        changes,
+    };
+    Findings::new(judged, workspace.clusters.len(), colour).of(run)
+}

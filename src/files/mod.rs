@@ -1,0 +1,91 @@
+//! Where the project's files are read from. Whoever reads the workspace reads it through [`Files`], so that a revision can be
+//! read that is not checked out.
+
+mod disk;
+mod git;
+mod revision;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+pub use disk::Disk;
+pub use git::Repository;
+pub use revision::Revision;
+
+/// A folder of files; paths are relative to its root.
+pub trait Files: Send + Sync {
+    /// The bytes of a file below the root, and nowhere else; the path holds no `..`. What a composition may read.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    fn file(&self, path: &Path) -> Result<Found, Error>;
+
+    /// The names in a folder below the root, sorted; none if it is no folder.
+    ///
+    /// # Errors
+    /// The folder is there and cannot be read.
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error>;
+
+    /// The bytes of a file that the user named: it may lie above the root, and links may lead anywhere.
+    ///
+    /// # Errors
+    /// There is no such file, or it cannot be read.
+    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        match self.file(path)? {
+            Found::File(bytes) => Ok(bytes),
+            Found::Nothing | Found::Outside => Err(Error::Read {
+                path: path.to_owned(),
+                cause: ErrorKind::NotFound.into(),
+            }),
+        }
+    }
+
+    /// Whether the user's path names a file.
+    fn is_file(&self, path: &Path) -> bool {
+        matches!(self.file(path), Ok(Found::File(_)))
+    }
+
+    /// Whether the user's path names a folder.
+    fn is_folder(&self, path: &Path) -> bool {
+        matches!(self.folder(path), Ok(Some(_)))
+    }
+
+    /// The files below a folder that the user named, however deep, in the order of their paths, as seen from that folder.
+    /// Links are not followed.
+    ///
+    /// # Errors
+    /// There is no such folder, or one in it cannot be read.
+    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
+        while let Some(inner) = open.pop() {
+            let path = folder.join(&inner);
+            match self.folder(&path)? {
+                Some(names) => open.extend(names.into_iter().rev().map(|name| inner.join(name))),
+                None if inner.as_os_str().is_empty() => {
+                    let cause = ErrorKind::NotFound.into();
+                    return Err(Error::Read { path, cause });
+                }
+                None => found.push(inner),
+            }
+        }
+        Ok(found)
+    }
+
+    /// A path that the user typed, as seen from the root if it lies below it: an absolute one may.
+    fn seen(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file with these bytes.
+    File(Vec<u8>),
+    /// No file.
+    Nothing,
+    /// A symbolic link that leads out of the repository.
+    Outside,
+}

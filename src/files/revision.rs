@@ -1,0 +1,384 @@
+//! The files as a commit holds them, read from git's objects: nothing is checked out.
+//!
+//! Symbolic links are followed inside the commit. Submodules are read at the commit that they are pinned to, where they are
+//! checked out. A file that the user names outside of the repository has no revisions: it is read as it stands.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::git::{self, Failure, Objects, Repository};
+use super::{Disk, Files, Found};
+use crate::error::Error;
+
+/// How many links may lead to a file, as Linux has it.
+const LINKS: usize = 40;
+/// What Git LFS stores in the place of a file. (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>)
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+
+/// The files of one commit, seen from a folder in it.
+pub struct Revision {
+    /// The commit, in full.
+    pub commit: String,
+    top: PathBuf,
+    /// The folder's path in the repository, without a slash at its end.
+    prefix: String,
+    entries: BTreeMap<String, Entry>,
+    repositories: Vec<Mutex<Objects>>,
+    /// A file that stands in for one of the commit.
+    given: Option<(String, Vec<u8>)>,
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    File(Object),
+    Link(Object),
+    /// A submodule whose commit is not at hand.
+    Submodule,
+}
+
+#[derive(Clone, Debug)]
+struct Object {
+    repository: usize,
+    id: Box<str>,
+}
+
+/// What a path leads to.
+enum Target<'a> {
+    File(String, &'a Object),
+    Given(&'a [u8]),
+    Folder(String),
+    Submodule(String),
+    Nothing,
+    /// Out of the repository, to this path on disk.
+    Outside(PathBuf),
+}
+
+impl Revision {
+    /// The files of a commit of the repository, as seen from the folder that it was found from.
+    ///
+    /// # Errors
+    /// Git cannot read it.
+    pub fn open(repository: &Repository, commit: &str) -> Result<Self, Error> {
+        let mut revision = Self {
+            commit: commit.to_owned(),
+            top: repository.top.clone(),
+            prefix: repository.prefix.trim_end_matches('/').to_owned(),
+            entries: BTreeMap::new(),
+            repositories: Vec::new(),
+            given: None,
+        };
+        revision
+            .add(repository, commit, "")
+            .map_err(|failure| git::told(failure, &repository.top))?;
+        Ok(revision)
+    }
+
+    /// The first characters of the commit, as people quote it.
+    pub fn short(&self) -> &str {
+        self.commit.get(..10).unwrap_or(&self.commit)
+    }
+
+    /// The folders below the top that hold a file of that name.
+    pub fn folders_with(&self, name: &str) -> Vec<String> {
+        let folder = |path: &String| match path.rsplit_once('/') {
+            Some((folder, last)) => (last == name).then(|| folder.to_owned()),
+            None => (path == name).then(String::new),
+        };
+        self.entries.keys().filter_map(folder).collect()
+    }
+
+    /// The same files seen from another folder below the top.
+    pub fn seen_from(mut self, folder: &str) -> Self {
+        self.prefix = folder.to_owned();
+        self
+    }
+
+    /// The same files with another one below the folder.
+    pub fn with(mut self, path: &Path, bytes: Vec<u8>) -> Self {
+        let path = self.prefix_parts().chain(parts(path)).collect::<Vec<_>>();
+        self.given = Some((path.join("/"), bytes));
+        self
+    }
+
+    /// Adds the files of a commit below a folder, and those of its submodules.
+    fn add(&mut self, repository: &Repository, commit: &str, folder: &str) -> Result<(), Failure> {
+        let listing = repository.listing(commit)?;
+        let index = self.repositories.len();
+        self.repositories.push(Mutex::new(repository.objects()?));
+        for line in listing.split(|byte| *byte == 0) {
+            let line = String::from_utf8_lossy(line);
+            let Some((head, path)) = line.split_once('\t') else {
+                continue;
+            };
+            let mut words = head.split(' ');
+            let (mode, id) = (
+                words.next().unwrap_or_default(),
+                words.nth(1).unwrap_or_default(),
+            );
+            let object = Object {
+                repository: index,
+                id: id.into(),
+            };
+            let path = format!("{folder}{path}");
+            match mode {
+                "160000" => self.submodule(path, id),
+                "120000" => drop(self.entries.insert(path, Entry::Link(object))),
+                _ => drop(self.entries.insert(path, Entry::File(object))),
+            }
+        }
+        Ok(())
+    }
+
+    /// A submodule's files at its commit, if it is checked out and has it.
+    fn submodule(&mut self, path: String, commit: &str) {
+        let folder = self.top.join(&path);
+        let own =
+            |repository: &Repository| repository.prefix.is_empty() && repository.top != self.top;
+        let repository = folder
+            .join(".git")
+            .exists()
+            .then(|| Repository::of(&folder));
+        let repository = repository.and_then(Result::ok).filter(own);
+        let added = repository
+            .filter(|repository| repository.commit(commit).is_ok())
+            .is_some_and(|repository| self.add(&repository, commit, &format!("{path}/")).is_ok());
+        if !added {
+            self.entries.insert(path, Entry::Submodule);
+        }
+    }
+
+    fn prefix_parts(&self) -> impl Iterator<Item = String> {
+        let parts: Vec<String> = parts(Path::new(&self.prefix)).collect();
+        parts.into_iter()
+    }
+
+    /// What a path leads to, seen from the folder.
+    fn resolve(&self, path: &Path) -> Result<Target<'_>, Error> {
+        let seen = self.seen(path);
+        if seen.is_absolute() {
+            return Ok(Target::Outside(seen));
+        }
+        let mut done: Vec<String> = self.prefix_parts().collect();
+        let mut todo: VecDeque<String> = parts(&seen).collect();
+        let mut links = 0;
+        while let Some(part) = todo.pop_front() {
+            if part == ".." {
+                if done.pop().is_none() {
+                    let rest: PathBuf = todo.iter().collect();
+                    return Ok(Target::Outside(self.top.join("..").join(rest)));
+                }
+                continue;
+            }
+            done.push(part);
+            let here = done.join("/");
+            if let Some((path, bytes)) = &self.given
+                && *path == here
+                && todo.is_empty()
+            {
+                return Ok(Target::Given(bytes));
+            }
+            match self.entries.get(&here) {
+                Some(Entry::File(object)) if todo.is_empty() => {
+                    return Ok(Target::File(here, object));
+                }
+                Some(Entry::File(_)) => return Ok(Target::Nothing),
+                Some(Entry::Submodule) => return Ok(Target::Submodule(here)),
+                Some(Entry::Link(object)) => {
+                    links += 1;
+                    if links > LINKS {
+                        return Ok(Target::Nothing);
+                    }
+                    let target = self.content(&here, object)?;
+                    let target = PathBuf::from(String::from_utf8_lossy(&target).into_owned());
+                    if target.is_absolute() {
+                        let rest: PathBuf = todo.iter().collect();
+                        return Ok(Target::Outside(target.join(rest)));
+                    }
+                    done.pop();
+                    for part in parts(&target).collect::<Vec<_>>().into_iter().rev() {
+                        todo.push_front(part);
+                    }
+                }
+                None if self.holds(&here) => {}
+                None => return Ok(Target::Nothing),
+            }
+        }
+        Ok(Target::Folder(done.join("/")))
+    }
+
+    /// Whether a folder of the commit, not the top, has that path.
+    fn holds(&self, folder: &str) -> bool {
+        let start = format!("{folder}/");
+        let next = self
+            .entries
+            .range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
+        next.take(1).any(|(path, _)| path.starts_with(&start))
+    }
+
+    /// The names right below a folder of the commit.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let start = match folder {
+            "" => String::new(),
+            folder => format!("{folder}/"),
+        };
+        let (mut names, mut from) = (Vec::new(), start.clone());
+        loop {
+            let mut rest = self
+                .entries
+                .range::<str, _>((Bound::Included(&*from), Bound::Unbounded));
+            let Some(below) = rest.next().and_then(|(path, _)| path.strip_prefix(&start)) else {
+                break;
+            };
+            from = match below.split_once('/') {
+                // `0` is the sign behind the slash: all that is below the folder is passed over.
+                Some((name, _)) => {
+                    names.push(name.to_owned());
+                    format!("{start}{name}0")
+                }
+                None => {
+                    names.push(below.to_owned());
+                    format!("{start}{below}\0")
+                }
+            };
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
+        let objects = &self.repositories[object.repository];
+        let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let content = objects.content(&object.id);
+        drop(objects);
+        let content = content.map_err(|cause| self.unreadable(path, &cause.to_string()))?;
+        let content = content.ok_or_else(|| {
+            self.unreadable(
+                path,
+                "this clone does not hold its content\nhelp: a partial clone gets it by `git fetch --refetch --no-filter`",
+            )
+        })?;
+        if content.starts_with(LFS_POINTER) {
+            let why = "git holds only the Git LFS pointer to it\nhelp: keep what metalmark reads out of LFS";
+            return Err(self.unreadable(path, why));
+        }
+        Ok(content)
+    }
+
+    fn unreadable(&self, path: &str, why: &str) -> Error {
+        let message = format!("cannot read `{path}` at {}: {why}", self.short());
+        Error::Git { message }
+    }
+
+    fn in_submodule(&self, path: &Path, submodule: &str) -> Error {
+        let why = format!(
+            "it is in the submodule `{submodule}`, whose commit is not at hand\n\
+             help: git submodule update --init {submodule}"
+        );
+        self.unreadable(&path.to_string_lossy(), &why)
+    }
+
+    fn is_below_folder(&self, path: &str) -> bool {
+        match path.strip_prefix(&self.prefix) {
+            Some(rest) => self.prefix.is_empty() || rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+}
+
+impl Files for Revision {
+    fn file(&self, path: &Path) -> Result<Found, Error> {
+        Ok(match self.resolve(path)? {
+            Target::File(real, _) if !self.is_below_folder(&real) => Found::Outside,
+            Target::File(real, object) => Found::File(self.content(&real, object)?),
+            Target::Given(bytes) => Found::File(bytes.to_owned()),
+            Target::Outside(_) => Found::Outside,
+            Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
+            Target::Nothing | Target::Folder(_) => Found::Nothing,
+        })
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
+        Ok(match self.resolve(path)? {
+            Target::Folder(real) if self.is_below_folder(&real) => Some(self.names(&real)),
+            Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
+            _ => None,
+        })
+    }
+
+    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        match self.resolve(path)? {
+            Target::File(real, object) => self.content(&real, object),
+            Target::Given(bytes) => Ok(bytes.to_owned()),
+            Target::Outside(on_disk) => Disk::new(&self.top)?.named(&on_disk),
+            Target::Submodule(submodule) => Err(self.in_submodule(path, &submodule)),
+            Target::Nothing | Target::Folder(_) => {
+                let shown = path.to_string_lossy().replace('\\', "/");
+                Err(self.unreadable(&shown, "there is no such file in that commit"))
+            }
+        }
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        match self.resolve(path) {
+            Ok(Target::File(..) | Target::Given(_)) => true,
+            Ok(Target::Outside(on_disk)) => on_disk.is_file(),
+            _ => false,
+        }
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        match self.resolve(path) {
+            Ok(Target::Folder(_)) => true,
+            Ok(Target::Outside(on_disk)) => on_disk.is_dir(),
+            _ => false,
+        }
+    }
+
+    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        match self.resolve(folder)? {
+            Target::Outside(on_disk) => Disk::new(&self.top)?.below(&on_disk),
+            Target::Submodule(submodule) => Err(self.in_submodule(folder, &submodule)),
+            Target::Folder(real) => {
+                let start = match &*real {
+                    "" => String::new(),
+                    real => format!("{real}/"),
+                };
+                let from = (Bound::Included(&*start), Bound::Unbounded);
+                let files = self.entries.range::<str, _>(from);
+                let below =
+                    files.map_while(|(path, entry)| Some((path.strip_prefix(&start)?, entry)));
+                let below = below.filter(|(_, entry)| matches!(entry, Entry::File(_)));
+                Ok(below.map(|(path, _)| PathBuf::from(path)).collect())
+            }
+            _ => {
+                let shown = folder.to_string_lossy().replace('\\', "/");
+                Err(self.unreadable(&shown, "there is no such folder in that commit"))
+            }
+        }
+    }
+
+    fn seen(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.top) {
+            Ok(below) if path.is_absolute() => {
+                let up = self.prefix_parts().map(|_| "..").collect::<PathBuf>();
+                match below.strip_prefix(&self.prefix) {
+                    Ok(below) => below.to_owned(),
+                    Err(_) => up.join(below),
+                }
+            }
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// The names and `..` of a path.
+fn parts(path: &Path) -> impl Iterator<Item = String> {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        Component::ParentDir => Some("..".to_owned()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    })
+}

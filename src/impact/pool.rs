@@ -1,0 +1,278 @@
+//! What a change does to the machines of one node pool.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Kind;
+use crate::model::cluster::{Pool, PoolName};
+use crate::model::json::{Html, to_json};
+use crate::model::version::Version;
+use crate::providers;
+use crate::rules::{ChangeInput, Side};
+
+/// What happens to one node pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PoolChange {
+    /// `control-plane` or the machine deployment.
+    pub pool: String,
+    /// What happens.
+    pub change: Kind,
+    /// The image that its machines boot, where that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<Edit<Booted>>,
+    /// Its Kubernetes version, where that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<Edit<Arc<str>>>,
+    /// How many machines it has, where that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Edit<u32>>,
+    /// The machines that are deleted and made anew; those of a pool that comes or goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Machines>,
+    /// How its existing machines get the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<Rollout>,
+    /// Why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<Cause>,
+    /// The Kubernetes minors that an upgrade of the control plane leaves out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+}
+
+/// From one value to another; none where there is or was none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Edit<T> {
+    /// Before.
+    pub from: Option<T>,
+    /// After.
+    pub to: Option<T>,
+}
+
+/// An image as a machine boots it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Booted {
+    /// Its key; none where the values give the URL themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Arc<str>>,
+    /// The artifact's reference, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<Arc<str>>,
+    /// Where machines fetch it.
+    pub url: Arc<str>,
+    /// The checksum that is stamped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<Arc<str>>,
+}
+
+/// A number of machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Machines {
+    /// So many.
+    Number(u32),
+    /// All, however many: the values do not say it.
+    #[serde(serialize_with = "all_machines")]
+    All,
+}
+
+fn all_machines<S: serde::Serializer>(to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str("all")
+}
+
+/// How existing machines get a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rollout {
+    /// They are replaced one after the other.
+    Roll,
+    /// They stay as they are; only machines that are made later have it.
+    InPlace,
+}
+
+/// What makes machines be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Another image, or the same one from elsewhere.
+    Image,
+    /// Another Kubernetes version.
+    Kubernetes,
+    /// Another setting of the machine template.
+    MachineTemplate,
+}
+
+/// The pools of a cluster on both sides that change, in their order; those that are gone come last.
+pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange> {
+    let (before, after) = (&input.before, &input.after);
+    let find = |side: &Side<'_>, name: &PoolName| {
+        let mut pools = side.view.cluster.pools.iter();
+        pools.position(|pool| pool.name == *name)
+    };
+    let mut changes = Vec::new();
+    for (index, pool) in after.view.cluster.pools.iter().enumerate() {
+        match find(before, &pool.name) {
+            Some(was) => changes.extend(changed((before, was), (after, index), in_place)),
+            None => changes.push(whole(after, index, Kind::Added)),
+        }
+    }
+    for (index, pool) in before.view.cluster.pools.iter().enumerate() {
+        if find(after, &pool.name).is_none() {
+            changes.push(whole(before, index, Kind::Removed));
+        }
+    }
+    changes
+}
+
+/// All pools of a cluster that comes or goes.
+pub(super) fn all(side: &Side<'_>, change: Kind) -> Vec<PoolChange> {
+    let pools = 0..side.view.cluster.pools.len();
+    pools.map(|index| whole(side, index, change)).collect()
+}
+
+fn whole(side: &Side<'_>, index: usize, change: Kind) -> PoolChange {
+    let pool = &side.view.cluster.pools[index];
+    let edit = |value| match change {
+        Kind::Removed => (value, None),
+        _ => (None, value),
+    };
+    let (from, to) = edit(booted(side, index));
+    let image = Edit { from, to };
+    let version = version(side, pool);
+    let (from, to) = match change {
+        Kind::Removed => (version, None),
+        _ => (None, version),
+    };
+    let kubernetes = Edit { from, to };
+    PoolChange {
+        pool: pool.name.to_string(),
+        change,
+        image: Some(image).filter(|image| image.from != image.to),
+        kubernetes: Some(kubernetes).filter(|kubernetes| kubernetes.from != kubernetes.to),
+        replicas: None,
+        machines: Some(machines(pool)),
+        rollout: None,
+        because: Vec::new(),
+        skipped: Vec::new(),
+    }
+}
+
+/// What happens to a pool that is on both sides; none where nothing does.
+fn changed(
+    (before, was): (&Side<'_>, usize),
+    (after, is): (&Side<'_>, usize),
+    in_place: bool,
+) -> Option<PoolChange> {
+    let (old, new) = (
+        &before.view.cluster.pools[was],
+        &after.view.cluster.pools[is],
+    );
+    let image = Edit {
+        from: booted(before, was),
+        to: booted(after, is),
+    };
+    let kubernetes = Edit {
+        from: version(before, old),
+        to: version(after, new),
+    };
+    let count = |pool: &Pool| pool.replicas.as_ref().map(|replicas| replicas.value);
+    let replicas = Edit {
+        from: count(old),
+        to: count(new),
+    };
+    let mut because = Vec::new();
+    if is_another_image(&image) {
+        because.push(Cause::Image);
+    }
+    if is_another_version(&kubernetes) {
+        because.push(Cause::Kubernetes);
+    }
+    if because.first() != Some(&Cause::Image) && template(before, was) != template(after, is) {
+        because.push(Cause::MachineTemplate);
+    }
+    // A version is the control plane's own: no template can keep it from rolling.
+    let stays = in_place && !because.contains(&Cause::Kubernetes);
+    let rollout = match (because.is_empty(), stays) {
+        (true, _) => None,
+        (_, true) => Some(Rollout::InPlace),
+        _ => Some(Rollout::Roll),
+    };
+    let is_same = because.is_empty() && replicas.from == replicas.to;
+    let skipped = match new.name {
+        PoolName::ControlPlane => skipped(&kubernetes),
+        PoolName::MachineDeployment(_) => Vec::new(),
+    };
+    (!is_same).then(|| PoolChange {
+        pool: new.name.to_string(),
+        change: Kind::Changed,
+        image: because.contains(&Cause::Image).then_some(image),
+        kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
+        replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
+        machines: (rollout == Some(Rollout::Roll)).then(|| machines(old)),
+        rollout,
+        because,
+        skipped,
+    })
+}
+
+/// Whether machines get another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
+fn is_another_image(image: &Edit<Booted>) -> bool {
+    match (&image.from, &image.to) {
+        (Some(from), Some(to)) => (&from.url, &from.checksum) != (&to.url, &to.checksum),
+        (from, to) => from.is_some() != to.is_some(),
+    }
+}
+
+/// Whether two spellings are two versions.
+fn is_another_version(kubernetes: &Edit<Arc<str>>) -> bool {
+    let read = |text: &Option<Arc<str>>| text.as_deref().and_then(Version::parse);
+    match (read(&kubernetes.from), read(&kubernetes.to)) {
+        (Some(from), Some(to)) => from != to,
+        _ => kubernetes.from != kubernetes.to,
+    }
+}
+
+/// The minors between two versions, as `1.31`.
+fn skipped(kubernetes: &Edit<Arc<str>>) -> Vec<String> {
+    let read = |text: &Option<Arc<str>>| text.as_deref().and_then(Version::parse);
+    match (read(&kubernetes.from), read(&kubernetes.to)) {
+        (Some(from), Some(to)) => to.minors_passed_from(&from),
+        _ => Vec::new(),
+    }
+}
+
+fn machines(pool: &Pool) -> Machines {
+    let replicas = pool.replicas.as_ref();
+    replicas.map_or(Machines::All, |replicas| Machines::Number(replicas.value))
+}
+
+fn version(side: &Side<'_>, pool: &Pool) -> Option<Arc<str>> {
+    let version = side.view.cluster.k8s_version_of(pool)?;
+    Some(Arc::clone(&version.value))
+}
+
+fn booted(side: &Side<'_>, index: usize) -> Option<Booted> {
+    let stamp = side.stamps.get(index)?.as_ref()?;
+    let image = stamp.key.as_ref().and_then(|key| side.view.images.get(key));
+    let uri = image.and_then(|image| image.uri.as_ref());
+    Some(Booted {
+        key: stamp.key.clone(),
+        uri: uri.map(|uri| Arc::clone(&uri.value)),
+        url: Arc::clone(&stamp.url),
+        checksum: stamp.checksum.clone(),
+    })
+}
+
+/// The machine template's content as it would be rendered; none of a provider that is not known.
+fn template(side: &Side<'_>, index: usize) -> Option<String> {
+    let cluster = &side.view.cluster;
+    let infra = cluster.infra_provider.as_ref();
+    let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
+    let known = |version: &&str| provider.versions().contains(version);
+    let version = side.api_version.filter(known);
+    let version = version.or(provider.versions().first().copied())?;
+    let stamp = side.stamps.get(index)?.as_ref();
+    let spec = provider.template_spec(stamp, &cluster.pools[index].settings, version);
+    Some(to_json(&spec.into(), Html::Plain))
+}

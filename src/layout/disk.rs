@@ -1,0 +1,208 @@
+//! The files of a layout: its marker, its index, its blobs; nothing outside its folder, nothing longer than is wanted.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::oci::{Descriptor, Digest, Failure, FailureKind};
+
+use super::SCHEME;
+
+/// The longest `index.json` that is read, in bytes: some 200,000 entries.
+const INDEX_LIMIT: u64 = 64 << 20;
+
+/// The longest `oci-layout` that is read, in bytes.
+const MARKER_LIMIT: u64 = 4 << 10;
+
+/// A folder that holds a layout. Displays as `oci-layout:DIR`, `DIR` as it was written.
+pub(super) struct Folder {
+    written: String,
+    /// Without links: what is read lies below it.
+    root: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Marker {
+    image_layout_version: String,
+}
+
+#[derive(Deserialize)]
+struct Index {
+    manifests: Vec<Descriptor>,
+}
+
+/// Why a file of a layout was not read.
+enum Fault {
+    Missing,
+    /// Links lead out of the folder, or it is no file.
+    Refused(&'static str),
+    TooLarge(u64),
+    World(io::Error),
+}
+
+impl Folder {
+    /// The layout in a folder relative to `base`.
+    ///
+    /// # Errors
+    /// There is no such folder, or it says not that it is a layout of version 1.
+    pub(super) fn open(base: &Path, folder: &str) -> Result<Self, Failure> {
+        let wanted = format!("{SCHEME}{folder}");
+        let failure = |kind, message: String| Failure::new(&wanted, kind, message);
+        let root = fs::canonicalize(base.join(folder)).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                failure(FailureKind::NotFound, "there is no such folder".to_owned()).help(format!(
+                    "copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:{folder}:REGISTRY/REPOSITORY:TAG`"
+                ))
+            }
+            _ => failure(FailureKind::Unreachable, error.to_string()),
+        })?;
+        let opened = Self {
+            written: folder.to_owned(),
+            root,
+        };
+        let bytes = opened.file("oci-layout", MARKER_LIMIT).map_err(|fault| {
+            let message = match fault {
+                Fault::Missing => "it is no image layout: it has no file `oci-layout`".to_owned(),
+                fault => fault.tell("oci-layout"),
+            };
+            failure(FailureKind::Corrupt, message)
+                .help("name the folder that holds `oci-layout`, `index.json` and `blobs`")
+        })?;
+        match serde_json::from_slice::<Marker>(&bytes) {
+            Ok(marker) if marker.image_layout_version.starts_with("1.") => Ok(opened),
+            Ok(marker) => Err(failure(
+                FailureKind::Unsupported,
+                format!(
+                    "it is an image layout of version `{}`, and version 1 is read",
+                    marker.image_layout_version
+                ),
+            )),
+            Err(error) => Err(failure(
+                FailureKind::Corrupt,
+                format!("its file `oci-layout` cannot be read: {error}"),
+            )),
+        }
+    }
+
+    /// The folder as it was written.
+    pub(super) fn path(&self) -> &str {
+        &self.written
+    }
+
+    /// Advice where what is in the folder is broken.
+    pub(super) fn copy_again(&self) -> String {
+        format!("copy the artifact to `{}` again", self.written)
+    }
+
+    /// The entries of the index, in order.
+    ///
+    /// # Errors
+    /// The index is missing, too large, or no index.
+    pub(super) fn index(&self) -> Result<Vec<Descriptor>, Failure> {
+        let bytes = self
+            .file("index.json", INDEX_LIMIT)
+            .map_err(|fault| Failure::new(self, fault.kind(), fault.tell("index.json")))?;
+        let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("its index.json cannot be read: {error}");
+            Failure::new(self, FailureKind::Corrupt, message)
+        })?;
+        Ok(index.manifests)
+    }
+
+    /// The content of that digest, proven; of that size where one is told.
+    ///
+    /// # Errors
+    /// It is missing, larger than `limit`, or not what its digest and size promise.
+    pub(super) fn blob(
+        &self,
+        wanted: &str,
+        digest: &Digest,
+        size: Option<u64>,
+        limit: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let failure = |kind, message: String| Failure::new(wanted, kind, message);
+        if size.is_some_and(|size| size > limit) {
+            let message = Fault::TooLarge(limit).tell(digest.as_str());
+            return Err(failure(FailureKind::TooLarge, format!("{self}: {message}")));
+        }
+        let path = format!("blobs/{}", digest.as_str().replacen(':', "/", 1));
+        let bytes = self.file(&path, limit).map_err(|fault| {
+            let message = format!("{self}: {}", fault.tell(&path));
+            match (&fault, size) {
+                // What the layout itself lists, it should have.
+                (Fault::Missing, Some(_)) => {
+                    failure(FailureKind::Corrupt, message).help(self.copy_again())
+                }
+                _ => failure(fault.kind(), message),
+            }
+        })?;
+        let length = bytes.len() as u64;
+        let message = match size {
+            Some(size) if size != length => {
+                format!("{self}: `{path}` has {length} bytes, and its descriptor says {size}")
+            }
+            _ if !digest.is_of(&bytes) => {
+                format!("{self}: `{path}` does not have the digest that it is named after")
+            }
+            _ => return Ok(bytes),
+        };
+        Err(failure(FailureKind::Corrupt, message).help(self.copy_again()))
+    }
+
+    fn file(&self, path: &str, limit: u64) -> Result<Vec<u8>, Fault> {
+        let path = fs::canonicalize(self.root.join(path)).map_err(Fault::of)?;
+        if !path.starts_with(&self.root) {
+            return Err(Fault::Refused("a link that leaves the folder"));
+        }
+        // A pipe would be waited for.
+        if !fs::metadata(&path).map_err(Fault::of)?.is_file() {
+            return Err(Fault::Refused("no file"));
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(&path).map_err(Fault::of)?;
+        file.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(Fault::of)?;
+        match bytes.len() as u64 > limit {
+            true => Err(Fault::TooLarge(limit)),
+            false => Ok(bytes),
+        }
+    }
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}", self.written)
+    }
+}
+
+impl Fault {
+    fn of(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
+            _ => Self::World(error),
+        }
+    }
+
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Missing => FailureKind::NotFound,
+            Self::Refused(_) => FailureKind::Corrupt,
+            Self::TooLarge(_) => FailureKind::TooLarge,
+            Self::World(_) => FailureKind::Unreachable,
+        }
+    }
+
+    fn tell(&self, path: &str) -> String {
+        match self {
+            Self::Missing => format!("it has no `{path}`"),
+            Self::Refused(what) => format!("its `{path}` is {what}"),
+            Self::TooLarge(limit) => format!("its `{path}` has more than {limit} bytes"),
+            Self::World(error) => format!("its `{path}` cannot be read: {error}"),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! An OCI image layout: the folder that `skopeo copy … oci:DIR:NAME`, `oras` and `crane` write, so that artifacts are had
+//! without a network.
+//!
+//! Only reads. Every blob's length and digest are proven; nothing outside the folder is read, whatever links stand in it.
+//!
+//! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
+
+mod disk;
+mod names;
+mod referrers;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::oci::{
+    Content, Descriptor, Digest, Failure, FailureKind, MANIFEST_LIMIT, Manifest, Reference, Store,
+    Target,
+};
+
+use disk::Folder;
+use names::Names;
+use referrers::Referrers;
+
+/// What stands before the folder's name where a project names a layout.
+pub const SCHEME: &str = "oci-layout:";
+
+/// A layout, its index read.
+pub struct Layout {
+    folder: Folder,
+    entries: Vec<Descriptor>,
+    names: Names,
+    referrers: OnceLock<Result<Referrers, Failure>>,
+}
+
+impl Layout {
+    /// Reads the index of the layout in a folder, which is relative to `base`; no artifact yet.
+    ///
+    /// # Errors
+    /// The folder is not there, or is no layout; its index cannot be read.
+    pub fn open(base: &Path, folder: &str) -> Result<Self, Failure> {
+        let folder = Folder::open(base, folder)?;
+        let entries = folder.index()?;
+        Ok(Self {
+            names: Names::of(&entries),
+            folder,
+            entries,
+            referrers: OnceLock::new(),
+        })
+    }
+
+    /// Every name that the index gives to an artifact, sorted: `registry/repository:tag`, `repository:tag` or `tag`.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.all()
+    }
+
+    /// The manifest that a reference names. `alone`: all that is asked for lies in one repository.
+    fn manifest(&self, wanted: &Reference, alone: bool) -> Result<Manifest, Failure> {
+        let (digest, size) = match wanted.target() {
+            Target::Digest(digest) => {
+                let entry = self.entries.iter().find(|entry| entry.digest == *digest);
+                (digest, entry.map(|entry| entry.size))
+            }
+            Target::Tag(tag) => {
+                let entry = self.named(wanted, tag, alone)?;
+                (&entry.digest, Some(entry.size))
+            }
+        };
+        self.read_manifest(&wanted.to_string(), digest, size)
+    }
+
+    fn read_manifest(
+        &self,
+        wanted: &str,
+        digest: &Digest,
+        size: Option<u64>,
+    ) -> Result<Manifest, Failure> {
+        let bytes = self
+            .folder
+            .blob(wanted, digest, size, MANIFEST_LIMIT as u64)?;
+        let mut manifest = Manifest::read(bytes).map_err(|fault| {
+            Failure::new(
+                wanted,
+                FailureKind::Corrupt,
+                format!("{fault}, in {}", self.folder),
+            )
+            .help(self.folder.copy_again())
+        })?;
+        manifest.digest = digest.clone();
+        manifest.mirror = Some(self.folder.to_string());
+        Ok(manifest)
+    }
+
+    /// The entry of the index that has the name of a reference with that tag.
+    fn named(&self, wanted: &Reference, tag: &str, alone: bool) -> Result<&Descriptor, Failure> {
+        let failure = |kind, message| Failure::new(wanted, kind, message);
+        match self.names.find(wanted, tag) {
+            Some(found) if found.is_bare && !alone && !names_content(tag) => Err(failure(
+                FailureKind::Unsupported,
+                format!(
+                    "{} names it `{tag}` only, and artifacts of several repositories are asked of it",
+                    self.folder
+                ),
+            )
+            .help(format!(
+                "name its entries with their repositories: `skopeo copy … oci:{}:{}:{tag}`",
+                self.folder.path(),
+                wanted.name()
+            ))),
+            Some(found) => match found.entries[..] {
+                [index] => Ok(&self.entries[index]),
+                _ => Err(failure(
+                    FailureKind::Corrupt,
+                    format!(
+                        "{} of {} have the name `{}`: {}",
+                        found.entries.len(),
+                        self.folder,
+                        found.name,
+                        digests(found.entries.iter().map(|index| &self.entries[*index]))
+                    ),
+                )
+                .help("keep one of them in index.json, or name the digest that is meant")),
+            },
+            None => {
+                let message = format!("{} has no artifact of that name", self.folder);
+                Err(failure(FailureKind::NotFound, message).help(self.names.nearest(wanted, tag)))
+            }
+        }
+    }
+
+    /// What the unnamed artifacts refer to, read once.
+    fn subjects(&self) -> Result<&Referrers, Failure> {
+        let read = || {
+            Referrers::read(self.unnamed().map(|entry| {
+                let wanted = format!("{} of {}", entry.digest, self.folder);
+                let manifest = self.read_manifest(&wanted, &entry.digest, Some(entry.size))?;
+                Ok((entry, manifest))
+            }))
+        };
+        self.referrers
+            .get_or_init(read)
+            .as_ref()
+            .map_err(Failure::clone)
+    }
+
+    fn unnamed(&self) -> impl Iterator<Item = &Descriptor> {
+        self.entries
+            .iter()
+            .filter(|entry| names::name_of(entry).is_none())
+    }
+
+    /// What refers to a manifest: the artifacts that say so, and the list under the fallback tag.
+    fn referrers_of(
+        &self,
+        wanted: &Reference,
+        digest: &Digest,
+    ) -> Result<Vec<Descriptor>, Failure> {
+        let tag = digest.as_str().replacen(':', "-", 1);
+        let listed = match self.names.find(wanted, &tag) {
+            Some(_) => self.manifest(&wanted.tagged(&tag), true)?.content,
+            None => Content::Index {
+                manifests: Vec::new(),
+                annotations: BTreeMap::new(),
+            },
+        };
+        let mut found = self.subjects()?.of(digest).to_vec();
+        let Content::Index { manifests, .. } = listed else {
+            return Ok(found);
+        };
+        for descriptor in manifests {
+            if found.iter().all(|other| other.digest != descriptor.digest) {
+                found.push(descriptor);
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Store for Layout {
+    fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+        let alone = wanted
+            .windows(2)
+            .all(|pair| pair[0].name() == pair[1].name());
+        wanted
+            .iter()
+            .map(|reference| self.manifest(reference, alone))
+            .collect()
+    }
+
+    fn blobs(
+        &self,
+        wanted: &[(Reference, Descriptor)],
+        limit: u64,
+    ) -> Vec<Result<Vec<u8>, Failure>> {
+        let read = |(reference, descriptor): &(Reference, Descriptor)| {
+            let name = reference.at(&descriptor.digest).to_string();
+            self.folder
+                .blob(&name, &descriptor.digest, Some(descriptor.size), limit)
+        };
+        wanted.iter().map(read).collect()
+    }
+
+    fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
+        wanted
+            .iter()
+            .map(|(reference, digest)| self.referrers_of(reference, digest))
+            .collect()
+    }
+
+    fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure> {
+        let tags = self.names.tags(of);
+        if tags.is_empty() {
+            let message = format!("{} has no such repository", self.folder);
+            let failure = Failure::new(of.name(), FailureKind::NotFound, message);
+            return Err(failure.help(self.names.nearest(of, "")));
+        }
+        Ok(tags)
+    }
+
+    fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
+        Ok(self.names.repositories(&of.registry))
+    }
+}
+
+/// Whether a tag is made of a digest, as those of signatures and of lists of referrers are: it means one thing in every
+/// repository.
+fn names_content(tag: &str) -> bool {
+    tag.strip_prefix("sha256-")
+        .and_then(|rest| rest.get(..64))
+        .is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn digests<'a>(entries: impl Iterator<Item = &'a Descriptor>) -> String {
+    let digests: Vec<String> = entries.map(|entry| format!("`{}`", entry.digest)).collect();
+    digests.join(", ")
+}

@@ -1,0 +1,220 @@
+//! The lock: which bytes every image reference stood for when it was last asked, and what those bytes said of themselves.
+//!
+//! One entry for each image key and reference: clusters may mean different versions of an image by one key. Holds no time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::image::{Image, ImageKey, is_oci};
+use super::place::{Located, Place};
+use super::workspace::ClusterView;
+use crate::oci::Digest;
+
+/// The lock's file name, beside the project file.
+pub const LOCK_FILE: &str = "metalmark.lock";
+
+/// The version of the file's format that this program reads and writes.
+pub const LOCK_VERSION: i64 = 1;
+
+/// The entries, sorted by key and reference, each pair once.
+#[derive(Clone, Debug, Default)]
+pub struct Lock {
+    images: Vec<LockedImage>,
+}
+
+/// One image as it was locked.
+#[derive(Clone, Debug)]
+pub struct LockedImage {
+    /// Its key.
+    pub key: Located<ImageKey>,
+    /// The reference as the values write it, `oci://…`; it counts for no other.
+    pub reference: Located<Arc<str>>,
+    /// The digest of the manifest that the reference stood for.
+    pub digest: Located<Digest>,
+    /// Where it was had, where that is not the registry of its reference.
+    pub mirror: Option<Arc<str>>,
+    /// What the manifest's annotations say, by fact.
+    pub facts: BTreeMap<Arc<str>, Located<Arc<str>>>,
+    /// What asked for it.
+    pub origin: LockOrigin,
+    /// The signature that was found good, where a key was known.
+    pub verified: Option<Verified>,
+}
+
+/// What in the values asked for an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockOrigin {
+    /// The entry of `os_images_oci_registries`; none for an image that gives its own `uri`.
+    pub registry: Option<Arc<str>>,
+    /// The version that the catalogue asks for.
+    pub version: Option<Arc<str>>,
+}
+
+/// A signature that was found good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// `sha256:` and the digest of the public key (DER, SubjectPublicKeyInfo).
+    pub key: Arc<str>,
+    /// The form that the signature has.
+    pub form: Arc<str>,
+}
+
+impl Lock {
+    /// No entry.
+    pub const EMPTY: Self = Self { images: Vec::new() };
+
+    /// A lock of these entries; of two for one key and reference the first one stays.
+    pub fn new(mut images: Vec<LockedImage>) -> Self {
+        images.sort_by(|a, b| a.identity().cmp(&b.identity()));
+        images.dedup_by(|later, earlier| later.identity() == earlier.identity());
+        Self { images }
+    }
+
+    /// Every entry, by key and reference.
+    pub fn images(&self) -> &[LockedImage] {
+        &self.images
+    }
+
+    /// The entries of a key.
+    pub fn of_key(&self, key: &str) -> &[LockedImage] {
+        let images = &self.images;
+        let start = images.partition_point(|image| &*image.key.value < key);
+        let count = images[start..].partition_point(|image| &*image.key.value == key);
+        &images[start..start + count]
+    }
+
+    /// The entry of a key and the reference that the values give it.
+    pub fn get(&self, key: &str, reference: &str) -> Option<&LockedImage> {
+        self.position(key, reference)
+            .map(|index| &self.images[index])
+    }
+
+    /// The number of that entry among [`Lock::images`].
+    pub fn position(&self, key: &str, reference: &str) -> Option<usize> {
+        let identity = (key, reference);
+        let found = self
+            .images
+            .binary_search_by(|image| image.identity().cmp(&identity));
+        found.ok()
+    }
+}
+
+impl LockedImage {
+    /// What tells it from other entries.
+    pub fn identity(&self) -> (&str, &str) {
+        (&self.key.value, &self.reference.value)
+    }
+
+    /// Whether two entries say the same, wherever they stand.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        fn facts(image: &LockedImage) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+            image.facts.iter().map(|(name, fact)| (name, &fact.value))
+        }
+        self.identity() == other.identity()
+            && self.digest.value == other.digest.value
+            && self.mirror == other.mirror
+            && self.origin == other.origin
+            && self.verified == other.verified
+            && facts(self).eq(facts(other))
+    }
+
+    /// Where its entry stands; the place of its digest tells entries of one file apart.
+    pub fn place(&self) -> Place {
+        self.digest.place
+    }
+}
+
+/// Whether everything that is rendered must stand in the lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locking {
+    /// Where there is a lock it is to be complete; where there is none nothing is asked.
+    #[default]
+    Loose,
+    /// `--frozen`: there is a lock, and it holds every image.
+    Frozen,
+}
+
+/// Whether an image can be locked: it is named by a reference into a registry.
+pub fn is_lockable(image: &Image) -> bool {
+    image.uri.as_ref().is_some_and(|uri| is_oci(&uri.value))
+}
+
+/// The images of a cluster's catalogue that its lock does not hold, by key.
+#[derive(Debug, Default)]
+pub struct Gaps<'a> {
+    /// Images whose key the lock does not have at all.
+    pub missing: Vec<Gap<'a>>,
+    /// Images whose key is locked for other references.
+    pub stale: Vec<Gap<'a>>,
+}
+
+/// One image that is not locked.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap<'a> {
+    /// The image.
+    pub image: &'a Image,
+    /// The entries that the lock has for its key; of other references, all of them.
+    pub locked: &'a [LockedImage],
+    /// Whether a pool boots it or it is served for the cluster.
+    pub is_used: bool,
+}
+
+/// What a cluster's lock lacks; nothing is looked at where there is no lock, unless there has to be one.
+pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
+    let mut gaps = Gaps::default();
+    if view.lock.is_none() && locking == Locking::Loose {
+        return gaps;
+    }
+    let unlocked = view.images.values().filter(|image| image.digest.is_none());
+    for image in unlocked.filter(|image| is_lockable(image)) {
+        let lock = view.lock.as_deref();
+        let gap = Gap {
+            image,
+            locked: lock.map_or(&[], |lock| lock.of_key(&image.key)),
+            is_used: view.is_used(&image.key),
+        };
+        match gap.locked {
+            [] => gaps.missing.push(gap),
+            _ => gaps.stale.push(gap),
+        }
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lock, LockOrigin, LockedImage};
+    use crate::model::place::{Located, Place};
+    use crate::oci::Digest;
+
+    fn locked(key: &str, reference: &str, bytes: &[u8]) -> LockedImage {
+        LockedImage {
+            key: Located::new(key.into(), Place::NONE),
+            reference: Located::new(reference.into(), Place::NONE),
+            digest: Located::new(Digest::of(bytes), Place::NONE),
+            mirror: None,
+            facts: std::collections::BTreeMap::new(),
+            origin: LockOrigin::default(),
+            verified: None,
+        }
+    }
+
+    #[test]
+    fn an_entry_counts_for_its_own_reference_alone() {
+        let lock = Lock::new(vec![
+            locked("b", "oci://r/b:1", b"1"),
+            locked("a", "oci://r/a:2", b"2"),
+            locked("a", "oci://r/a:1", b"3"),
+            locked("a", "oci://r/a:1", b"lost"),
+        ]);
+        assert_eq!(lock.images().len(), 3);
+        assert_eq!(lock.of_key("a").len(), 2);
+        assert!(lock.of_key("c").is_empty());
+        let found = lock
+            .get("a", "oci://r/a:1")
+            .map(|image| &image.digest.value);
+        assert_eq!(found, Some(&Digest::of(b"3")));
+        assert!(lock.get("a", "oci://mirror/a:1").is_none());
+        assert!(lock.get("b", "oci://r/a:1").is_none());
+    }
+}

@@ -1,0 +1,160 @@
+//! The names that distributions and vendors give the images they publish.
+
+use super::{ARCH, Part, Scheme, Spelling};
+
+/// Sovereign Cloud Stack's standard images. (SovereignCloudStack/standards, scs-0104-v2-standard-images.)
+pub(super) const SCS: Scheme = Scheme {
+    id: "scs",
+    forms: &["{os}-capi-image{gap}v{k8s}[-{builder}]"],
+    parts: &[
+        Part("os", "ubuntu", Spelling::Plain),
+        Part("gap", "[ -]", Spelling::Fixed("-")),
+        Part("k8s", r"1\.\d+(?:\.\d+)?", Spelling::K8s('.')),
+        Part("builder", r"v\d+", Spelling::Plain),
+    ],
+    examples: &[
+        ("ubuntu-capi-image-v1.32.5", "os=ubuntu k8s-version=1.32.5"),
+        ("ubuntu-capi-image v1.32", "os=ubuntu k8s-version=1.32"),
+    ],
+};
+
+/// vexxhost/capo-image-elements.
+pub(super) const VEXXHOST: Scheme = Scheme {
+    id: "vexxhost",
+    forms: &["{os}-{release}-v{k8s}{file}"],
+    parts: &[
+        Part("os", "ubuntu|rockylinux|debian", Spelling::Plain),
+        Part("release", r"\d+(?:\.\d+)?", Spelling::Number),
+        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+    ],
+    examples: &[
+        (
+            "ubuntu-22.04-v1.33.13.qcow2",
+            "os=ubuntu os-release=jammy k8s-version=1.33.13 image-format=qcow2",
+        ),
+        (
+            "debian-13-v1.35.6.raw.gz",
+            "os=debian os-release=trixie k8s-version=1.35.6 image-format=raw compression=gz",
+        ),
+        (
+            "ubuntu-22.04-v1.34.8",
+            "os=ubuntu os-release=jammy k8s-version=1.34.8",
+        ),
+    ],
+};
+
+/// Kairos: the build of K3s or k0s stands behind `+` or behind `-`.
+pub(super) const KAIROS: Scheme = Scheme {
+    id: "kairos",
+    forms: &[
+        "kairos-{os}-[{channel}-]{release}-{variant}-{arch}-{platform}-{builder}[-{k8s_flavor}v{k8s}][-{firmware}]{file}",
+    ],
+    parts: &[
+        Part("os", "[a-z-]+?", Spelling::Plain),
+        Part("channel", "leap", Spelling::Plain),
+        Part("release", r"\d[\d.]*|tumbleweed", Spelling::Number),
+        Part("variant", "core|standard", Spelling::Plain),
+        Part("arch", ARCH, Spelling::Arch("amd64")),
+        Part("platform", "[a-z0-9-]+?", Spelling::Plain),
+        Part(
+            "builder",
+            r"v\d+\.\d+\.\d+(?:-\d+-g[0-9a-f]+)?",
+            Spelling::Plain,
+        ),
+        Part("k8s_flavor", "k3s|k0s", Spelling::Plain),
+        Part(
+            "k8s",
+            r"1\.\d+\.\d+[+-](?:k3s|k0s)[.\d]+",
+            Spelling::K8s('.'),
+        ),
+        // A unified kernel image boots from UEFI alone.
+        Part("firmware", "uki", Spelling::Words(&[("uki", "efi")])),
+    ],
+    examples: &[
+        (
+            "kairos-ubuntu-24.04-standard-amd64-generic-v3.4.2-k3sv1.33.1+k3s1.iso",
+            "os=ubuntu os-release=noble k8s-flavor=k3s k8s-version=1.33.1+k3s1 commit-tag=v3.4.2 image-format=iso arch=amd64 platform=generic variant=standard",
+        ),
+        (
+            "kairos-opensuse-leap-15.6-standard-amd64-generic-v3.2.4-36-g24ca209-k3sv1.32.0+k3s1",
+            "os=opensuse os-release=15.6 os-channel=leap k8s-flavor=k3s k8s-version=1.32.0+k3s1 commit-tag=v3.2.4-36-g24ca209 arch=amd64 platform=generic variant=standard",
+        ),
+        (
+            "kairos-ubuntu-24.04-standard-arm64-generic-v3.3.0-k3sv1.32.0-k3s1.raw",
+            "os=ubuntu os-release=noble k8s-flavor=k3s k8s-version=1.32.0+k3s1 commit-tag=v3.3.0 image-format=raw arch=arm64 platform=generic variant=standard",
+        ),
+        (
+            "kairos-rocky-9.6-core-amd64-generic-v3.5.3.iso",
+            "os=rocky os-release=9.6 commit-tag=v3.5.3 image-format=iso arch=amd64 platform=generic variant=core",
+        ),
+    ],
+};
+
+/// Talos's image factory. Talos sets the Kubernetes version elsewhere.
+pub(super) const TALOS: Scheme = Scheme {
+    id: "talos",
+    forms: &[
+        "{https}factory.{os}.dev/image/{schematic}/v{release}/{platform}-{arch}[-{variant}].{format}[.{compression}]",
+    ],
+    parts: &[
+        Part("https", "(?:https://)?", Spelling::Fixed("")),
+        Part("os", "talos", Spelling::Plain),
+        Part("schematic", "[0-9a-f]{64}", Spelling::Plain),
+        Part("release", r"\d+\.\d+\.\d+[^/]*", Spelling::Exact),
+        Part("platform", "[a-z]+", Spelling::Plain),
+        Part("arch", ARCH, Spelling::Arch("amd64")),
+        Part("variant", "secureboot", Spelling::Plain),
+        Part("format", "raw|qcow2|iso|ova|vhd|vmdk", Spelling::Plain),
+        Part("compression", r"(?:tar\.)?gz|xz|zst|bz2", Spelling::Plain),
+    ],
+    examples: &[
+        (
+            "factory.talos.dev/image/ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515/v1.11.5/nocloud-amd64.iso",
+            "os=talos os-release=1.11.5 image-format=iso arch=amd64 platform=nocloud schematic=ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515",
+        ),
+        (
+            "factory.talos.dev/image/ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515/v1.11.5/metal-amd64.iso",
+            "os=talos os-release=1.11.5 image-format=iso arch=amd64 platform=metal schematic=ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515",
+        ),
+    ],
+};
+
+/// Kubernetes as a system extension for Flatcar. (extensions.flatcar.org.)
+pub(super) const FLATCAR_SYSEXT: Scheme = Scheme {
+    id: "flatcar-sysext",
+    forms: &["{sysext}-v{k8s}-{arch}.{format}"],
+    parts: &[
+        Part("sysext", "kubernetes", Spelling::Plain),
+        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+        Part("arch", "x86-64|arm64", Spelling::Arch("x86-64")),
+        Part("format", "raw", Spelling::Plain),
+    ],
+    examples: &[(
+        "kubernetes-v1.33.2-x86-64.raw",
+        "k8s-version=1.33.2 image-format=raw arch=amd64 sysexts=kubernetes",
+    )],
+};
+
+/// Nutanix Kubernetes Platform.
+pub(super) const NKP: Scheme = Scheme {
+    id: "nkp",
+    forms: &["nkp-{os}-{release}{kind}[-{flavor}]-{k8s}[-{timestamp}]{file}"],
+    parts: &[
+        Part("os", "rocky|ubuntu", Spelling::Plain),
+        Part("release", r"\d+(?:\.\d+)*", Spelling::Number),
+        Part("kind", "(?:-release)?", Spelling::Fixed("")),
+        Part("flavor", "cis|fips", Spelling::Plain),
+        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+        Part("timestamp", r"\d{14}", Spelling::Plain),
+    ],
+    examples: &[
+        (
+            "nkp-rocky-9.6-release-cis-1.34.1-20251219225533.qcow2",
+            "os=rocky os-release=9.6 flavor=cis hardened=true k8s-version=1.34.1 image-format=qcow2 build-timestamp=20251219225533",
+        ),
+        (
+            "nkp-rocky-9.4-1.29.5-20240618222417",
+            "os=rocky os-release=9.4 k8s-version=1.29.5 build-timestamp=20240618222417",
+        ),
+    ],
+};

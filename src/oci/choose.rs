@@ -1,0 +1,192 @@
+//! From what a reference names to the one image that is meant: of an index, the manifest for an architecture.
+
+use super::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+
+/// The image that a reference comes to.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The image's own manifest, never an index.
+    pub manifest: Manifest,
+    /// The digests on the way: what the reference names first, the image's manifest last; one or two.
+    pub chain: Vec<Digest>,
+}
+
+/// The images that references come to, in the order asked: one batch, and one more for all indexes among them.
+pub fn images(
+    store: &dyn Store,
+    wanted: &[Reference],
+    architecture: &str,
+) -> Vec<Result<Chosen, Failure>> {
+    let mut chosen = Vec::with_capacity(wanted.len());
+    let (mut children, mut places) = (Vec::new(), Vec::new());
+    for (place, (reference, answer)) in wanted.iter().zip(store.manifests(wanted)).enumerate() {
+        chosen.push(answer.and_then(|manifest| {
+            if let Content::Index { manifests, .. } = &manifest.content {
+                let child = for_architecture(reference, manifests, architecture)?;
+                children.push(reference.at(&child.digest));
+                places.push(place);
+            }
+            let chain = vec![manifest.digest.clone()];
+            Ok(Chosen { manifest, chain })
+        }));
+    }
+    if children.is_empty() {
+        return chosen;
+    }
+    let answers = store.manifests(&children);
+    for ((place, child), answer) in places.into_iter().zip(&children).zip(answers) {
+        let Ok(index) = &chosen[place] else { continue };
+        let above = index.chain.clone();
+        chosen[place] = answer.and_then(|manifest| below(above, child, manifest));
+    }
+    chosen
+}
+
+/// The descriptor for an architecture; the only one there is, where it names none.
+fn for_architecture<'a>(
+    reference: &Reference,
+    manifests: &'a [Descriptor],
+    architecture: &str,
+) -> Result<&'a Descriptor, Failure> {
+    let mut fitting = manifests.iter();
+    let fits = |descriptor: &&Descriptor| descriptor.architecture.as_deref() == Some(architecture);
+    if let Some(found) = fitting.find(fits) {
+        return Ok(found);
+    }
+    if let [only] = manifests
+        && only.architecture.is_none()
+    {
+        return Ok(only);
+    }
+    let mut offered: Vec<&str> = manifests
+        .iter()
+        .filter_map(|descriptor| descriptor.architecture.as_deref())
+        .filter(|architecture| *architecture != "unknown")
+        .collect();
+    offered.sort_unstable();
+    offered.dedup();
+    let message = format!("its index has no manifest for `{architecture}`");
+    let failure = Failure::new(reference, FailureKind::NotFound, message);
+    Err(match offered.is_empty() {
+        true => failure.help("the index names no architecture: name the digest of the manifest that is meant"),
+        false => failure.help(format!(
+            "it has: {}; the project file's `registries: {{architecture: …}}` says which one is meant",
+            offered.join(", ")
+        )),
+    })
+}
+
+fn below(mut chain: Vec<Digest>, child: &Reference, manifest: Manifest) -> Result<Chosen, Failure> {
+    if matches!(manifest.content, Content::Index { .. }) {
+        let message = "its index names another index, which is not followed";
+        return Err(Failure::new(child, FailureKind::Unsupported, message));
+    }
+    chain.push(manifest.digest.clone());
+    Ok(Chosen { manifest, chain })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use super::super::{
+        Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store, Target,
+    };
+    use super::images;
+
+    /// Manifests by tag or digest, and how many each batch asked for.
+    #[derive(Default)]
+    struct Shelf {
+        content: BTreeMap<String, Vec<u8>>,
+        batches: Mutex<Vec<usize>>,
+    }
+
+    impl Shelf {
+        fn put(&mut self, tag: &str, text: &str) -> Digest {
+            let digest = Digest::of(text.as_bytes());
+            self.content.insert(digest.to_string(), text.into());
+            self.content.insert(tag.to_owned(), text.into());
+            digest
+        }
+
+        fn image(&mut self, tag: &str) -> Digest {
+            let config = Digest::of(tag.as_bytes());
+            self.put(
+                tag,
+                &format!(r#"{{"config":{{"mediaType":"x","digest":"{config}","size":1}}}}"#),
+            )
+        }
+
+        fn index(&mut self, tag: &str, of: &[(&str, &Digest)]) -> Digest {
+            let entry = |(platform, digest): &(&str, &Digest)| {
+                format!(r#"{{"mediaType":"x","digest":"{digest}","size":1{platform}}}"#)
+            };
+            let entries: Vec<String> = of.iter().map(entry).collect();
+            self.put(tag, &format!(r#"{{"manifests":[{}]}}"#, entries.join(",")))
+        }
+    }
+
+    impl Store for Shelf {
+        fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+            self.batches
+                .lock()
+                .expect("not poisoned")
+                .push(wanted.len());
+            let get = |reference: &Reference| {
+                let key = match reference.target() {
+                    Target::Tag(tag) => tag,
+                    Target::Digest(digest) => digest.as_str(),
+                };
+                let missing = || Failure::new(reference, FailureKind::NotFound, "missing");
+                let bytes = self.content.get(key).cloned().ok_or_else(missing)?;
+                Ok(Manifest::read(bytes).expect("a manifest"))
+            };
+            wanted.iter().map(get).collect()
+        }
+
+        fn blobs(&self, _: &[(Reference, Descriptor)], _: u64) -> Vec<Result<Vec<u8>, Failure>> {
+            Vec::new()
+        }
+
+        fn referrers(&self, _: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
+            Vec::new()
+        }
+
+        fn tags(&self, _: &Reference) -> Result<Vec<String>, Failure> {
+            Ok(Vec::new())
+        }
+
+        fn repositories(&self, _: &Reference) -> Result<Vec<String>, Failure> {
+            Ok(Vec::new())
+        }
+    }
+
+    const AMD64: &str = r#","platform":{"architecture":"amd64","os":"linux"}"#;
+    const ARM64: &str = r#","platform":{"architecture":"arm64","os":"linux"}"#;
+
+    #[test]
+    fn of_an_index_the_manifest_for_the_architecture_is_taken_in_one_more_batch() {
+        let mut shelf = Shelf::default();
+        let (plain, amd, arm) = (shelf.image("plain"), shelf.image("amd"), shelf.image("arm"));
+        let both = shelf.index("both", &[(ARM64, &arm), (AMD64, &amd)]);
+        let bare = shelf.index("bare", &[("", &plain)]);
+        shelf.index("arm-only", &[(ARM64, &arm)]);
+        shelf.index("nested", &[(AMD64, &both)]);
+        let tags = ["plain", "both", "bare", "arm-only", "nested", "missing"];
+        let wanted = tags.map(|tag| Reference::parse(&format!("r.example/a:{tag}")).expect("one"));
+        let chosen = images(&shelf, &wanted, "amd64");
+        let chains: Vec<Option<Vec<Digest>>> = chosen
+            .iter()
+            .map(|chosen| Some(chosen.as_ref().ok()?.chain.clone()))
+            .collect();
+        assert_eq!(chains[0], Some(vec![plain.clone()]));
+        assert_eq!(chains[1], Some(vec![both, amd]));
+        assert_eq!(chains[2], Some(vec![bare, plain]));
+        let kind = |place: usize| chosen[place].as_ref().map_err(|failure| failure.kind).err();
+        assert_eq!(kind(3), Some(FailureKind::NotFound));
+        assert_eq!(kind(4), Some(FailureKind::Unsupported));
+        assert_eq!(kind(5), Some(FailureKind::NotFound));
+        assert_eq!(*shelf.batches.lock().expect("not poisoned"), [6, 3]);
+    }
+}

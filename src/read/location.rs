@@ -1,0 +1,95 @@
+//! Where the project is: its file in this folder or above it, or the flags that stand for one.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+use super::Request;
+
+/// The project file's name.
+pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
+
+/// Where a project is.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The folder that its paths start from.
+    pub root: PathBuf,
+    /// The project file's name in it; none where flags stand for one.
+    pub file: Option<PathBuf>,
+}
+
+/// The project that is asked for.
+///
+/// # Errors
+/// No project and no flags that stand for one; a folder to start in that is none.
+pub fn location(request: &Request) -> Result<Location, Error> {
+    let start = request
+        .directory
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("."));
+    if request.directory.is_some() {
+        is_folder(&start)?;
+    }
+    let path = match &request.project {
+        Some(named) => start.join(named),
+        None if has_flags(request) => {
+            return Ok(Location {
+                root: start,
+                file: None,
+            });
+        }
+        None => project_file(&start, None).ok_or_else(no_project)?,
+    };
+    let root = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    Ok(Location {
+        root: root.to_owned(),
+        file: Some(
+            path.file_name()
+                .unwrap_or(PROJECT_FILE_NAME.as_ref())
+                .into(),
+        ),
+    })
+}
+
+/// That the folder to start in is one.
+fn is_folder(start: &Path) -> Result<(), Error> {
+    let error = |cause| Error::Read {
+        path: start.to_owned(),
+        cause,
+    };
+    match std::fs::metadata(start).map_err(error)?.is_dir() {
+        true => Ok(()),
+        false => Err(error(std::io::ErrorKind::NotADirectory.into())),
+    }
+}
+
+fn has_flags(request: &Request) -> bool {
+    !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
+}
+
+/// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
+pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
+    let mut folder = start.to_owned();
+    // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
+    let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
+    for _ in 0..=steps.unwrap_or(limit).min(limit) {
+        let file = folder.join(PROJECT_FILE_NAME);
+        if file.is_file() {
+            return Some(file);
+        }
+        folder.push("..");
+    }
+    None
+}
+
+fn no_project() -> Error {
+    Error::Usage {
+        message: format!(
+            "there is no `{PROJECT_FILE_NAME}` here or in a folder above\n\
+             help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`"
+        ),
+    }
+}

@@ -1,0 +1,32 @@
+//! A file of Kubernetes objects, as kubectl reads it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Source};
+use crate::model::value::Node;
+use crate::yaml;
+
+/// The objects of a file.
+///
+/// # Errors
+/// The file cannot be read, or is no YAML.
+pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
+    let bytes = fs::read(path).map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    let shown = super::files::display(path);
+    let text = yaml::decode(&bytes, Engine::Kubectl).map_err(|error| Error::Usage {
+        message: format!("`{shown}` is not text: {error}"),
+    })?;
+    let read = yaml::read(&text, FileId(0), Engine::Kubectl).map_err(|error| {
+        let (line, column) = Source::new(&*shown, &*text).line_column(error.place.start);
+        Error::Usage {
+            message: format!("{shown}:{line}:{column}: {error}"),
+        }
+    })?;
+    Ok(read.documents)
+}

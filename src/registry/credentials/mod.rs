@@ -1,0 +1,200 @@
+//! Which credentials are known for a repository, and where they were looked for.
+//!
+//! Source: containers-auth.json(5) for keys and files, docker's `config.json` for helpers and stores. Read here and not by a
+//! crate: the ones there are know neither keys with a path nor a helper that hangs, and hide which file was read.
+
+mod file;
+mod helper;
+mod secret;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use file::{AuthFile, Entry};
+pub(super) use secret::{Credential, Secret};
+
+/// Where credentials are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// The files, the first asked first, each with the words that name it in messages.
+    pub files: Vec<(String, PathBuf)>,
+}
+
+impl Environment {
+    /// `$REGISTRY_AUTH_FILE`, docker's configuration, podman's; as far as the environment names them.
+    pub fn of_process() -> Self {
+        let folder = |name: &str| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty());
+            value.map(PathBuf::from)
+        };
+        let mut files = Vec::new();
+        let mut add = |path: PathBuf| files.push((path.display().to_string(), path));
+        if let Some(file) = folder("REGISTRY_AUTH_FILE") {
+            add(file);
+        }
+        let docker = folder("DOCKER_CONFIG").or_else(|| Some(folder("HOME")?.join(".docker")));
+        if let Some(docker) = docker {
+            add(docker.join("config.json"));
+        }
+        if let Some(runtime) = folder("XDG_RUNTIME_DIR") {
+            add(runtime.join("containers/auth.json"));
+        }
+        Self { files }
+    }
+}
+
+/// What was found for a repository.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The credential, if any file has one.
+    pub(super) credential: Option<Credential>,
+    /// Where it is from, or where it was looked for: the end of a sentence.
+    pub(super) story: String,
+}
+
+/// Looks credentials up; reads each file once and asks each helper once a host.
+pub(super) struct Credentials {
+    environment: Environment,
+    patience: Duration,
+    files: OnceLock<Vec<Result<Option<AuthFile>, String>>>,
+    asked: Mutex<HashMap<(String, String), Result<Option<Credential>, String>>>,
+}
+
+impl Credentials {
+    pub(super) fn new(environment: Environment, patience: Duration) -> Self {
+        Self {
+            environment,
+            patience,
+            files: OnceLock::new(),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// The credential for `host/repository`. A file that cannot be read and a helper that fails count as none, and are told.
+    pub(super) async fn find(&self, host: &str, repository: &str) -> Found {
+        let mut looked = Vec::new();
+        let keys = keys(host, repository);
+        for ((shown, _), file) in self.environment.files.iter().zip(self.files()) {
+            let file = match file {
+                Ok(Some(file)) => file,
+                Ok(None) => {
+                    looked.push(format!("`{shown}` (no such file)"));
+                    continue;
+                }
+                Err(reason) => {
+                    looked.push(format!("`{shown}` ({reason})"));
+                    continue;
+                }
+            };
+            match self.in_file(file, host, &keys).await {
+                Ok(Some((credential, key))) => {
+                    let story = format!("{} from `{shown}`, key `{key}`", credential.shown());
+                    let credential = Some(credential);
+                    return Found { credential, story };
+                }
+                Ok(None) => looked.push(format!("`{shown}` (nothing for `{host}`)")),
+                Err(reason) => looked.push(format!("`{shown}` ({reason})")),
+            }
+        }
+        let story = match looked.is_empty() {
+            true => {
+                "neither HOME, DOCKER_CONFIG nor REGISTRY_AUTH_FILE names a file with credentials"
+                    .to_owned()
+            }
+            false => format!("no credentials for `{host}` in {}", looked.join(", ")),
+        };
+        Found {
+            credential: None,
+            story,
+        }
+    }
+
+    fn files(&self) -> &[Result<Option<AuthFile>, String>] {
+        self.files.get_or_init(|| {
+            let files = self.environment.files.iter();
+            files.map(|(_, path)| read(path)).collect()
+        })
+    }
+
+    /// A helper for the host, then the entry with the longest key, then the store of all others: an empty entry, which
+    /// docker leaves behind for what its store holds, is none.
+    async fn in_file(
+        &self,
+        file: &AuthFile,
+        host: &str,
+        keys: &[String],
+    ) -> Result<Option<(Credential, String)>, String> {
+        for key in keys {
+            if let Some(helper) = file.helpers.get(key) {
+                let found = self.ask(helper, key).await?;
+                if let Some(credential) = found {
+                    return Ok(Some((credential, format!("{key}` by helper `{helper}"))));
+                }
+            }
+            match file.entries.get(key) {
+                Some(Entry::Credential(credential)) => {
+                    return Ok(Some((credential.clone(), key.clone())));
+                }
+                Some(Entry::Unreadable) => {
+                    return Err(format!(
+                        "its entry `{key}` is neither `user:password` in base64 nor a token"
+                    ));
+                }
+                Some(Entry::Empty) | None => {}
+            }
+        }
+        let Some(store) = &file.store else {
+            return Ok(None);
+        };
+        let server = file.written.get(host).map_or(host, |written| written);
+        let found = self.ask(store, server).await?;
+        Ok(found.map(|credential| (credential, format!("{server}` by store `{store}"))))
+    }
+
+    /// Asks a helper once for each server.
+    async fn ask(&self, helper: &str, server: &str) -> Result<Option<Credential>, String> {
+        let key = (helper.to_owned(), server.to_owned());
+        let mut asked = self.asked.lock().await;
+        if let Some(known) = asked.get(&key) {
+            return known.clone();
+        }
+        let answer = helper::get(helper, server, self.patience).await;
+        asked.insert(key, answer.clone());
+        answer
+    }
+}
+
+/// The keys that may name a repository, the longest first: `host/a/b`, `host/a`, `host`.
+fn keys(host: &str, repository: &str) -> Vec<String> {
+    let whole = format!("{host}/{repository}");
+    let ends = whole.match_indices('/').map(|(slash, _)| slash).rev();
+    let all = std::iter::once(whole.len()).chain(ends);
+    let mut keys: Vec<String> = all.map(|end| whole[..end].to_owned()).collect();
+    keys.dedup();
+    keys
+}
+
+fn read(path: &Path) -> Result<Option<AuthFile>, String> {
+    match std::fs::read(path) {
+        Ok(bytes) => AuthFile::read(&bytes).map(Some),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("cannot be read: {}", error.kind())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keys;
+
+    #[test]
+    fn keys_go_from_the_repository_to_the_host() {
+        assert_eq!(
+            keys("a.b:5000", "c/d"),
+            ["a.b:5000/c/d", "a.b:5000/c", "a.b:5000"]
+        );
+    }
+}

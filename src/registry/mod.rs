@@ -1,0 +1,177 @@
+//! Artifacts in OCI registries over the network: the only module that opens connections.
+//!
+//! Every manifest costs one request; a registry's first answer tells what proof it wants, and one token a repository is
+//! bought where it wants tokens. Nothing is asked beforehand. `oci-client` asks twice for each manifest and never again after
+//! an error, so the questions are put by `reqwest` here.
+//!
+//! Credentials go to the host that they are for and to no other one; nothing here prints or stores them. No connection is
+//! opened, and neither runtime nor TLS is set up, before the first question.
+
+mod batch;
+mod challenge;
+mod clients;
+mod content;
+mod credentials;
+mod lists;
+mod near;
+mod options;
+mod proof;
+mod retry;
+mod session;
+mod site;
+mod token;
+mod trouble;
+mod wire;
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+
+use batch::Pace;
+pub use credentials::Environment;
+pub use options::{Limits, Options, Progress};
+use session::{Sessions, Turn};
+use trouble::Trouble;
+
+/// The registries of the world. Not to be used from within an asynchronous runtime: it has its own.
+pub struct Registries {
+    options: Options,
+    sessions: Arc<Sessions>,
+    runtime: OnceLock<Option<Runtime>>,
+    batches: AtomicU64,
+}
+
+impl Registries {
+    /// Nothing is asked yet.
+    pub fn new(options: Options) -> Self {
+        let clients = clients::Clients::new(options.settings.clone(), options.limits);
+        let wire = wire::Wire::new(clients, options.limits);
+        let known =
+            credentials::Credentials::new(options.environment.clone(), options.limits.helper);
+        Self {
+            options,
+            sessions: Arc::new(Sessions::new(wire, known)),
+            runtime: OnceLock::new(),
+            batches: AtomicU64::new(0),
+        }
+    }
+
+    /// Runs a batch, told to whoever asked for progress.
+    fn batch<T, R, F>(
+        &self,
+        wanted: Vec<T>,
+        is_told: bool,
+        each: impl Fn(Arc<Sessions>, T, Turn) -> F + Clone + Send + 'static,
+    ) -> Vec<Result<R, Trouble>>
+    where
+        T: Clone + Send + Sync + 'static,
+        R: Send + 'static,
+        F: Future<Output = Result<R, Trouble>> + Send,
+    {
+        let Some(runtime) = self.runtime() else {
+            let none = |_| {
+                Err(Trouble::new(
+                    FailureKind::Unreachable,
+                    "the system gives no threads",
+                ))
+            };
+            return wanted.into_iter().map(none).collect();
+        };
+        let pace = Pace {
+            batch: self.batches.fetch_add(1, Ordering::Relaxed),
+            concurrency: self.options.settings.concurrency,
+            limits: self.options.limits,
+            progress: self.options.progress.clone().filter(|_| is_told),
+        };
+        let sessions = Arc::clone(&self.sessions);
+        let each = move |item, turn| each(Arc::clone(&sessions), item, turn);
+        runtime.block_on(batch::run(wanted, pace, each))
+    }
+
+    fn runtime(&self) -> Option<&Runtime> {
+        let make = || {
+            Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .ok()
+        };
+        self.runtime.get_or_init(make).as_ref()
+    }
+
+    fn tags_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {
+        self.batch(wanted, false, |sessions, of: Reference, turn| async move {
+            lists::tags(&sessions, &of, turn).await
+        })
+    }
+
+    fn repositories_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {
+        self.batch(wanted, false, |sessions, of: Reference, turn| async move {
+            lists::repositories(&sessions, &of, turn).await
+        })
+    }
+}
+
+impl Store for Registries {
+    fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+        let each = |sessions: Arc<Sessions>, reference: Reference, turn| async move {
+            content::manifest(&sessions, &reference, turn).await
+        };
+        let mut answers = self.batch(wanted.to_vec(), true, each);
+        near::advise(self, wanted, &mut answers);
+        let pairs = wanted.iter().zip(answers);
+        pairs
+            .map(|(reference, answer)| told(answer, reference))
+            .collect()
+    }
+
+    fn blobs(
+        &self,
+        wanted: &[(Reference, Descriptor)],
+        limit: u64,
+    ) -> Vec<Result<Vec<u8>, Failure>> {
+        type Wanted = (Reference, Descriptor);
+        let each = move |sessions: Arc<Sessions>, (reference, descriptor): Wanted, turn| async move {
+            content::blob(&sessions, &reference, &descriptor, limit, turn).await
+        };
+        let answers = self.batch(wanted.to_vec(), true, each);
+        let pairs = wanted.iter().zip(answers);
+        pairs
+            .map(|((reference, _), answer)| told(answer, reference))
+            .collect()
+    }
+
+    fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
+        type Wanted = (Reference, Digest);
+        let each = |sessions: Arc<Sessions>, (reference, digest): Wanted, turn| async move {
+            lists::referrers(&sessions, &reference, &digest, turn).await
+        };
+        let answers = self.batch(wanted.to_vec(), true, each);
+        let pairs = wanted.iter().zip(answers);
+        pairs
+            .map(|((reference, _), answer)| told(answer, reference))
+            .collect()
+    }
+
+    fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure> {
+        let answer = self.tags_of(vec![of.clone()]).pop();
+        let mut answer = [answer.unwrap_or_else(|| Ok(Vec::new()))];
+        near::advise_repository(self, of, &mut answer[0]);
+        let [answer] = answer;
+        answer.map_err(|trouble| trouble.failure(&format!("{}{}", crate::oci::SCHEME, of.name())))
+    }
+
+    fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
+        let answer = self.repositories_of(vec![of.clone()]).pop();
+        let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
+        answer.map_err(|trouble| trouble.failure(&format!("{}{}", crate::oci::SCHEME, of.registry)))
+    }
+}
+
+fn told<R>(answer: Result<R, Trouble>, reference: &Reference) -> Result<R, Failure> {
+    answer.map_err(|trouble| trouble.failure(&reference.to_string()))
+}

@@ -1,0 +1,76 @@
+//! Where a registry's answers are had: a host's name becomes an address.
+
+use reqwest::Url;
+
+use crate::oci::{FailureKind, Reference};
+
+use super::trouble::Trouble;
+
+/// Docker Hub's name and the host that answers for it.
+const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
+
+/// A repository at its registry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Site {
+    /// The host that is asked, with its port.
+    pub(super) authority: String,
+    /// The host that credentials are kept for.
+    pub(super) registry: String,
+    /// The repository; empty for the registry itself.
+    pub(super) repository: String,
+}
+
+impl Site {
+    pub(super) fn of(reference: &Reference) -> Self {
+        let (registry, repository) = (&*reference.registry, &*reference.repository);
+        if registry != DOCKER_HUB.0 {
+            return Self {
+                authority: registry.to_owned(),
+                registry: registry.to_owned(),
+                repository: repository.to_owned(),
+            };
+        }
+        let official = !repository.is_empty() && !repository.contains('/');
+        Self {
+            authority: DOCKER_HUB.1.to_owned(),
+            registry: registry.to_owned(),
+            repository: format!("{}{repository}", if official { "library/" } else { "" }),
+        }
+    }
+
+    /// The address of something below `/v2/`.
+    pub(super) fn url(&self, plain: bool, path: &str) -> Result<Url, Trouble> {
+        let scheme = if plain { "http" } else { "https" };
+        let text = format!("{scheme}://{}/v2/{path}", self.authority);
+        Url::parse(&text).map_err(|error| {
+            let message = format!("`{}` is no host: {error}", self.authority);
+            Trouble::new(FailureKind::Unsupported, message)
+        })
+    }
+
+    /// What a token has to allow.
+    pub(super) fn scope(&self) -> String {
+        match self.repository.is_empty() {
+            true => "registry:catalog:*".to_owned(),
+            false => format!("repository:{}:pull", self.repository),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Site;
+    use crate::oci::Reference;
+
+    #[test]
+    fn docker_hub_answers_under_another_name() {
+        let site = |text| Site::of(&Reference::parse(text).expect("a reference"));
+        let hub = site("docker.io/ubuntu:24.04");
+        assert_eq!(
+            hub.url(false, "x").expect("an address").as_str(),
+            "https://registry-1.docker.io/v2/x"
+        );
+        assert_eq!(hub.scope(), "repository:library/ubuntu:pull");
+        assert_eq!(site("a.example:5000/b/c").scope(), "repository:b/c:pull");
+    }
+}

@@ -1,0 +1,32 @@
+//! The signature of an image does not hold under its key.
+
+use crate::rules::Rule;
+
+/// Found by `metalmark lock` and `metalmark verify`.
+pub(super) struct SignatureInvalid;
+
+impl Rule for SignatureInvalid {
+    fn id(&self) -> &'static str {
+        "signature-invalid"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the signature of an image does not hold under its key"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Another key signed, what was signed was altered, it is the signature of another digest, or the key itself cannot be used; the
+message says which. Either the key in the values is not the publisher's, or the image is not. Nothing of it is locked.
+
+Wrong, where the publisher signs with another key:
+
+    os_images_oci_registries:
+      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: keys/last-year.pub}
+
+Right:
+
+    os_images_oci_registries:
+      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: keys/cosign.pub}"
+    }
+}

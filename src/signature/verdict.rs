@@ -1,0 +1,152 @@
+//! What became of one artifact's signatures.
+
+use std::fmt;
+
+use crate::oci::{Digest, Reference};
+
+/// What the signatures of an artifact come to. That a store could not be asked is no verdict, but a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// One is good, and names this artifact's repository or none.
+    Good(Signature),
+    /// One is good for the digest, but names a repository of another artifact: who wrote to the registry put what was signed
+    /// as one image in the place of another.
+    OtherRepository(Signature),
+    /// There is none.
+    Missing,
+    /// None of this key: what is there speaks of this artifact and was signed by another key.
+    WrongKey,
+    /// What was signed was changed afterwards.
+    PayloadAltered,
+    /// This key signed, but another digest, which is told as the payload has it.
+    OtherDigest(String),
+    /// There are only attestations: provenance, an SBOM. They say something about the artifact, not that it is released.
+    NotASignature,
+    /// There is one that cannot be read, for the reason given.
+    Malformed(String),
+}
+
+/// A signature that is good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The sha256 of the key's SubjectPublicKeyInfo.
+    pub fingerprint: Digest,
+    /// How it is stored.
+    pub form: Form,
+    /// The repository that it was made for, where it says so; with its registry.
+    pub identity: Option<String>,
+}
+
+impl Verdict {
+    /// Whether the key signed this digest, for whichever repository.
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Self::Good(_) | Self::OtherRepository(_))
+    }
+}
+
+/// How a signature is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// An image at the tag `sha256-<hex>.sig`.
+    Tag,
+    /// Such an image that refers to the artifact.
+    Referrer,
+    /// A Sigstore bundle that refers to the artifact.
+    Bundle,
+}
+
+impl Form {
+    /// Its name in the lock.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::Referrer => "referrer",
+            Self::Bundle => "bundle",
+        }
+    }
+}
+
+/// One clause, for a message: what is wrong, or who signed.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Good(signature) => write!(f, "signed by the key {}", signature.fingerprint),
+            Self::OtherRepository(signature) => {
+                let identity = signature.identity.as_deref().unwrap_or_default();
+                write!(f, "its signature was made for `{identity}`")
+            }
+            Self::Missing => f.write_str("it has no signature"),
+            Self::WrongKey => f.write_str("its signature was made by another key"),
+            Self::PayloadAltered => {
+                f.write_str("what was signed was altered, or was signed by another key")
+            }
+            Self::OtherDigest(digest) => write!(f, "its signature is one of `{digest}`"),
+            Self::NotASignature => f.write_str("it has attestations, and no signature"),
+            Self::Malformed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// What one payload or bundle claims, told under one key. Those that tell most come last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Claim {
+    /// It is no signature, whosever it is.
+    Attestation,
+    Malformed(String),
+    WrongKey,
+    Altered,
+    /// Proven, for another digest.
+    OtherDigest(String),
+    /// Proven, for ours; with the identity that it names.
+    Good(Option<String>),
+}
+
+/// The verdict of all claims of one artifact: any good one is enough; else what tells most.
+pub(super) fn of(
+    claims: impl IntoIterator<Item = (Form, Claim)>,
+    reference: &Reference,
+    fingerprint: &Digest,
+) -> Verdict {
+    let mut best: Option<Claim> = None;
+    let mut elsewhere = None;
+    for (form, claim) in claims {
+        if let Claim::Good(identity) = claim {
+            let is_ours = identity
+                .as_deref()
+                .is_none_or(|identity| is_of(identity, reference));
+            let signature = Signature {
+                fingerprint: fingerprint.clone(),
+                form,
+                identity,
+            };
+            if is_ours {
+                return Verdict::Good(signature);
+            }
+            elsewhere = elsewhere.or(Some(signature));
+        } else if best.as_ref().is_none_or(|best| claim > *best) {
+            best = Some(claim);
+        }
+    }
+    match (elsewhere, best) {
+        (Some(signature), _) => Verdict::OtherRepository(signature),
+        (None, None | Some(Claim::Good(_))) => Verdict::Missing,
+        (None, Some(Claim::Attestation)) => Verdict::NotASignature,
+        (None, Some(Claim::Malformed(reason))) => Verdict::Malformed(reason),
+        (None, Some(Claim::WrongKey)) => Verdict::WrongKey,
+        (None, Some(Claim::Altered)) => Verdict::PayloadAltered,
+        (None, Some(Claim::OtherDigest(digest))) => Verdict::OtherDigest(digest),
+    }
+}
+
+/// Whether an identity names the image of a reference: the last part of the repository is the same.
+///
+/// What stands before it is not compared. The signature names the repository that it was made in; a site that copies images to
+/// a registry of its own, with `cosign copy` or `skopeo sync`, changes registry and folder and keeps the image's name. Cosign
+/// itself compares nothing here: what is signed is the digest.
+fn is_of(identity: &str, reference: &Reference) -> bool {
+    let bare = identity.split('@').next().unwrap_or_default();
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let image = last(bare);
+    let image = image.split(':').next().unwrap_or_default();
+    image == last(&reference.repository)
+}

@@ -1,0 +1,141 @@
+//! Facts from the lock: what `metalmark lock` wrote, read back; and the text that it writes.
+
+mod read;
+mod text;
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Fault, ImageSource, Wanted};
+use crate::error::Error;
+use crate::files::Files;
+use crate::model::catalogue::Described;
+use crate::model::engine::Engine;
+use crate::model::image::{Fact, Facts, Origin};
+use crate::model::lock::{Lock, LockedImage};
+use crate::model::place::{FileId, Place, Source};
+use crate::yaml;
+
+pub use text::text;
+
+/// The rule of everything that is wrong in a lock.
+const INVALID: &str = "lock-invalid";
+
+/// A lock's images, ready to be asked for.
+pub(super) struct LockFile {
+    lock: Arc<Lock>,
+    /// In the order of the lock's images.
+    described: Vec<Arc<Described>>,
+}
+
+impl ImageSource for LockFile {
+    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
+        wanted
+            .iter()
+            .map(|wanted| Ok(self.described(wanted)))
+            .collect()
+    }
+}
+
+impl LockFile {
+    fn new(lock: Arc<Lock>) -> Self {
+        let described = lock.images().iter().map(described).map(Arc::new).collect();
+        Self { lock, described }
+    }
+
+    /// An entry counts for the very reference that it was locked for: facts of another version would prove the wrong thing.
+    fn described(&self, wanted: &Wanted<'_>) -> Option<Arc<Described>> {
+        let index = self.lock.position(wanted.key, wanted.uri?)?;
+        self.described.get(index).cloned()
+    }
+}
+
+fn described(image: &LockedImage) -> Described {
+    let mut facts = Facts::default();
+    for (name, value) in &image.facts {
+        let fact = Fact {
+            value: Arc::clone(&value.value),
+            origin: Origin::Lock,
+            place: value.place,
+        };
+        facts.learn(name, fact);
+    }
+    Described {
+        name: Arc::clone(&image.key.value),
+        place: image.key.place,
+        facts,
+        digest: Some(image.digest.clone()),
+    }
+}
+
+/// A lock as read.
+pub(super) struct Read {
+    pub lock: Arc<Lock>,
+    pub file: LockFile,
+    pub source: Source,
+    pub faults: Vec<Fault>,
+}
+
+/// Reads a lock; its places get the number `file`. One that is not there yet is empty. What cannot be read in it is a fault;
+/// everything else of it counts.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn read(
+    tree: &dyn Files,
+    path: &Path,
+    shown: &str,
+    file: FileId,
+) -> Result<Read, Error> {
+    let bytes = bytes(tree, path)?.unwrap_or_default();
+    let (text, (lock, faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
+        Ok(text) if bytes.is_empty() => (text, Default::default()),
+        Ok(text) => {
+            let read = read::lock(&text, file);
+            (text, read)
+        }
+        Err(error) => {
+            let start = Place {
+                file,
+                start: 0,
+                end: 0,
+            };
+            let fault = invalid(error.to_string(), start, REPLACE);
+            (String::new(), (Lock::default(), vec![fault]))
+        }
+    };
+    let lock = Arc::new(lock);
+    Ok(Read {
+        file: LockFile::new(Arc::clone(&lock)),
+        lock,
+        source: Source::new(shown, text),
+        faults,
+    })
+}
+
+/// The bytes of a lock; none where there is none yet.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes(tree: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match tree.named(path) {
+        Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// What to do about a lock that is lost.
+const REPLACE: &str = "take the file back from git, or delete it and run `metalmark lock`, which asks for every image again";
+
+fn invalid(message: String, place: Place, help: &str) -> Fault {
+    Fault {
+        rule: INVALID,
+        message,
+        place,
+        help: Some(help.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! The lock's text to a [`Lock`], every fault at its line. A lock is data that others rely on, so nothing is guessed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Fault, REPLACE, invalid};
+use crate::model::engine::Engine;
+use crate::model::image::ImageKey;
+use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
+use crate::model::place::{FileId, Located, Place};
+use crate::model::suggest::did_you_mean;
+use crate::model::value::{Map, Node, Number, Value};
+use crate::oci::{Digest, Reference};
+use crate::yaml::{self, NoticeKind};
+
+/// The fields of one entry.
+const FIELDS: [&str; 7] = [
+    "key",
+    "reference",
+    "digest",
+    "mirror",
+    "facts",
+    "origin",
+    "verified",
+];
+
+/// What to do about one entry that is wrong.
+const REDO: &str = "remove the entry and run `metalmark lock`";
+
+/// Reads a lock and tells what is wrong with it.
+pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
+    let mut reader = Reader { faults: Vec::new() };
+    reader.conflicts(text, file);
+    if !reader.faults.is_empty() {
+        return (Lock::default(), reader.faults);
+    }
+    let images = reader.document(text, file);
+    reader.doubles(&images);
+    (Lock::new(images), reader.faults)
+}
+
+struct Reader {
+    faults: Vec<Fault>,
+}
+
+impl Reader {
+    fn fault(&mut self, message: impl Into<String>, place: Place, help: &str) {
+        self.faults.push(invalid(message.into(), place, help));
+    }
+
+    /// What git leaves where two people changed the same entry.
+    fn conflicts(&mut self, text: &str, file: FileId) {
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            if line.starts_with("<<<<<<< ") {
+                let place = Place {
+                    file,
+                    start: start as u32,
+                    end: (start + line.trim_end().len()) as u32,
+                };
+                let help = "keep the blocks of both sides, of one image only one, then run `metalmark lock`";
+                self.fault("git left a conflict here", place, help);
+            }
+            start += line.len();
+        }
+    }
+
+    fn document(&mut self, text: &str, file: FileId) -> Vec<LockedImage> {
+        let read = match yaml::read(text, file, Engine::Kubectl) {
+            Ok(read) => read,
+            Err(error) => {
+                self.fault(error.message, error.place, REPLACE);
+                return Vec::new();
+            }
+        };
+        for notice in &read.notices {
+            if let NoticeKind::DuplicateKey { key, .. } = &notice.kind {
+                let message = format!("`{key}` stands twice in one map");
+                self.fault(message, notice.place, "remove one of the two");
+            }
+        }
+        let whole = Place {
+            file,
+            start: 0,
+            end: 0,
+        };
+        match read.documents.as_slice() {
+            [document] => match &document.value {
+                Value::Map(map) => return self.file(map, document.place),
+                other => {
+                    let message = format!("a lock is a map, and this is {}", other.kind());
+                    self.fault(message, document.place, REPLACE);
+                }
+            },
+            _ => self.fault("a lock is one YAML document", whole, REPLACE),
+        }
+        Vec::new()
+    }
+
+    fn file(&mut self, map: &Map, place: Place) -> Vec<LockedImage> {
+        let place = Place {
+            end: place.start,
+            ..place
+        };
+        if !self.version(map, place) {
+            return Vec::new();
+        }
+        self.unknown(map, &["version", "images"], "a lock");
+        match map.get("images").map(|node| (&node.value, node.place)) {
+            Some((Value::List(items), _)) => {
+                let images = items.iter().filter_map(|item| self.image(item));
+                images.collect()
+            }
+            Some((other, place)) => {
+                let message = format!("`images` is {} where a list is needed", other.kind());
+                self.fault(message, place, REPLACE);
+                Vec::new()
+            }
+            None => {
+                self.fault("a lock has `images`", place, REPLACE);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether the rest can be read at all.
+    fn version(&mut self, map: &Map, place: Place) -> bool {
+        let Some(node) = map.get("version") else {
+            let help = "write `version: 1` at its top";
+            self.fault("the lock does not say its `version`", place, help);
+            return false;
+        };
+        match &node.value {
+            Value::Number(Number::Int(LOCK_VERSION)) => return true,
+            Value::Number(Number::Int(newer)) if *newer > LOCK_VERSION => {
+                let message = format!(
+                    "the lock has format version {newer}, and this metalmark reads version {LOCK_VERSION}"
+                );
+                let help = "install the metalmark that wrote it, or a newer one";
+                self.fault(message, node.place, help);
+            }
+            _ => {
+                let message = "the lock's `version` is none that metalmark ever wrote";
+                self.fault(message, node.place, "write `version: 1`");
+            }
+        }
+        false
+    }
+
+    /// One entry; none where it cannot be relied on.
+    fn image(&mut self, item: &Node) -> Option<LockedImage> {
+        let faults = self.faults.len();
+        let Value::Map(map) = &item.value else {
+            let message = format!("an image is {} where a map is needed", item.value.kind());
+            self.fault(message, item.place, REDO);
+            return None;
+        };
+        self.unknown(map, &FIELDS, "an image of a lock");
+        let key: Option<Located<ImageKey>> = self.required(map, "key", item.place);
+        let reference = self.required(map, "reference", item.place);
+        let digest = self.required(map, "digest", item.place);
+        let digest = digest.and_then(|digest| self.digest(&digest));
+        if let (Some(reference), Some(digest)) = (&reference, &digest) {
+            self.reference(reference, digest);
+        }
+        let image = LockedImage {
+            key: key?,
+            reference: reference?,
+            digest: digest?,
+            mirror: self.text(map, "mirror").map(|mirror| mirror.value),
+            facts: self.facts(map),
+            origin: self.origin(map),
+            verified: self.verified(map),
+        };
+        (self.faults.len() == faults).then_some(image)
+    }
+
+    fn digest(&mut self, text: &Located<Arc<str>>) -> Option<Located<Digest>> {
+        match Digest::parse(&text.value) {
+            Ok(digest) => Some(Located::new(digest, text.place)),
+            Err(error) => {
+                self.fault(error.to_string(), text.place, REDO);
+                None
+            }
+        }
+    }
+
+    /// That the reference is one, and, where it names a digest itself, names this one.
+    fn reference(&mut self, text: &Located<Arc<str>>, digest: &Located<Digest>) {
+        match Reference::parse(&text.value) {
+            Err(error) => self.fault(error.to_string(), text.place, REDO),
+            Ok(reference) => {
+                if reference.digest.is_some_and(|own| own != digest.value) {
+                    let message = "the reference names another digest than the entry";
+                    self.fault(message, digest.place, REDO);
+                }
+            }
+        }
+    }
+
+    fn facts(&mut self, map: &Map) -> BTreeMap<Arc<str>, Located<Arc<str>>> {
+        let Some(facts) = self.map(map, "facts") else {
+            return BTreeMap::new();
+        };
+        let read = facts.iter().filter_map(|entry| {
+            let text = self.text(&facts, &entry.key)?;
+            Some((Arc::clone(&entry.key), text))
+        });
+        read.collect()
+    }
+
+    fn origin(&mut self, map: &Map) -> LockOrigin {
+        let Some(origin) = self.map(map, "origin") else {
+            return LockOrigin::default();
+        };
+        self.unknown(&origin, &["registry", "version"], "`origin`");
+        LockOrigin {
+            registry: self.text(&origin, "registry").map(|text| text.value),
+            version: self.text(&origin, "version").map(|text| text.value),
+        }
+    }
+
+    fn verified(&mut self, map: &Map) -> Option<Verified> {
+        let place = map.get("verified")?.place;
+        let verified = self.map(map, "verified")?;
+        self.unknown(&verified, &["key", "form"], "`verified`");
+        let key = self.required(&verified, "key", place);
+        let form = self.required(&verified, "form", place);
+        let key = key.and_then(|key| self.digest(&key))?;
+        Some(Verified {
+            key: key.value.as_str().into(),
+            form: form?.value,
+        })
+    }
+
+    fn required(&mut self, map: &Map, name: &str, place: Place) -> Option<Located<Arc<str>>> {
+        if map.get(name).is_none() {
+            let place = Place {
+                end: place.start.saturating_add(1).min(place.end),
+                ..place
+            };
+            self.fault(format!("`{name}` is missing"), place, REDO);
+            return None;
+        }
+        let text = self.text(map, name)?;
+        if text.value.is_empty() {
+            self.fault(format!("`{name}` is empty"), text.place, REDO);
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A string; anything else that stands there is a fault, for a number may have lost its digits.
+    fn text(&mut self, map: &Map, name: &str) -> Option<Located<Arc<str>>> {
+        let node = map.get(name)?;
+        match &node.value {
+            Value::String(text) => Some(Located::new(Arc::clone(text), node.place)),
+            other => {
+                let message = format!("`{name}` is {} where a string is needed", other.kind());
+                self.fault(message, node.place, "put it in quotes");
+                None
+            }
+        }
+    }
+
+    fn map(&mut self, map: &Map, name: &str) -> Option<Arc<Map>> {
+        let node = map.get(name)?;
+        match &node.value {
+            Value::Map(inner) => Some(Arc::clone(inner)),
+            other => {
+                let message = format!("`{name}` is {} where a map is needed", other.kind());
+                self.fault(message, node.place, REDO);
+                None
+            }
+        }
+    }
+
+    fn unknown(&mut self, map: &Map, known: &[&str], what: &str) {
+        for entry in map.iter().filter(|entry| !known.contains(&&*entry.key)) {
+            let message = format!("{what} has no `{}`", entry.key);
+            let help = match did_you_mean(&entry.key, known.iter().copied()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "remove it".to_owned(),
+            };
+            self.fault(message, entry.key_place, &help);
+        }
+    }
+
+    /// Entries that say the same reference twice, which a merge can leave.
+    fn doubles(&mut self, images: &[LockedImage]) {
+        let mut known: BTreeMap<(&str, &str), &Digest> = BTreeMap::new();
+        for image in images {
+            let digest = &image.digest.value;
+            let Some(first) = known.insert(image.identity(), digest) else {
+                continue;
+            };
+            let key = &image.key.value;
+            let (message, help) = match first == digest {
+                true => (
+                    format!("`{key}` is locked twice for one reference"),
+                    "remove one of the two entries",
+                ),
+                false => (
+                    format!("`{key}` is locked twice for one reference, to different digests"),
+                    "remove the wrong one, or both, and run `metalmark lock`",
+                ),
+            };
+            self.fault(message, image.key.place, help);
+        }
+    }
+}

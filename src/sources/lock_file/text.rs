@@ -1,0 +1,75 @@
+//! The lock as text: one block an image, sorted, a blank line between two, so that git merges what two people added.
+
+use std::sync::Arc;
+
+use crate::model::lock::{LOCK_VERSION, Lock, LockedImage};
+use crate::model::value::{Entry, Map, Value};
+use crate::yaml;
+
+/// What people who meet the file are told.
+const HEAD: &str = "# Written by `metalmark lock`; commit it. Each image's digest, and what the artifact says of itself.";
+
+/// The whole file. The same lock is the same bytes; what is read back is the same lock.
+pub fn text(lock: &Lock) -> String {
+    let mut text = format!("{HEAD}\nversion: {LOCK_VERSION}\nimages:");
+    if lock.images().is_empty() {
+        text.push_str(" []\n");
+    } else {
+        text.push('\n');
+    }
+    for image in lock.images() {
+        text.push('\n');
+        text.push_str(&block(image));
+    }
+    text
+}
+
+/// One image, its fields in the order in which people ask for them.
+fn block(image: &LockedImage) -> String {
+    let mut block = String::new();
+    let mut field = |name: &str, value: Value| {
+        let map: Map = [Entry::computed(name, value)].into_iter().collect();
+        block.push_str(&yaml::emit_at(&Value::from(map), 2));
+    };
+    field("key", string(&image.key.value));
+    field("reference", string(&image.reference.value));
+    field("digest", Value::from(image.digest.value.as_str()));
+    if let Some(mirror) = &image.mirror {
+        field("mirror", string(mirror));
+    }
+    let facts = image.facts.iter();
+    let facts = facts.map(|(name, fact)| (Arc::clone(name), Some(&fact.value)));
+    if let Some(facts) = map(facts) {
+        field("facts", facts);
+    }
+    let origin = [
+        ("registry".into(), image.origin.registry.as_ref()),
+        ("version".into(), image.origin.version.as_ref()),
+    ];
+    if let Some(origin) = map(origin) {
+        field("origin", origin);
+    }
+    if let Some(verified) = &image.verified {
+        let verified = [
+            ("key".into(), Some(&verified.key)),
+            ("form".into(), Some(&verified.form)),
+        ];
+        if let Some(verified) = map(verified) {
+            field("verified", verified);
+        }
+    }
+    block.replace_range(..2, "- ");
+    block
+}
+
+fn string(text: &Arc<str>) -> Value {
+    Value::String(Arc::clone(text))
+}
+
+/// What is there of it, as a map; none where nothing is.
+fn map<'a>(entries: impl IntoIterator<Item = (Arc<str>, Option<&'a Arc<str>>)>) -> Option<Value> {
+    let entries = entries.into_iter();
+    let entries = entries.filter_map(|(name, text)| Some(Entry::computed(name, string(text?))));
+    let map: Map = entries.collect();
+    (!map.is_empty()).then(|| Value::from(map))
+}

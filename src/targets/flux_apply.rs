@@ -1,0 +1,64 @@
+//! What every Flux target writes around its objects: the kustomization of a folder, and the Kustomization that applies it.
+
+use super::{Content, TargetFile, TargetInput, text_option, tree};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+/// The file that `kubectl kustomize` and Flux build a folder from.
+pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
+    TargetFile {
+        path,
+        template: "kustomization.yaml.j2",
+        context: Map::from_iter([Entry::computed("resources", resources)]),
+        content: Content::Yaml,
+    }
+}
+
+/// The Flux Kustomization that applies a cluster's folder.
+pub(super) fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
+    let output = input.output;
+    let project = text_option(output, "project-path", "", report).trim_matches('/');
+    let path = [".", project, input.folder, &input.view.cluster.name]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("/");
+    let context = Map::from_iter([
+        Entry::computed(
+            "name",
+            Value::String(input.view.cluster.object_name.clone()),
+        ),
+        Entry::computed(
+            "namespace",
+            text_option(output, "flux-namespace", "flux-system", report),
+        ),
+        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed("path", path),
+        Entry::computed(
+            "source_kind",
+            text_option(output, "git-kind", "GitRepository", report),
+        ),
+        Entry::computed(
+            "source_name",
+            text_option(output, "git-name", "flux-system", report),
+        ),
+    ]);
+    TargetFile {
+        path: format!("{}.yaml", input.view.cluster.name),
+        template: "sync.yaml.j2",
+        context,
+        content: Content::Objects,
+    }
+}
+
+/// The `valuesFrom` entries of the user's own values.
+pub(super) fn values_from(input: &TargetInput<'_>) -> Vec<Node> {
+    let listed = input.output.options.get("values-from").map(tree);
+    match listed.map(|node| node.value) {
+        Some(Value::List(items)) => items.to_vec(),
+        Some(Value::Null) | None => Vec::new(),
+        Some(other) => vec![Node::computed(other)],
+    }
+}

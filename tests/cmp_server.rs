@@ -1,0 +1,239 @@
+//! The plugin inside the real argocd-cmp-server: started with the plugin.yaml of the image, asked over its socket by Argo CD's
+//! own client (tests/interop/argocd). `METALMARK_CMP_SERVER` names the server, `METALMARK_CMP_CLIENT` the client.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::programs;
+use super::support::{Metalmark, copy_of, repository};
+
+/// Argo CD's own user, which the server runs as where the test may.
+const ARGOCD: u32 = 999;
+
+/// A running server, ended when dropped.
+struct Server {
+    process: Child,
+    folder: tempfile::TempDir,
+    socket: PathBuf,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts the server with a plugin.yaml, as the sidecar does: read-only binaries, a work folder, no home.
+fn start(server: &Path, plugin: &str) -> Server {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name);
+    for name in ["bin", "config", "plugins", "work"] {
+        fs::create_dir(at(name)).expect("created");
+    }
+    fs::copy(env!("CARGO_BIN_EXE_metalmark"), at("bin/metalmark")).expect("copied");
+    fs::copy(server, at("bin/argocd-cmp-server")).expect("copied");
+    fs::write(at("config/plugin.yaml"), plugin).expect("written");
+    let mode = |name: &str, mode: u32| {
+        fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).expect("its own file");
+    };
+    mode("", 0o755);
+    mode("plugins", 0o777);
+    mode("work", 0o777);
+    let command = || {
+        let mut command = Command::new(at("bin/argocd-cmp-server"));
+        command
+            .arg("--config-dir-path")
+            .arg(at("config"))
+            .env_clear()
+            .env("PATH", at("bin"))
+            .env("HOME", "/nowhere/at/all")
+            .env("ARGOCD_PLUGINSOCKFILEPATH", at("plugins"))
+            .env("ARGOCD_CMP_WORKDIR", at("work"))
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    };
+    let process = match command().uid(ARGOCD).gid(ARGOCD).spawn() {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => command().spawn(),
+        other => other,
+    };
+    let socket = at("plugins/metalmark.sock");
+    let server = Server {
+        process: process.expect("the server starts"),
+        folder,
+        socket,
+    };
+    let started = Instant::now();
+    while !server.socket.exists() {
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "no socket appears"
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+    server
+}
+
+/// What Argo CD's client is told of an Application.
+fn asked(client: &Path, server: &Server, workspace: &Path, app: &str) -> Value {
+    let manifest = server.folder.path().join("app.yaml");
+    fs::write(&manifest, app).expect("written");
+    let output = Command::new(client)
+        .arg("-socket")
+        .arg(&server.socket)
+        .arg("-repository")
+        .arg(workspace)
+        .arg("-app")
+        .arg(&manifest)
+        .args(["-revision", &"0".repeat(40), "-kube-version", "1.32.4"])
+        .output()
+        .expect("the client starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn application(name: &str, plugin: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}, namespace: argocd}}\nspec:\n  \
+         project: fleet\n  destination: {{server: https://kubernetes.default.svc, namespace: edge}}\n  source:\n    \
+         repoURL: https://git.example.org/fleet.git\n    path: environment-values/workload-clusters\n    \
+         targetRevision: main\n{plugin}"
+    )
+}
+
+/// The programs, and the demo workspace in a folder.
+fn given() -> Option<(PathBuf, PathBuf, tempfile::TempDir)> {
+    let server = programs::find("cmp_server")?;
+    let client = programs::find("cmp_client")?;
+    let workspace = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    Some((server, client, workspace))
+}
+
+/// The objects of a stream as Argo CD passes them on: JSON.
+fn objects(stream: &str) -> Vec<Value> {
+    let place = metalmark::model::place::FileId(0);
+    let engine = metalmark::model::engine::Engine::Kubectl;
+    let read = metalmark::yaml::read(stream, place, engine).expect("YAML");
+    let plain = metalmark::model::json::Html::Plain;
+    read.documents
+        .iter()
+        .map(|object| metalmark::model::json::to_json(&object.value, plain))
+        .map(|json| serde_json::from_str(&json).expect("JSON"))
+        .collect()
+}
+
+fn simulated(workspace: &Path, app: &str, more: &[&str]) -> String {
+    let manifest = workspace.join("app.yaml");
+    fs::write(&manifest, app).expect("written");
+    let line = [
+        "cmp",
+        "simulate",
+        "--app",
+        "app.yaml",
+        "--kube-version",
+        "1.32.4",
+    ];
+    let outcome = Metalmark::within(workspace)
+        .args(line.into_iter().chain(more.iter().copied()))
+        .run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    outcome.stdout
+}
+
+#[test]
+fn the_real_server_generates_what_is_simulated() {
+    let Some((server, client, workspace)) = given() else {
+        return;
+    };
+    let plugin = fs::read_to_string(repository().join("templates/hosts/argocd/plugin.yaml"));
+    let server = start(&server, &plugin.expect("readable"));
+    let block = "    plugin:\n      name: metalmark\n      env: [{name: IMAGE_URL, value: 'https://$ARGOCD_APP_NAMESPACE/$$x/{{ image.filename }}'}]\n      \
+                 parameters: [{name: cluster, string: edge-lyon}, {name: targets, array: [manifests]}]\n";
+    for app in [
+        application("edge-paris", ""),
+        application("edge-paris", "    plugin: {name: metalmark}\n"),
+        application("anything", block),
+    ] {
+        let answer = asked(&client, &server, workspace.path(), &app);
+        assert_eq!(answer["errors"], Value::Null, "{answer}");
+        assert_eq!(answer["discovery"], false);
+        let manifests = answer["manifests"].as_array().expect("a list");
+        let manifests: Vec<Value> = manifests
+            .iter()
+            .map(|text| serde_json::from_str(text.as_str().expect("a text")).expect("JSON"))
+            .collect();
+        assert!(!manifests.is_empty());
+        assert_eq!(manifests, objects(&simulated(workspace.path(), &app, &[])));
+
+        let lines = answer["environment"].as_array().expect("a list");
+        let mut lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        lines.sort_unstable();
+        let environment = simulated(workspace.path(), &app, &["--environment"]);
+        assert_eq!(lines, environment.lines().collect::<Vec<_>>());
+
+        let announced = answer["parameters"].as_array().expect("a list");
+        let names = announced.iter().filter_map(|one| one["name"].as_str());
+        let names: Vec<&str> = names.collect();
+        assert_eq!(
+            names,
+            [
+                "cluster",
+                "scope",
+                "targets",
+                "image-url",
+                "checksum",
+                "allow-empty"
+            ]
+        );
+    }
+    let mut left = fs::read_dir(server.folder.path().join("work/_cmp_server")).ok();
+    assert!(
+        left.as_mut().is_none_or(|left| left.next().is_none()),
+        "its copies are gone"
+    );
+}
+
+#[test]
+fn the_real_server_shows_why_an_application_fails() {
+    let Some((server, client, workspace)) = given() else {
+        return;
+    };
+    let plugin = Metalmark::within(workspace.path())
+        .args(["cmp", "plugin-config", "--discover"])
+        .run()
+        .stdout;
+    let server = start(&server, &plugin);
+    let app = |name: &str| application(name, "");
+    let answer = asked(&client, &server, workspace.path(), &app("edge-paris"));
+    assert_eq!(
+        (&answer["discovery"], &answer["matches"]),
+        (&true.into(), &true.into())
+    );
+    let answer = asked(&client, &server, workspace.path(), &app("grafana"));
+    assert_eq!(answer["matches"], false);
+    let errors = answer["errors"].to_string();
+    assert!(
+        errors.contains("`metalmark cmp generate` failed exit status 2: error: no cluster is called like the application, `grafana`"),
+        "{errors}"
+    );
+    let values = "environment-values/workload-clusters/edge-paris/values.yaml";
+    fs::write(workspace.path().join(values), "cluster: [\n").expect("written");
+    let answer = asked(&client, &server, workspace.path(), &app("edge-paris"));
+    let errors = answer["errors"].to_string();
+    assert!(
+        errors.contains("failed exit status 1: error[yaml-syntax]: ") && errors.contains(values),
+        "{errors}"
+    );
+}

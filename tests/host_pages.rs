@@ -1,0 +1,142 @@
+//! The pages of docs/hosts are true: their commands run, their outputs render, their tables list what the templates take.
+
+use std::fs;
+use std::process::Command;
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::model::value::Node;
+use metalmark::yaml;
+
+use super::programs::find;
+use super::support::{Metalmark, copy_of, repository};
+
+fn page(name: &str) -> String {
+    fs::read_to_string(repository().join("docs/hosts").join(name)).expect("the page")
+}
+
+/// The block below a marker.
+fn block(page: &str, marker: &str) -> String {
+    let behind = page
+        .split(&format!("<!-- {marker} -->\n```"))
+        .nth(1)
+        .expect("the marker");
+    let text = behind.split_once('\n').expect("a block").1;
+    text.split("\n```").next().expect("text").to_owned()
+}
+
+fn demo() -> tempfile::TempDir {
+    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    fs::remove_dir_all(folder.path().join("expected")).expect("removed");
+    folder
+}
+
+#[test]
+fn the_commands_of_the_code_hosts_run_and_write_their_reports() {
+    for name in ["gitlab.md", "github.md"] {
+        let folder = demo();
+        let line = block(&page(name), "run");
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let outcome = Metalmark::within(folder.path())
+            .args(words.iter().copied())
+            .run();
+        assert_eq!(
+            outcome.status, 1,
+            "nothing is rendered yet: {}",
+            outcome.stderr
+        );
+        for report in words.iter().filter_map(|word| word.split_once('=')) {
+            assert!(folder.path().join(report.1).is_file(), "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn the_outputs_of_the_flux_page_render_and_build() {
+    let folder = demo();
+    let project = fs::read_to_string(folder.path().join("metalmark.yaml")).expect("text");
+    let head = project.split("outputs:\n").next().expect("text");
+    let outputs = block(&page("flux.md"), "outputs");
+    let policy = project.split("\npolicy:").nth(1).expect("text");
+    fs::write(
+        folder.path().join("metalmark.yaml"),
+        format!("{head}{outputs}\npolicy:{policy}"),
+    )
+    .expect("written");
+    let outcome = Metalmark::within(folder.path()).args(["render"]).run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let Some(kubectl) = find("kubectl") else {
+        return;
+    };
+    for built in ["clusters", "charts", "inputs", "charts/edge-lyon"] {
+        let output = Command::new(&kubectl)
+            .args(["kustomize", built])
+            .current_dir(folder.path())
+            .output()
+            .expect("kubectl runs");
+        assert!(
+            output.status.success(),
+            "{built}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+/// The words between backquotes in the first column of the table of inputs.
+fn listed_inputs(page: &str) -> Vec<String> {
+    let table = page
+        .split("| input | default | meaning |\n|---|---|---|\n")
+        .nth(1)
+        .expect("a table");
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let cells = rows.map(|row| row.split('|').nth(1).expect("a cell"));
+    let mut names: Vec<String> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned))
+        .collect();
+    names.sort();
+    names
+}
+
+fn keys(node: &Node) -> Vec<String> {
+    let map = node.value.as_map().expect("a map");
+    let mut keys: Vec<String> = map.iter().map(|entry| entry.key.to_string()).collect();
+    keys.sort();
+    keys
+}
+
+/// What the template takes, without what the page tells beside another input.
+fn inputs(path: &str, at: &[&str]) -> Vec<String> {
+    let text =
+        fs::read_to_string(repository().join("templates/hosts").join(path)).expect("a template");
+    let documents = yaml::read(&text, FileId(0), Engine::Kubectl)
+        .expect("it is YAML")
+        .documents;
+    let inputs = keys(documents[0].at(at).expect("inputs"));
+    let aside = ["release_url", "release-url", "source", "revision"];
+    inputs
+        .into_iter()
+        .filter(|name| !aside.contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn the_pages_list_the_inputs_of_their_templates() {
+    assert_eq!(
+        listed_inputs(&page("gitlab.md")),
+        inputs("gitlab/metalmark.yml", &["spec", "inputs"])
+    );
+    assert_eq!(
+        listed_inputs(&page("github.md")),
+        inputs("github/action.yml", &["inputs"])
+    );
+}
+
+#[test]
+fn the_hooks_page_lists_every_hook() {
+    let hooks = fs::read_to_string(repository().join(".pre-commit-hooks.yaml")).expect("the hooks");
+    let page = page("pre-commit.md");
+    for hook in hooks.split("\n- id: ").skip(1) {
+        let id = hook.lines().next().expect("an id");
+        assert!(page.contains(&format!("`{id}`")), "{id}");
+    }
+}

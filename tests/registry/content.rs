@@ -1,0 +1,271 @@
+//! Manifests, blobs, lists: what is taken and what is refused.
+
+use metalmark::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Store};
+
+use super::super::support::registry::{INDEX, MANIFEST, Registry, Reply, Way, image};
+use super::{client, failure, one};
+
+#[test]
+fn a_tag_and_a_digest_name_a_manifest() {
+    let registry = Registry::plain();
+    let digest = registry.image("group/one", "1.0", &[("sylva/os", "ubuntu")]);
+    let client = client(&registry);
+    let by_tag = one(&client, registry.reference("group/one:1.0")).expect("a manifest");
+    assert_eq!(by_tag.digest, digest);
+    let by_digest = one(&client, registry.reference("group/one").at(&digest)).expect("a manifest");
+    assert_eq!(by_digest.bytes, by_tag.bytes);
+    assert_eq!(by_tag.mirror, None);
+    assert_eq!(registry.count(), 2);
+}
+
+#[test]
+fn a_thousand_references_cost_a_thousand_requests() {
+    let registry = Registry::plain();
+    let references: Vec<_> = (0..1000)
+        .map(|number| {
+            let number = number.to_string();
+            registry.image(
+                &format!("group/{number}"),
+                "1",
+                &[("sylva/number", &number)],
+            );
+            registry.reference(&format!("group/{number}:1"))
+        })
+        .collect();
+    let answers = client(&registry).manifests(&references);
+    for (number, answer) in answers.iter().enumerate() {
+        let manifest = answer.as_ref().expect("a manifest");
+        let Content::Image { annotations, .. } = &manifest.content else {
+            panic!("an image");
+        };
+        assert_eq!(annotations["sylva/number"], number.to_string());
+    }
+    assert_eq!(registry.count(), 1000);
+}
+
+#[test]
+fn all_failures_of_a_batch_are_told_in_order() {
+    let registry = Registry::plain();
+    registry.image("a", "1.31.8", &[]);
+    let wanted =
+        ["a:1.31.8", "a:1.31.9", "b:1", "a:zzzzzzzzzz"].map(|rest| registry.reference(rest));
+    let answers = client(&registry).manifests(&wanted);
+    assert!(answers[0].is_ok());
+    let texts: Vec<String> = answers[1..]
+        .iter()
+        .map(|answer| {
+            answer
+                .as_ref()
+                .expect_err("a failure")
+                .to_string()
+                .replace(&registry.host(), "HOST")
+        })
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "oci://HOST/a:1.31.9: `HOST` answered 404 (not found): repository `a` has no tag `1.31.9`\n  help: the nearest tag is `1.31.8`",
+            "oci://HOST/b:1: `HOST` answered 404 (not found): there is no repository `b`\n  help: check the repository's name; some registries answer so to who may not read it",
+            "oci://HOST/a:zzzzzzzzzz: `HOST` answered 404 (not found): repository `a` has no tag `zzzzzzzzzz`\n  help: the last of its 1 tags by name: `1.31.8`",
+        ]
+    );
+    assert_eq!(
+        answers[1].as_ref().map_err(|failure| failure.kind).err(),
+        Some(FailureKind::NotFound)
+    );
+    // Four manifests, the tags of two repositories, one list of repositories.
+    assert_eq!(registry.count(), 7);
+}
+
+#[test]
+fn bytes_that_are_not_what_was_asked_for_are_refused() {
+    let registry = Registry::plain();
+    let digest = registry.image("a", "1", &[]);
+    registry.hook(|_, _| Some(Reply::new(200, image(&[("altered", "yes")]))));
+    let failure = failure(&client(&registry), registry.reference("a").at(&digest));
+    assert_eq!(failure.kind, FailureKind::Corrupt);
+    assert!(failure.message.contains(digest.as_str()), "{failure}");
+}
+
+#[test]
+fn a_header_that_disagrees_with_the_body_is_refused() {
+    let registry = Registry::plain();
+    let lie = Digest::of(b"another").to_string();
+    registry.hook(move |request, _| {
+        let header = match request.path.ends_with("broken") {
+            true => "sha256:x".to_owned(),
+            false => lie.clone(),
+        };
+        Some(Reply::new(200, image(&[])).header("Docker-Content-Digest", header))
+    });
+    for tag in ["1", "broken"] {
+        let failure = failure(&client(&registry), registry.reference("a").tagged(tag));
+        assert_eq!(failure.kind, FailureKind::Corrupt);
+        assert!(failure.message.contains("its own header"), "{failure}");
+    }
+}
+
+#[test]
+fn a_header_of_sha512_is_held_against_the_body() {
+    use sha2::Digest as _;
+    let registry = Registry::plain();
+    let honest: String = sha2::Sha512::digest(image(&[]))
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    registry.hook(move |request, _| {
+        let digits = match request.path.ends_with("honest") {
+            true => honest.clone(),
+            false => "0".repeat(128),
+        };
+        let header = format!("sha512:{digits}");
+        Some(Reply::new(200, image(&[])).header("Docker-Content-Digest", header))
+    });
+    let client = client(&registry);
+    let manifest = one(&client, registry.reference("a:honest")).expect("a manifest");
+    assert_eq!(manifest.digest, Digest::of(image(&[]).as_bytes()));
+    assert_eq!(
+        failure(&client, registry.reference("a:lie")).kind,
+        FailureKind::Corrupt
+    );
+}
+
+#[test]
+fn a_manifest_beyond_the_limit_is_refused_while_it_comes() {
+    let registry = Registry::plain();
+    registry.hook(|_, _| Some(Reply::new(200, vec![b' '; MANIFEST_LIMIT + 1]).way(Way::Chunked)));
+    let failure = failure(&client(&registry), registry.reference("a:1"));
+    assert_eq!(failure.kind, FailureKind::TooLarge);
+    assert_eq!(registry.count(), 1);
+}
+
+#[test]
+fn what_is_no_manifest_is_refused() {
+    let registry = Registry::plain();
+    registry.hook(|_, _| Some(Reply::new(200, "<html>please log in</html>")));
+    assert_eq!(
+        failure(&client(&registry), registry.reference("a:1")).kind,
+        FailureKind::Corrupt
+    );
+}
+
+#[test]
+fn an_index_stays_an_index() {
+    let registry = Registry::plain();
+    let child = registry.image("a", "child", &[]);
+    let index = format!(
+        r#"{{"schemaVersion":2,"manifests":[{{"mediaType":"{MANIFEST}","digest":"{child}","size":1,"platform":{{"architecture":"arm64","os":"linux"}}}}]}}"#
+    );
+    registry.put("a", "1", INDEX, index.as_bytes());
+    let manifest = one(&client(&registry), registry.reference("a:1")).expect("an index");
+    let Content::Index { manifests, .. } = manifest.content else {
+        panic!("an index");
+    };
+    assert_eq!(manifests[0].digest, child);
+    let accept = registry.seen()[0].header("accept").map(str::to_owned);
+    assert!(accept.is_some_and(|accept| accept.contains(INDEX) && accept.contains(MANIFEST)));
+}
+
+#[test]
+fn a_blob_is_whole_or_refused() {
+    let registry = Registry::plain();
+    let (digest, other) = (registry.blob(b"payload"), Digest::of(b"another"));
+    let lie = other.clone();
+    registry.hook(move |request, _| {
+        request
+            .path
+            .ends_with(lie.as_str())
+            .then(|| Reply::new(200, "PAYLOAD"))
+    });
+    let client = client(&registry);
+    let reference = registry.reference("a:1");
+    let get = |digest: &Digest, size, limit| {
+        let descriptor = descriptor(digest, size);
+        client
+            .blobs(&[(reference.clone(), descriptor)], limit)
+            .remove(0)
+            .map_err(|failure| failure.kind)
+    };
+    assert_eq!(get(&digest, 7, 100).as_deref(), Ok(&b"payload"[..]));
+    assert_eq!(get(&digest, 7, 6), Err(FailureKind::TooLarge));
+    assert_eq!(get(&digest, 8, 100), Err(FailureKind::Corrupt));
+    assert_eq!(get(&digest, 6, 100), Err(FailureKind::TooLarge));
+    assert_eq!(get(&other, 7, 100), Err(FailureKind::Corrupt));
+    assert_eq!(
+        get(&Digest::of(b"nowhere"), 7, 100),
+        Err(FailureKind::NotFound)
+    );
+}
+
+fn descriptor(digest: &Digest, size: u64) -> Descriptor {
+    serde_json::from_value(serde_json::json!({
+        "mediaType": "application/octet-stream", "digest": digest.as_str(), "size": size,
+    }))
+    .expect("a descriptor")
+}
+
+#[test]
+fn lists_are_read_page_by_page() {
+    let registry = Registry::plain();
+    for number in 0..25 {
+        registry.image("a", &format!("t{number:02}"), &[]);
+        registry.image(&format!("r{number:02}"), "1", &[]);
+    }
+    registry.page(10);
+    let client = client(&registry);
+    let of = registry.reference("a:1");
+    let tags = client.tags(&of).expect("tags");
+    assert_eq!(
+        (tags.len(), tags[0].as_str(), tags[24].as_str()),
+        (25, "t00", "t24")
+    );
+    assert_eq!(registry.count(), 3);
+    let repositories = client.repositories(&of).expect("repositories");
+    assert_eq!(repositories.len(), 26);
+    assert_eq!(registry.count(), 6);
+}
+
+#[test]
+fn a_list_that_goes_in_circles_or_elsewhere_ends() {
+    let registry = Registry::plain();
+    registry.hook(|request, _| {
+        let next = match request.path.contains("circle") {
+            true => "</v2/circle/tags/list?n=1000>; rel=\"next\"",
+            false => "<http://127.0.0.1:1/v2/x/tags/list>; rel=\"next\"",
+        };
+        Some(Reply::new(200, r#"{"tags":["a"]}"#).header("Link", next))
+    });
+    let client = client(&registry);
+    assert_eq!(
+        client.tags(&registry.reference("circle:1")),
+        Ok(vec!["a".to_owned()])
+    );
+    assert!(client.tags(&registry.reference("elsewhere:1")).is_err());
+}
+
+#[test]
+fn referrers_come_from_the_interface_or_the_fallback_tag() {
+    let registry = Registry::plain();
+    let digest = registry.image("a", "1", &[]);
+    let listed = format!(
+        r#"{{"mediaType":"{MANIFEST}","digest":"{}","size":3}}"#,
+        Digest::of(b"sig")
+    );
+    let client = client(&registry);
+    let ask = || {
+        let wanted = [(registry.reference("a:1"), digest.clone())];
+        client.referrers(&wanted).remove(0).expect("a list").len()
+    };
+    assert_eq!(ask(), 0);
+    let fallback = format!(r#"{{"schemaVersion":2,"manifests":[{listed}]}}"#);
+    registry.put(
+        "a",
+        &format!("sha256-{}", digest.hex()),
+        INDEX,
+        fallback.as_bytes(),
+    );
+    assert_eq!(ask(), 1);
+    registry.refer(&digest, &listed);
+    registry.refer(&digest, &listed);
+    assert_eq!(ask(), 2);
+}

@@ -1,0 +1,373 @@
+//! Credentials: what is sent, to whom, how often; TLS; and that no secret is ever told.
+
+use std::sync::Arc;
+
+use metalmark::model::registries::{Host, RegistrySettings};
+use metalmark::oci::{FailureKind, Store};
+use metalmark::registry::{Environment, Registries};
+
+use super::super::support::registry::{Authority, Lock, Registry, Reply};
+use super::{client, client_with, failure, files, one, options, plain};
+
+/// `bob:hunter2` in base64, as logins write it.
+const BOB: &str = "Ym9iOmh1bnRlcjI=";
+
+fn auth(host: &str) -> String {
+    format!(r#"{{"auths": {{"{host}": {{"auth": "{BOB}"}}}}}}"#)
+}
+
+fn basic(password: &str) -> Lock {
+    let (user, password) = ("bob".to_owned(), password.to_owned());
+    Lock::Basic { user, password }
+}
+
+fn bearer(password: Option<&str>) -> Lock {
+    Lock::Bearer {
+        realm: None,
+        password: password.map(|password| ("bob".to_owned(), password.to_owned())),
+        identity: None,
+        life: 300,
+    }
+}
+
+fn no_secret(failure: &metalmark::oci::Failure) {
+    let shown = format!("{failure} {failure:?}");
+    for secret in ["hunter2", BOB, "secret-token", "refresh-me"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn a_password_is_asked_for_once_a_registry() {
+    let registry = Registry::plain();
+    registry.lock(basic("hunter2"));
+    let wanted: Vec<_> = (0..50)
+        .map(|number| {
+            registry.image(&format!("g/{number}"), "1", &[]);
+            registry.reference(&format!("g/{number}:1"))
+        })
+        .collect();
+    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    assert!(client.manifests(&wanted).iter().all(Result::is_ok));
+    assert_eq!(registry.count(), 51);
+}
+
+#[test]
+fn a_wrong_password_is_told_with_its_user_and_file_and_tried_once() {
+    let registry = Registry::plain();
+    registry.lock(basic("another"));
+    let mut settings = options(plain(&registry));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("auth.json");
+    std::fs::write(&file, auth(&registry.host())).expect("written");
+    settings.environment = files(&[("auth.json", file)]);
+    settings.settings.concurrency = 1;
+    let wanted = vec![registry.reference("a:1"); 20];
+    let answers = Registries::new(settings).manifests(&wanted);
+    for answer in answers {
+        let told = answer.expect_err("a failure");
+        assert_eq!(told.kind, FailureKind::Denied);
+        assert!(
+            told.message
+                .contains("401 (authentication required) to user `bob` from `auth.json`"),
+            "{told}"
+        );
+        no_secret(&told);
+    }
+    assert_eq!(registry.count(), 2);
+}
+
+#[test]
+fn without_credentials_the_files_looked_at_are_told() {
+    let registry = Registry::plain();
+    registry.lock(basic("hunter2"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let (other, broken) = (folder.path().join("a"), folder.path().join("b"));
+    std::fs::write(&other, auth("elsewhere.example")).expect("written");
+    std::fs::write(&broken, "{hunter2").expect("written");
+    let mut options = options(plain(&registry));
+    options.environment = files(&[
+        ("one.json", other),
+        ("two.json", broken),
+        ("three.json", folder.path().join("c")),
+    ]);
+    let told = failure(&Registries::new(options), registry.reference("a:1"));
+    let help = told.help.join(" ");
+    for word in [
+        "docker login",
+        "`one.json` (nothing for",
+        "`two.json` (is not what",
+        "`three.json` (no such file)",
+    ] {
+        assert!(help.contains(word), "{told}");
+    }
+    no_secret(&told);
+}
+
+#[test]
+fn what_is_forbidden_is_told() {
+    let registry = Registry::plain();
+    registry.hook(|_, _| {
+        let body = r#"{"errors":[{"code":"DENIED","message":"requested access is denied: Ym9iOmh1bnRlcjI="}]}"#;
+        Some(Reply::new(403, body))
+    });
+    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let told = failure(&client, registry.reference("a:1"));
+    assert_eq!(told.kind, FailureKind::Denied);
+    assert!(told.message.contains("403"), "{told}");
+    no_secret(&told);
+}
+
+#[test]
+fn a_token_is_bought_once_a_repository() {
+    let registry = Registry::plain();
+    registry.lock(bearer(None));
+    for repository in ["a", "b"] {
+        registry.image(repository, "1", &[]);
+    }
+    let wanted: Vec<_> = (0..40)
+        .map(|number| registry.reference(["a:1", "b:1"][number % 2]))
+        .collect();
+    let client = client(&registry);
+    assert!(client.manifests(&wanted).iter().all(Result::is_ok));
+    // One learns what is wanted, two tokens, and one request a manifest.
+    assert_eq!(registry.count(), 43);
+    assert!(client.manifests(&wanted).iter().all(Result::is_ok));
+    assert_eq!(registry.count(), 83);
+}
+
+#[test]
+fn a_token_is_bought_with_a_password() {
+    let registry = Registry::plain();
+    registry.image("a", "1", &[]);
+    registry.lock(bearer(Some("hunter2")));
+    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    one(&client, registry.reference("a:1")).expect("a manifest");
+    for request in registry.seen() {
+        let proof = request.header("authorization").unwrap_or_default();
+        assert_eq!(
+            proof.starts_with("Basic"),
+            request.path.starts_with("/token")
+        );
+    }
+    registry.lock(bearer(Some("another")));
+    registry.forget_tokens();
+    let told = failure(&client, registry.reference("a:1"));
+    assert_eq!(told.kind, FailureKind::Denied);
+    assert!(told.message.contains("user `bob`"), "{told}");
+    no_secret(&told);
+}
+
+#[test]
+fn a_token_is_bought_with_an_identity_token() {
+    let registry = Registry::plain();
+    registry.image("a", "1", &[]);
+    registry.lock(Lock::Bearer {
+        realm: None,
+        password: None,
+        identity: Some("refresh-me".to_owned()),
+        life: 300,
+    });
+    let text = format!(
+        r#"{{"auths": {{"{}": {{"identitytoken": "refresh-me"}}}}}}"#,
+        registry.host()
+    );
+    let (good, _folder) = client_with(&registry, &text);
+    one(&good, registry.reference("a:1")).expect("a manifest");
+    let (bad, _folder) = client_with(&registry, &text.replace("refresh-me", "hunter2"));
+    let told = failure(&bad, registry.reference("a:1"));
+    assert!(told.message.contains("an identity token"), "{told}");
+    no_secret(&told);
+}
+
+#[test]
+fn a_token_that_ended_is_bought_anew() {
+    let registry = Registry::plain();
+    registry.image("a", "1", &[]);
+    registry.lock(bearer(None));
+    let client = client(&registry);
+    one(&client, registry.reference("a:1")).expect("a manifest");
+    registry.forget_tokens();
+    one(&client, registry.reference("a:1")).expect("a manifest");
+    // 401, token, manifest; then 401, token, manifest.
+    assert_eq!(registry.count(), 6);
+}
+
+#[test]
+fn a_token_server_on_another_host_is_told_nothing_without_tls() {
+    let (registry, thief) = (Registry::plain(), Registry::plain());
+    thief.lock(bearer(None));
+    registry.lock(Lock::Bearer {
+        realm: Some(format!(
+            "http://localhost:{}/token",
+            thief.host().split(':').nth(1).expect("a port")
+        )),
+        password: None,
+        identity: None,
+        life: 300,
+    });
+    let (client, _folder) = client_with(&registry, &auth(&registry.host()));
+    let told = failure(&client, registry.reference("a:1"));
+    assert!(told.message.contains("they were not sent"), "{told}");
+    assert_eq!(thief.count(), 0);
+}
+
+#[test]
+fn a_redirect_takes_no_credentials_to_another_host() {
+    let (registry, other) = (Registry::plain(), Registry::plain());
+    registry.lock(basic("hunter2"));
+    let digest = other.image("elsewhere", "1", &[]);
+    let target = format!("http://{}/v2/elsewhere/manifests/1", other.host());
+    registry.hook(move |request, _| {
+        let is_proven = request.header("authorization").is_some();
+        is_proven.then(|| Reply::new(307, "").header("Location", target.clone()))
+    });
+    let (mut settings, folder) = (plain(&registry), tempfile::tempdir().expect("a folder"));
+    settings.hosts.extend(plain(&other).hosts);
+    let file = folder.path().join("auth.json");
+    std::fs::write(&file, auth(&registry.host())).expect("written");
+    let mut options = options(settings);
+    options.environment = files(&[("auth.json", file)]);
+    let manifest =
+        one(&Registries::new(options.clone()), registry.reference("a:1")).expect("a manifest");
+    assert_eq!(manifest.digest, digest);
+    assert_eq!(other.seen()[0].header("authorization"), None);
+    options.settings = plain(&registry);
+    let told = failure(&Registries::new(options), registry.reference("a:1"));
+    assert!(
+        told.message.contains("without TLS, which nothing allows"),
+        "{told}"
+    );
+}
+
+#[test]
+fn keys_with_a_path_win_over_the_host() {
+    let registry = Registry::plain();
+    registry.image("group/a", "1", &[]);
+    registry.lock(basic("hunter2"));
+    let host = registry.host();
+    let text = format!(
+        r#"{{"auths": {{"{host}": {{"auth": "ZXZlOng="}}, "{host}/group": {{"auth": "{BOB}"}}, "{host}/grou": {{"auth": "ZXZlOng="}}}}}}"#
+    );
+    let (client, _folder) = client_with(&registry, &text);
+    one(&client, registry.reference("group/a:1")).expect("a manifest");
+    let told = failure(&client, registry.reference("other/a:1"));
+    assert!(told.message.contains("user `eve`"), "{told}");
+}
+
+#[test]
+fn plain_http_is_never_spoken_unasked() {
+    let registry = Registry::plain();
+    let told = failure(
+        &Registries::new(options(RegistrySettings::default())),
+        registry.reference("a:1"),
+    );
+    assert!(told.message.contains("does not speak TLS"), "{told}");
+    assert!(told.help[0].contains("plain-http: true"), "{told}");
+    assert_eq!(
+        registry
+            .seen()
+            .iter()
+            .filter(|request| request.path.starts_with("/v2"))
+            .count(),
+        0
+    );
+}
+
+fn tls(registry: &Registry, host: Host) -> Registries {
+    Registries::new(options(RegistrySettings {
+        hosts: [(Arc::from(registry.host()), host)].into(),
+        ..RegistrySettings::default()
+    }))
+}
+
+#[test]
+fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
+    let (authority, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
+    let registry = Registry::tls(&authority);
+    registry.image("a", "1", &[]);
+    let told = failure(&tls(&registry, Host::default()), registry.reference("a:1"));
+    assert!(
+        told.message
+            .contains("is by an authority that is not trusted here"),
+        "{told}"
+    );
+    assert!(told.help[0].contains("ca: FILE.pem"), "{told}");
+    assert_eq!(registry.count(), 0);
+    let ca = Some(authority.file(folder.path()));
+    one(
+        &tls(
+            &registry,
+            Host {
+                ca,
+                ..Host::default()
+            },
+        ),
+        registry.reference("a:1"),
+    )
+    .expect("a manifest");
+    let ca = Some(Authority::new().file(folder.path()));
+    let told = failure(
+        &tls(
+            &registry,
+            Host {
+                ca,
+                ..Host::default()
+            },
+        ),
+        registry.reference("a:1"),
+    );
+    assert!(told.message.contains("not trusted"), "{told}");
+    let skip_verify = true;
+    one(
+        &tls(
+            &registry,
+            Host {
+                skip_verify,
+                ..Host::default()
+            },
+        ),
+        registry.reference("a:1"),
+    )
+    .expect("a manifest");
+    let plain_http = true;
+    let told = failure(
+        &tls(
+            &registry,
+            Host {
+                plain_http,
+                ..Host::default()
+            },
+        ),
+        registry.reference("a:1"),
+    );
+    assert!(
+        told.message.contains("does not speak plain HTTP") || told.message.contains("broke"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_ca_file_that_is_none_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.pem");
+    std::fs::write(&file, "no certificate").expect("written");
+    let registry = Registry::plain();
+    for (ca, word) in [
+        (file, "holds no certificate"),
+        (folder.path().join("y.pem"), "cannot be read"),
+    ] {
+        let host = Host {
+            ca: Some(ca),
+            ..Host::default()
+        };
+        let told = failure(&tls(&registry, host), registry.reference("a:1"));
+        assert!(told.message.contains(word), "{told}");
+    }
+}
+
+#[test]
+fn secrets_are_not_in_debug() {
+    let environment = format!("{:?}", Environment::of_process());
+    assert!(environment.contains("files"), "{environment}");
+}

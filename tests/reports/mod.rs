@@ -1,0 +1,259 @@
+//! The formats that code hosts read: each is what its reader takes, for every rule's bad example; the paths lead from the
+//! repository's folder, and a finding is known again in the next run.
+
+mod valid;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use metalmark::report::REPORTS;
+use metalmark::rules::RULES;
+use serde_json::Value;
+
+use super::support::{Metalmark, Outcome, copy_of, repository};
+use valid::{gitlab, junit, sarif, workflow_commands};
+
+/// Runs a line with every format written to a file of its name below `reports`.
+fn run(folder: &Path, line: &str) -> Outcome {
+    let reports = REPORTS
+        .iter()
+        .map(|report| format!("--report={0}=reports/{0}", report.name()));
+    let words: Vec<String> = line
+        .split_whitespace()
+        .map(str::to_owned)
+        .chain(reports)
+        .collect();
+    Metalmark::within(folder)
+        .args(words.iter().map(String::as_str))
+        .run()
+}
+
+fn report(folder: &Path, format: &str) -> String {
+    fs::read_to_string(folder.join("reports").join(format)).expect("the report is there")
+}
+
+fn json(folder: &Path, format: &str) -> Value {
+    serde_json::from_str(&report(folder, format)).expect("it is JSON")
+}
+
+/// Every report of a run, each held against its reader's rules; how many things are listed.
+fn valid_reports(folder: &Path) -> usize {
+    let listed = gitlab(&json(folder, "gitlab"));
+    assert_eq!(sarif(&json(folder, "sarif")), listed);
+    assert_eq!(workflow_commands(&report(folder, "github")), listed);
+    junit(&report(folder, "junit"));
+    let markdown = report(folder, "markdown");
+    assert!(
+        markdown.starts_with("<!-- metalmark -->\n### metalmark: "),
+        "{markdown}"
+    );
+    assert!(markdown.len() < 65_536);
+    listed
+}
+
+#[test]
+fn every_rules_bad_example_makes_valid_reports() {
+    for rule in RULES {
+        let folder = copy_of(
+            &repository()
+                .join("fixtures/rules")
+                .join(rule.id())
+                .join("bad"),
+        );
+        let line = fs::read_to_string(folder.path().join("args"));
+        let line = line.unwrap_or_else(|_| "check".to_owned());
+        let outcome = run(folder.path(), &line);
+        assert!(outcome.status < 2, "{}: {}", rule.id(), outcome.stderr);
+        assert!(valid_reports(folder.path()) > 0, "{}", rule.id());
+        let found = json(folder.path(), "gitlab");
+        let found = found.as_array().expect("a list");
+        assert!(
+            found.iter().any(|entry| entry["check_name"] == rule.id()),
+            "{}",
+            rule.id()
+        );
+    }
+}
+
+/// A copy of the demo workspace, rendered.
+fn rendered() -> tempfile::TempDir {
+    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    let outcome = Metalmark::within(folder.path()).args(["render"]).run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    folder
+}
+
+#[test]
+fn a_clean_tree_is_test_cases_that_pass() {
+    let folder = rendered();
+    let outcome = run(folder.path(), "render --check");
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let cases = junit(&report(folder.path(), "junit"));
+    assert_eq!(cases.failed, BTreeSet::new());
+    // Every rule and drift, for four clusters and what is none of theirs.
+    assert_eq!(cases.passed.len(), (RULES.len() + 1) * 5);
+}
+
+#[test]
+fn drift_is_listed_with_the_files_that_differ() {
+    let folder = rendered();
+    let file = walkdir::WalkDir::new(folder.path().join("rendered"))
+        .sort_by_file_name()
+        .into_iter()
+        .flatten()
+        .find(|entry| entry.path().extension().is_some_and(|end| end == "yaml"))
+        .expect("something is rendered");
+    fs::write(file.path(), "edited: true\n").expect("written");
+    let outcome = run(folder.path(), "render --check");
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    valid_reports(folder.path());
+    let shown = file
+        .path()
+        .strip_prefix(folder.path())
+        .expect("below")
+        .to_string_lossy();
+    let found = json(folder.path(), "gitlab");
+    let drift: Vec<&Value> = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|entry| entry["check_name"] == "drift")
+        .collect();
+    assert_eq!(drift.len(), 1);
+    assert_eq!(drift[0]["location"]["path"], *shown);
+    let cases = junit(&report(folder.path(), "junit"));
+    assert_eq!(
+        cases.failed,
+        BTreeSet::from(["drift/the project".to_owned()])
+    );
+    assert!(report(folder.path(), "markdown").contains("<summary>1 file would change</summary>"));
+}
+
+#[test]
+fn one_document_on_stdout_holds_findings_and_drift() {
+    let folder = rendered();
+    fs::write(
+        folder
+            .path()
+            .join("environment-values/workload-clusters/edge-9.yaml"),
+        "",
+    )
+    .ok();
+    for (line, status) in [
+        ("check --output gitlab", 0),
+        ("render --check --output gitlab", 0),
+    ] {
+        let outcome = Metalmark::within(folder.path()).args(line.split(' ')).run();
+        assert_eq!(
+            (outcome.status, outcome.stderr.as_str()),
+            (status, ""),
+            "{line}"
+        );
+        let document = serde_json::from_str(&outcome.stdout).expect("one document");
+        gitlab(&document);
+    }
+}
+
+/// The fingerprints of a check.
+fn fingerprints(folder: &Path) -> BTreeSet<String> {
+    run(folder, "check");
+    let entries = json(folder, "gitlab");
+    let entries = entries.as_array().expect("a list").iter();
+    let prints = entries.map(|entry| entry["fingerprint"].as_str().expect("text").to_owned());
+    prints.collect()
+}
+
+#[test]
+fn a_finding_is_known_again_where_its_line_has_moved() {
+    for rule in ["k8s-version-mismatch", "choice-conflict", "image-unused"] {
+        let folder = copy_of(&repository().join("fixtures/rules").join(rule).join("bad"));
+        let before = fingerprints(folder.path());
+        for entry in walkdir::WalkDir::new(folder.path()).into_iter().flatten() {
+            if entry.path().extension().is_some_and(|end| end == "yaml") {
+                let text = fs::read_to_string(entry.path()).expect("text");
+                fs::write(entry.path(), format!("# a line\n\n# and more\n{text}"))
+                    .expect("written");
+            }
+        }
+        assert_eq!(fingerprints(folder.path()), before, "{rule}");
+    }
+}
+
+#[test]
+fn paths_lead_from_the_repositorys_folder() {
+    let outer = tempfile::tempdir().expect("a scratch folder");
+    fs::create_dir(outer.path().join(".git")).expect("made");
+    let inner = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
+    fs::create_dir(outer.path().join("deploy")).expect("made");
+    fs::rename(inner.path(), outer.path().join("deploy/lab one")).expect("moved");
+    let outcome = Metalmark::within(outer.path())
+        .args([
+            "-C",
+            "deploy/lab one",
+            "check",
+            "--output=gitlab",
+            "--report=sarif=s.sarif",
+        ])
+        .run();
+    let entries: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
+    for entry in entries.as_array().expect("a list") {
+        let path = entry["location"]["path"].as_str().expect("text");
+        assert!(path.starts_with("deploy/lab one/"), "{path}");
+        assert!(outer.path().join(path).is_file(), "{path}");
+    }
+    // The report's own path is meant where `-C` leads.
+    let text = fs::read_to_string(outer.path().join("deploy/lab one/s.sarif")).expect("there");
+    assert!(text.contains("\"uri\": \"deploy/lab%20one/"), "{text}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_ends_the_run() {
+    let folder = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
+    fs::write(folder.path().join("taken"), "").expect("written");
+    let line = ["check", "--report", "sarif=taken/report.sarif"];
+    let outcome = Metalmark::within(folder.path()).args(line).run();
+    assert_eq!(outcome.status, 2, "{}", outcome.stdout);
+    assert!(
+        outcome
+            .stderr
+            .starts_with("error: cannot write `taken/report.sarif`: "),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_format_that_there_is_not_is_told_with_those_there_are() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for (text, told) in [
+        ("sarfi=x", "the formats are human, json, sarif"),
+        ("sarif", "write sarif=FILE"),
+    ] {
+        let outcome = Metalmark::within(folder.path())
+            .args(["check", "--report", text])
+            .run();
+        assert_eq!(outcome.status, 2);
+        assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn the_status_is_the_same_in_every_format() {
+    let folder = copy_of(&repository().join("fixtures/rules/k8s-version-mismatch/bad"));
+    for report in REPORTS {
+        let outcome = Metalmark::within(folder.path())
+            .args(["check", "--output", report.name()])
+            .run();
+        assert_eq!(
+            (outcome.status, outcome.stderr.as_str()),
+            (1, ""),
+            "{}",
+            report.name()
+        );
+        let again = Metalmark::within(folder.path())
+            .args(["check", "--output", report.name()])
+            .run();
+        assert_eq!(outcome.stdout, again.stdout);
+    }
+}

@@ -1,0 +1,53 @@
+//! A certificate authority of our own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+/// An authority, and its certificate as a file holds it.
+pub(crate) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "a site of our own");
+        let key = KeyPair::generate().expect("a key");
+        let pem = params.self_signed(&key).expect("a certificate").pem();
+        Self {
+            issuer: Issuer::new(params, key),
+            pem,
+        }
+    }
+
+    /// Writes its certificate.
+    pub(crate) fn file(&self, folder: &Path) -> PathBuf {
+        let file = folder.join("site.pem");
+        std::fs::write(&file, &self.pem).expect("written");
+        file
+    }
+
+    /// A server at 127.0.0.1 and localhost.
+    pub(super) fn server(&self) -> Arc<rustls::ServerConfig> {
+        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let params = CertificateParams::new(names).expect("names");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .expect("a certificate with its key");
+        Arc::new(config)
+    }
+}
