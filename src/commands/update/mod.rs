@@ -127,7 +127,7 @@ fn offer(source: &OfferSource, version: &str) -> Result<Offer, Error> {
     )))
 }
 
-/// Every file as it is to be. One that changed meanwhile ends the run before the others are touched.
+/// Every file as it is to be, each whole. One that changed meanwhile ends the run; the next run does the rest.
 fn write_all(workspace: &Workspace, change: &Change) -> Result<(), Error> {
     for (source, text) in &change.files {
         let path = workspace.settings.root.join(&*source.path);
