@@ -32,7 +32,7 @@ fn merged(ours: &str, base: &str, theirs: &str) -> Option<(bool, String)> {
         .args(["merge-file", "-p", "ours", "base", "theirs"])
         .output();
     let Ok(merge) = merge else {
-        eprintln!("skipped: git is not there");
+        crate::programs::missing("git");
         return None;
     };
     let text = String::from_utf8(merge.stdout).expect("text");

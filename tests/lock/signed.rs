@@ -29,7 +29,7 @@ fn key(project: &Project, name: &str) -> bool {
         &private,
     ]) && run(&["pkey", "-in", &private, "-pubout", "-out", &public]);
     if !made {
-        eprintln!("skipped: openssl is not there");
+        crate::programs::missing("openssl");
     }
     made
 }

@@ -48,6 +48,8 @@ enum Command {
     Lock(lock::LockArguments),
     /// Holds the lock against the registries: tags, signatures, facts.
     Verify(verify::VerifyArguments),
+    /// After a release of the image builder: edits version and catalogue in the values, then renders.
+    Update(update::UpdateArguments),
     /// Lists the image catalogue: facts, references, and who uses what.
     Images(images::ImagesArguments),
     /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
@@ -68,8 +70,6 @@ enum Command {
     Schema,
     /// Prints the manual page, or writes those of all commands.
     Man(man::ManArguments),
-    /// After a release of the image builder: edits version and catalogue in the values, then renders.
-    Update(update::UpdateArguments),
     /// Prints a completion script for a shell.
     Completions(completions::CompletionArguments),
 }
@@ -83,6 +83,7 @@ impl Arguments {
             Command::Check(check) => check.run(place, today, terminal),
             Command::Lock(lock) => lock.run(place, today, terminal),
             Command::Verify(verify) => verify.run(place, today, terminal),
+            Command::Update(update) => update.run(place, today, terminal),
             Command::Images(images) => images.run(place, today, terminal),
             Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
@@ -93,7 +94,6 @@ impl Arguments {
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),
-            Command::Update(update) => update.run(place, today, terminal),
             Command::Completions(completions) => completions.run(terminal),
         }
     }

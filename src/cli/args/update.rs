@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::report::ReportArguments;
+use super::report::FindingsArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, OfferSource, Terminal, UpdateOptions, Verdict};
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub(super) struct UpdateArguments {
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
     #[command(flatten)]
-    report: ReportArguments,
+    findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
 }
@@ -67,7 +67,7 @@ impl UpdateArguments {
             fix: self.fix,
             check: self.check,
             summary: self.summary.clone(),
-            format: self.report.format(),
+            reporting: self.findings.reporting(),
             today,
         };
         commands::update(&self.workspace.request(place), &options, terminal)

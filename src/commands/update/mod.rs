@@ -9,9 +9,11 @@ use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
+use crate::sources;
 use crate::update::{self, Offer, Summary};
 use crate::write;
 
+use super::lock::{self, LockMode, LockOptions};
 use super::render::{self, RenderMode, RenderOptions};
 use super::{CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet};
 use catalogue::{Change, Versions};
@@ -38,8 +40,8 @@ pub struct UpdateOptions {
     pub check: bool,
     /// Where to write the summary as Markdown.
     pub summary: Option<PathBuf>,
-    /// The format of findings and changes.
-    pub format: Format,
+    /// How findings and changes are told.
+    pub reporting: Reporting,
     /// The day that waivers are held against.
     pub today: Date,
 }
@@ -88,10 +90,14 @@ pub fn update(
     if change.is_empty() && !moved {
         return told(&change, &summary, options, terminal);
     }
+    let locked = lock_again(request, &workspace, options, terminal);
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     summary.pools = Some(pools::changes(before, pools::booted(&workspace, &tools)?));
     told(&change, &summary, options, terminal)?;
+    if locked? == Verdict::Findings {
+        return Ok(Verdict::Findings);
+    }
     render_or_check(request, &workspace, options, terminal)
 }
 
@@ -121,7 +127,7 @@ fn offer(source: &OfferSource, version: &str) -> Result<Offer, Error> {
     )))
 }
 
-/// Every file as it is to be. One that changed meanwhile ends the run before the others are touched.
+/// Every file as it is to be, each whole. One that changed meanwhile ends the run; the next run does the rest.
 fn write_all(workspace: &Workspace, change: &Change) -> Result<(), Error> {
     for (source, text) in &change.files {
         let path = workspace.settings.root.join(&*source.path);
@@ -187,6 +193,29 @@ fn told(
     })
 }
 
+/// Locks what the catalogue names now, in a project that has a lock. What it tells goes to stderr: the result is what is
+/// rendered.
+fn lock_again(
+    request: &Request,
+    workspace: &Workspace,
+    options: &UpdateOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if sources::lock_bytes(&*workspace.files, &workspace.lock)?.is_none() {
+        return Ok(Verdict::Clean);
+    }
+    let options = LockOptions {
+        mode: LockMode::Complete,
+        accept_moved: Vec::new(),
+        format: Format::Human,
+        today: options.today,
+    };
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    let verdict = lock::lock(request, &options, terminal);
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    verdict
+}
+
 /// The last step: manifests where the project has any, else the rules alone.
 fn render_or_check(
     request: &Request,
@@ -194,11 +223,7 @@ fn render_or_check(
     options: &UpdateOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let today = options.today;
-    let reporting = Reporting {
-        output: options.format.report(),
-        files: Vec::new(),
-    };
+    let (reporting, today) = (options.reporting.clone(), options.today);
     if workspace.settings.outputs.is_empty() {
         let options = CheckOptions {
             fix: false,
@@ -211,8 +236,8 @@ fn render_or_check(
         mode: RenderMode::Write,
         adopt: false,
         keep_going: false,
-        allow_empty: false,
         fail_on_change: false,
+        allow_empty: false,
         reporting,
         today,
     };

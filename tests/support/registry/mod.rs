@@ -49,10 +49,13 @@ pub(crate) enum Lock {
 
 type Hook = Box<dyn Fn(&Request, usize) -> Option<Reply> + Send + Sync>;
 
+/// The manifests of a repository by tag or digest: media type and bytes.
+type Manifests = BTreeMap<String, (String, Vec<u8>)>;
+
 #[derive(Default)]
 pub(super) struct State {
-    /// By repository, then by tag or digest: media type and bytes.
-    manifests: Mutex<BTreeMap<String, BTreeMap<String, (String, Vec<u8>)>>>,
+    /// By repository.
+    manifests: Mutex<BTreeMap<String, Manifests>>,
     blobs: Mutex<BTreeMap<String, Vec<u8>>>,
     referrers: Mutex<Option<BTreeMap<String, Vec<String>>>>,
     lock: Mutex<Lock>,
