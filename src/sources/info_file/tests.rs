@@ -242,8 +242,8 @@ fn a_clouds_manifest_gives_the_image_of_each_region_of_the_newest_build() {
 #[test]
 fn builds_of_any_other_shape_hold_no_facts() {
     for text in [
-        "{builds: []}",
-        "{builds: [1, {name: 2}, {custom_data: []}]}",
+        r#"{"builds": []}"#,
+        r#"{"builds": [1, {"name": 2}, {"custom_data": []}]}"#,
     ] {
         let (info, findings) = written(text);
         assert_eq!(listed(&info).len(), 0);
