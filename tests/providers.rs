@@ -21,6 +21,10 @@ fn crds() -> Option<PathBuf> {
 
 /// The golden machine templates below a folder, each file's text.
 fn golden(folder: &Path) -> Vec<String> {
+    // A workspace may be of other targets.
+    if !folder.is_dir() {
+        return Vec::new();
+    }
     let files = walkdir::WalkDir::new(folder).sort_by_file_name();
     let files = files.into_iter().map(|entry| entry.expect("readable"));
     files
