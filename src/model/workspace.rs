@@ -86,7 +86,12 @@ pub struct Settings {
     pub locking: Locking,
     /// How registries are asked.
     pub registries: RegistrySettings,
+    /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
+    pub releases: Option<String>,
 }
+
+/// What stands in the place of the version in the address of a release.
+pub const RELEASE: &str = "VERSION";
 
 /// How image fields are written.
 #[derive(Clone, Debug)]
