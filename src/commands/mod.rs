@@ -35,7 +35,7 @@ pub use render::{RenderMode, RenderOptions, render};
 pub use reporting::{ReportFile, Reporting};
 pub use schema::schema;
 pub use terminal::{Stream, Terminal};
-pub use update::{OfferSource, UpdateOptions, update};
+pub use update::{OfferSource, UpdateOptions, VersionSource, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};
 

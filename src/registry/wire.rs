@@ -198,28 +198,41 @@ impl Wire {
             REASON_LIMIT
         };
         let headers = std::mem::take(response.headers_mut());
-        let mut body = Vec::new();
         // Who knows no ranges sends all: that is not waited for.
-        let is_enough = question.part == Part::FirstByte && status.as_u16() == 200;
-        while !is_enough {
-            let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| trouble::of_exchange(&error, &url, &self.limits))?;
-            let Some(chunk) = chunk else { break };
-            if (body.len() + chunk.len()) as u64 > limit {
-                if !status.is_success() {
-                    break;
-                }
-                let message = format!("`{}` sends more than {limit} bytes", authority(&url));
-                return Err(Trouble::new(FailureKind::TooLarge, message));
-            }
-            body.extend_from_slice(&chunk);
-        }
+        let body = match question.part == Part::FirstByte && status.as_u16() == 200 {
+            true => Vec::new(),
+            false => self.body(&mut response, &url, limit).await?,
+        };
         Ok(Answer {
             status: status.as_u16(),
             headers,
             body,
             url,
         })
+    }
+
+    /// The body up to the limit. What explains a refusal is cut there; anything else that is longer is refused.
+    async fn body(
+        &self,
+        response: &mut Response,
+        url: &Url,
+        limit: u64,
+    ) -> Result<Vec<u8>, Trouble> {
+        let mut body = Vec::new();
+        loop {
+            let chunk = response.chunk().await;
+            let chunk = chunk.map_err(|error| trouble::of_exchange(&error, url, &self.limits))?;
+            let Some(chunk) = chunk else { break };
+            if (body.len() + chunk.len()) as u64 > limit {
+                if !response.status().is_success() {
+                    break;
+                }
+                let message = format!("`{}` sends more than {limit} bytes", authority(url));
+                return Err(Trouble::new(FailureKind::TooLarge, message));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
     }
 }
 
