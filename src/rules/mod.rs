@@ -20,6 +20,7 @@ mod file_not_owned;
 mod format_missing;
 mod format_unsupported;
 mod hosts_short;
+mod image_incomplete;
 mod image_name_collision;
 mod image_name_invalid;
 mod image_not_chosen;
@@ -70,6 +71,7 @@ use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
 use crate::model::labels::LabelSelector;
 use crate::model::lock::{Gap, Lock};
+use crate::model::lock::{Gap, Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
@@ -97,6 +99,7 @@ pub const RULES: &[&dyn Rule] = &[
     &format_missing::FormatMissing,
     &format_unsupported::FormatUnsupported,
     &hosts_short::HostsShort,
+    &image_incomplete::ImageIncomplete,
     &image_name_collision::ImageNameCollision,
     &image_name_invalid::ImageNameInvalid,
     &image_not_chosen::ImageNotChosen,
@@ -360,6 +363,11 @@ impl<'a> ClusterInput<'a> {
     /// The labels by which a pool's machines claim hosts; none where the provider makes its machines.
     pub fn host_selector(&self, pool: &Pool) -> Option<LabelSelector> {
         providers::find(self.infra())?.hosts_of(&pool.settings)
+    /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.
+    pub fn could_lock(&self, image: &Image) -> bool {
+        let holds = |lock: &Lock, uri: &str| lock.get(&image.key, uri).is_some();
+        let locked = self.view.lock.as_ref().zip(image.uri.as_ref());
+        is_lockable(image) && !locked.is_some_and(|(lock, uri)| holds(lock, &uri.value))
     }
 
     /// A place with its file.
@@ -393,6 +401,9 @@ pub fn entry_path(image: &Image) -> String {
         format!("os_images.{}", image.key)
     }
 }
+
+/// What to do where a fact of an image is not known and its registry would tell it.
+const LOCK_IT: &str = "ask its registry: `metalmark lock`, and commit the lock";
 
 /// That images are not locked: one finding that lists all their keys. None where there are none.
 fn not_locked(
