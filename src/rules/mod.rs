@@ -70,7 +70,6 @@ use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
 use crate::model::labels::LabelSelector;
-use crate::model::lock::{Gap, Lock};
 use crate::model::lock::{Gap, Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
@@ -363,6 +362,8 @@ impl<'a> ClusterInput<'a> {
     /// The labels by which a pool's machines claim hosts; none where the provider makes its machines.
     pub fn host_selector(&self, pool: &Pool) -> Option<LabelSelector> {
         providers::find(self.infra())?.hosts_of(&pool.settings)
+    }
+
     /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.
     pub fn could_lock(&self, image: &Image) -> bool {
         let holds = |lock: &Lock, uri: &str| lock.get(&image.key, uri).is_some();
