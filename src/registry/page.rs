@@ -8,7 +8,7 @@ use crate::oci::{FailureKind, MANIFEST_LIMIT};
 use super::content;
 use super::session::{Sessions, Turn};
 use super::trouble::{Trouble, authority};
-use super::wire::Question;
+use super::wire::{Part, Question};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
 
@@ -23,6 +23,7 @@ pub(super) async fn text(
         accept: ACCEPT,
         form: None,
         limit: MANIFEST_LIMIT as u64,
+        part: Part::Whole,
         deadline: turn.deadline,
     };
     let answer = sessions.wire.ask(&question, None, &|_| ()).await?;
