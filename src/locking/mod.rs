@@ -5,6 +5,7 @@
 //! not written: what failed leaves a gap, or the old entry.
 
 mod ask;
+mod layers;
 mod proof;
 mod verify;
 

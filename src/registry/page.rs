@@ -8,7 +8,7 @@ use crate::oci::{FailureKind, MANIFEST_LIMIT};
 use super::content;
 use super::session::{Sessions, Turn};
 use super::trouble::{Trouble, authority};
-use super::wire::Question;
+use super::wire::{Part, Question};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
 
@@ -22,6 +22,7 @@ pub(super) async fn text(
         url: url(address)?,
         accept: ACCEPT,
         form: None,
+        part: Part::Whole,
         limit: MANIFEST_LIMIT as u64,
         deadline: turn.deadline,
     };

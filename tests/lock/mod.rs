@@ -4,6 +4,7 @@ mod demo;
 mod frozen;
 mod merge;
 mod moved;
+mod online;
 mod signed;
 
 use std::fs;
@@ -85,15 +86,22 @@ pub(crate) fn push(
     build: &str,
 ) -> metalmark::oci::Digest {
     let name = format!("registry.example.org/os/{image}:{version}");
-    let sha256 = build.repeat(64);
-    let filename = format!("{image}-{version}.raw");
-    let facts = [
-        ("sylva/filename", &*filename),
-        ("sylva/image-format", "raw"),
-        ("sylva/k8s-version", "1.31.8+rke2r1"),
-        ("sylva/sha256", &sha256),
-    ];
+    let facts = facts(image, version, build);
+    let facts: Vec<(&str, &str)> = facts
+        .iter()
+        .map(|(name, value)| (*name, &**value))
+        .collect();
     layout.image(Some(&name), &facts)
+}
+
+/// What a node needs to know of an image; `build` is a hex digit.
+fn facts(image: &str, version: &str, build: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("sylva/filename", format!("{image}-{version}.raw")),
+        ("sylva/image-format", "raw".to_owned()),
+        ("sylva/k8s-version", "1.31.8+rke2r1".to_owned()),
+        ("sylva/sha256", build.repeat(64)),
+    ]
 }
 
 #[test]
