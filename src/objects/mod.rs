@@ -5,6 +5,7 @@ pub mod hash;
 pub mod info;
 pub mod machine_template;
 pub mod name;
+pub mod standing;
 
 use crate::model::value::{Node, Value};
 
