@@ -40,8 +40,6 @@ const WORLD: &[(&str, &[&str])] = &[
     ("std::net::Tcp", &[]),
     ("tokio::", &["registry"]),
     ("reqwest::", &["registry"]),
-    ("oci_client::", &["registry"]),
-    ("docker_credential::", &["registry"]),
     ("std::process", &["cli", "files", "main", "registry"]),
     ("SystemTime", &["cli"]),
     ("println!", &[]),

@@ -487,6 +487,10 @@ impl Store for Silent {
         self.failures(wanted.len())
     }
 
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        self.failures(wanted.len())
+    }
+
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         self.failures(wanted.len())
     }

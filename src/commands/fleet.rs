@@ -105,6 +105,7 @@ pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
         &workspace.settings.root,
         &*workspace.files,
         &workspace.facts,
+        &workspace.settings.registries.architecture,
     )?;
     if let Some((records, file)) = &workspace.records {
         facts.add_records(records, file);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::layout::{self, Layout};
 use crate::model::annotations;
-use crate::oci::{self, Content, Failure, Reference, Store};
+use crate::oci::{self, Content, Failure, FailureKind, Reference, Store};
 use crate::read::{self, Request};
 use crate::sources;
 use crate::yaml;
@@ -125,7 +125,14 @@ pub fn registry_facts(
     let annotated = annotations::facts(match &manifest.content {
         Content::Image { annotations, .. } => annotations,
         Content::Index { .. } => &empty,
-    });
+    })
+    .map_err(|error| {
+        failed(Failure::new(
+            &reference,
+            FailureKind::TooLarge,
+            error.to_string(),
+        ))
+    })?;
     for oddity in &annotated.oddities {
         writeln!(terminal.err, "note: {oddity}")?;
     }

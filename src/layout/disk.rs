@@ -129,7 +129,7 @@ impl Folder {
             let message = Fault::TooLarge(limit).tell(digest.as_str());
             return Err(failure(FailureKind::TooLarge, format!("{self}: {message}")));
         }
-        let path = format!("blobs/{}", digest.as_str().replacen(':', "/", 1));
+        let path = blob_path(digest);
         let bytes = self.file(&path, limit).map_err(|fault| {
             let message = format!("{self}: {}", fault.tell(&path));
             match (&fault, size) {
@@ -153,15 +153,38 @@ impl Folder {
         Err(failure(FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
-    fn file(&self, path: &str, limit: u64) -> Result<Vec<u8>, Fault> {
+    /// How long the content of that digest is; none where it is left out.
+    ///
+    /// # Errors
+    /// It is no file of the folder, or the system does not tell.
+    pub(super) fn size(&self, wanted: &str, digest: &Digest) -> Result<Option<u64>, Failure> {
+        let path = blob_path(digest);
+        match self.below(&path) {
+            Ok((_, size)) => Ok(Some(size)),
+            Err(Fault::Missing) => Ok(None),
+            Err(fault) => {
+                let message = format!("{self}: {}", fault.tell(&path));
+                Err(Failure::new(wanted, fault.kind(), message))
+            }
+        }
+    }
+
+    /// A file of the folder, without links, and its length.
+    fn below(&self, path: &str) -> Result<(PathBuf, u64), Fault> {
         let path = fs::canonicalize(self.root.join(path)).map_err(Fault::of)?;
         if !path.starts_with(&self.root) {
             return Err(Fault::Refused("a link that leaves the folder"));
         }
+        let metadata = fs::metadata(&path).map_err(Fault::of)?;
         // A pipe would be waited for.
-        if !fs::metadata(&path).map_err(Fault::of)?.is_file() {
-            return Err(Fault::Refused("no file"));
+        match metadata.is_file() {
+            true => Ok((path, metadata.len())),
+            false => Err(Fault::Refused("no file")),
         }
+    }
+
+    fn file(&self, path: &str, limit: u64) -> Result<Vec<u8>, Fault> {
+        let (path, _) = self.below(path)?;
         let mut bytes = Vec::new();
         let file = File::open(&path).map_err(Fault::of)?;
         file.take(limit + 1)
@@ -172,6 +195,10 @@ impl Folder {
             false => Ok(bytes),
         }
     }
+}
+
+fn blob_path(digest: &Digest) -> String {
+    format!("blobs/{}", digest.as_str().replacen(':', "/", 1))
 }
 
 impl fmt::Display for Folder {

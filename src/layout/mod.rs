@@ -200,6 +200,14 @@ impl Store for Layout {
         wanted.iter().map(read).collect()
     }
 
+    /// A layout may leave blobs out, to be had elsewhere (image-layout.md, "Blobs").
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        let size = |(reference, digest): &(Reference, Digest)| {
+            self.folder.size(&reference.at(digest).to_string(), digest)
+        };
+        wanted.iter().map(size).collect()
+    }
+
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         wanted
             .iter()

@@ -18,6 +18,7 @@ struct Memory {
     manifests: BTreeMap<String, Vec<u8>>,
     asked: AtomicUsize,
     broken: Mutex<Vec<String>>,
+    sizes: BTreeMap<Digest, u64>,
 }
 
 impl Memory {
@@ -75,6 +76,12 @@ impl Store for Memory {
             .iter()
             .map(|(reference, _)| none(reference))
             .collect()
+    }
+
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        self.asked.fetch_add(wanted.len(), Ordering::Relaxed);
+        let size = |(_, digest): &(Reference, Digest)| Ok(self.sizes.get(digest).copied());
+        wanted.iter().map(size).collect()
     }
 
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
@@ -273,6 +280,40 @@ fn verifying_asks_once_for_each_reference() {
         .map(|finding| finding.rule)
         .collect();
     assert_eq!(found, ["tag-moved", "catalog-drift", "tag-moved"]);
+}
+
+#[test]
+fn layers_that_are_not_as_long_as_promised_are_told_once_a_repository() {
+    let mut store = store();
+    let layer = |size: u64| {
+        let digest = Digest::of(b"layer");
+        format!(r#"{{"mediaType":"a","digest":"{digest}","size":{size}}}"#)
+    };
+    let image = |layers: &[String]| {
+        let layers = layers.join(",");
+        format!(r#"{{"config":{},"layers":[{layers}]}}"#, layer(0)).into_bytes()
+    };
+    let twice = image(&[layer(7), layer(7)]);
+    store.manifests.insert(A.1.to_owned(), twice);
+    store.manifests.insert(B.1.to_owned(), image(&[layer(9)]));
+    let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &wish(), &store).lock;
+    let check = |store: &Memory| {
+        store.asked.store(0, Ordering::Relaxed);
+        let out = verify(&locked, &Sources::default(), &Asks::new(), "amd64", store);
+        // Two manifests, and the layer in two repositories.
+        assert_eq!(store.asked.load(Ordering::Relaxed), 4);
+        let messages = out.findings.into_iter();
+        let messages: Vec<String> = messages.map(|finding| finding.message).collect();
+        messages
+    };
+    assert_eq!(check(&store), Vec::<String>::new(), "nobody knows");
+    store.sizes.insert(Digest::of(b"layer"), 7);
+    let told = check(&store);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].ends_with("of `b` has 7 bytes, and its manifest says 9"),
+        "{told:?}"
+    );
 }
 
 proptest! {

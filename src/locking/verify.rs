@@ -1,8 +1,10 @@
-//! The lock against the world: do tags still stand for what was locked, is it signed, does it say what the lock says?
+//! The lock against the world: do tags still stand for what was locked, is it whole and signed, does it say what the
+//! lock says?
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::layers::{self, Promised};
 use super::{Asks, Signing, moved, proof};
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::fact;
@@ -36,7 +38,7 @@ pub struct VerifiedImage {
     pub signed_by: Option<Arc<str>>,
 }
 
-/// Asks for every entry of the lock once. What clusters ask for says which key counts.
+/// Asks for every entry of the lock once, and for each of its layers how long it is. What clusters ask for says which key counts.
 pub fn verify(
     lock: &Lock,
     sources: &Sources,
@@ -58,12 +60,21 @@ pub fn verify(
         .copied()
         .zip(artifacts(&batch, architecture, store))
         .collect();
+    let mut promised = Vec::new();
     for image in lock.images() {
-        let in_place = match answers.get(&*image.reference.value) {
+        let name = &*image.reference.value;
+        let in_place = match answers.get(name) {
             Some(Ok(arrived)) => Some(compare(image, arrived, sources, &mut out.findings)),
             Some(Err(failure)) => failed(image, failure, sources, &mut out),
             None => None,
         };
+        if let (Some(true), Some(Ok(arrived))) = (in_place, answers.get(name)) {
+            promised.push(Promised {
+                image,
+                reference: &references[name],
+                layers: &arrived.layers,
+            });
+        }
         out.images.push(VerifiedImage {
             key: Arc::clone(&image.key.value),
             reference: Arc::clone(&image.reference.value),
@@ -71,6 +82,7 @@ pub fn verify(
             signed_by: None,
         });
     }
+    layers::compare(&promised, sources, store, &mut out);
     signatures(lock, sources, asks, store, &mut out);
     out
 }
@@ -126,12 +138,14 @@ const EDITED: &str = "the lock was edited: remove the entry and run `metalmark l
 fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Option<Finding> {
     let archive = image.facts.get(fact::ARCHIVE_SIZE)?;
     let bytes: u64 = archive.value.parse().ok()?;
-    if arrived.size >= bytes - bytes / 10 {
+    let sizes = arrived.layers.iter().map(|layer| layer.size);
+    let size = sizes.fold(0, u64::saturating_add);
+    if size >= bytes - bytes / 10 {
         return None;
     }
     let message = format!(
-        "`archive-size` of `{}` is {bytes} bytes, and the artifact's layers have {}",
-        image.key.value, arrived.size
+        "`archive-size` of `{}` is {bytes} bytes, and the artifact's layers have {size}",
+        image.key.value
     );
     let finding = about(image, "fact-conflict", message);
     Some(finding.at(sources.resolve(archive.place), "more than there is"))
@@ -199,7 +213,8 @@ fn signatures(
     }
 }
 
-fn about(image: &LockedImage, rule: &'static str, message: String) -> Finding {
+/// A finding about an entry of the lock.
+pub(super) fn about(image: &LockedImage, rule: &'static str, message: String) -> Finding {
     Finding::new(rule, message).about(Subject {
         image: Some(image.key.value.to_string()),
         ..Subject::default()

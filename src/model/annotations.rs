@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// The longest value that is taken for a fact, in bytes; the builder's longest are digests.
 pub const FACT_LIMIT: usize = 4096;
 
+/// The most annotations that are taken for facts of one artifact; the builder writes some twenty.
+pub const FACTS_LIMIT: usize = 256;
+
 /// What marks an annotation as the builder's, anywhere in its key.
 const MARK: &str = "sylva";
 
@@ -19,6 +22,11 @@ pub struct Annotated {
     /// What is odd, sorted by key.
     pub oddities: Vec<Oddity>,
 }
+
+/// More annotations than any builder writes: the artifact is refused, for no part of them is better than the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it has {0} annotations of facts, and at most {FACTS_LIMIT} are read")]
+pub struct TooManyFacts(pub usize);
 
 /// Something about an annotation that its reader should know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,10 +62,18 @@ pub enum Oddity {
 }
 
 /// The facts that annotations hold: those whose key contains `sylva`, named by what follows the key's last `/` (S14).
-pub fn facts(annotations: &BTreeMap<String, String>) -> Annotated {
+///
+/// # Errors
+/// There are more of them than [`FACTS_LIMIT`].
+pub fn facts(annotations: &BTreeMap<String, String>) -> Result<Annotated, TooManyFacts> {
+    let marked = || annotations.iter().filter(|(key, _)| key.contains(MARK));
+    let count = marked().count();
+    if count > FACTS_LIMIT {
+        return Err(TooManyFacts(count));
+    }
     let mut annotated = Annotated::default();
     let mut keys: BTreeMap<&str, &str> = BTreeMap::new();
-    for (key, value) in annotations.iter().filter(|(key, _)| key.contains(MARK)) {
+    for (key, value) in marked() {
         let name = key.rsplit('/').next().unwrap_or(key);
         if name.is_empty() {
             continue;
@@ -87,14 +103,18 @@ pub fn facts(annotations: &BTreeMap<String, String>) -> Annotated {
         keys.insert(name, key);
         annotated.facts.insert(name.into(), value.as_str().into());
     }
-    annotated
+    Ok(annotated)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{FACT_LIMIT, Oddity, facts};
+    use super::{Annotated, FACT_LIMIT, FACTS_LIMIT, Oddity, TooManyFacts};
+
+    fn facts(annotations: &BTreeMap<String, String>) -> Annotated {
+        super::facts(annotations).expect("few of them")
+    }
 
     fn annotations(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs
@@ -158,5 +178,17 @@ mod tests {
         assert!(
             matches!(&annotated.oddities[..], [Oddity::Twice { second, .. }] if second == "b.sylva/os")
         );
+    }
+
+    #[test]
+    fn more_annotations_than_anybody_writes_are_refused() {
+        let of = |count: usize| -> BTreeMap<String, String> {
+            let others = (0..FACTS_LIMIT).map(|number| (format!("other/{number}"), String::new()));
+            let marked = (0..count).map(|number| (format!("sylva/{number}"), String::new()));
+            others.chain(marked).collect()
+        };
+        assert_eq!(facts(&of(FACTS_LIMIT)).facts.len(), FACTS_LIMIT);
+        let count = FACTS_LIMIT + 1;
+        assert_eq!(super::facts(&of(count)), Err(TooManyFacts(count)));
     }
 }

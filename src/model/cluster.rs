@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::endpoint::ControlPlaneEndpoint;
 use super::place::{Located, Place};
 use super::selector::Selector;
 use super::value::Node;
@@ -32,6 +33,8 @@ pub struct Cluster {
     pub autoselect_registries: Option<Arc<str>>,
     /// `os_images_default_download_storage_space`, such as `30Gi` (S34).
     pub default_storage: Option<Located<Arc<str>>>,
+    /// How its API server is reached. None where neither the values nor the project ask for an endpoint: nothing was read then.
+    pub endpoint: Option<Box<ControlPlaneEndpoint>>,
 }
 
 impl Cluster {
@@ -56,6 +59,7 @@ impl Default for Cluster {
             additional_selectors: Vec::new(),
             autoselect_registries: None,
             default_storage: None,
+            endpoint: None,
         }
     }
 }

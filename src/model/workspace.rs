@@ -88,6 +88,23 @@ pub struct Settings {
     pub registries: RegistrySettings,
 }
 
+impl Settings {
+    /// Whether an output writes control plane endpoints, so that each cluster needs one.
+    pub fn renders_endpoints(&self) -> bool {
+        let is_on = |option: &str, output: &Output| {
+            matches!(
+                output.options.get(option),
+                Some(serde_json::Value::Bool(true))
+            )
+        };
+        let mut outputs = self.outputs.iter();
+        outputs.any(|output| ENDPOINT_OPTIONS.iter().any(|option| is_on(option, output)))
+    }
+}
+
+/// The options of targets that write control plane endpoints.
+pub const ENDPOINT_OPTIONS: [&str; 2] = ["infra-cluster", "kube-vip"];
+
 /// How image fields are written.
 #[derive(Clone, Debug)]
 pub struct ImageSettings {

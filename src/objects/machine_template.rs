@@ -9,7 +9,7 @@ use crate::model::workspace::ClusterView;
 use crate::providers::{Kind, Provider, Stamp, template_spec};
 
 /// The label by which Cluster API's tools find a cluster's objects.
-const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
 /// The kind of machine template that is written, in one of its versions.
 #[derive(Clone, Copy)]

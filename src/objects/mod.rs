@@ -3,6 +3,8 @@
 pub mod choices;
 pub mod hash;
 pub mod info;
+pub mod infra_cluster;
+pub mod kube_vip;
 pub mod machine_template;
 pub mod name;
 pub mod standing;

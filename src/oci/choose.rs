@@ -149,6 +149,10 @@ mod tests {
             Vec::new()
         }
 
+        fn sizes(&self, _: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+            Vec::new()
+        }
+
         fn referrers(&self, _: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
             Vec::new()
         }

@@ -34,6 +34,10 @@ pub trait Store: Send + Sync {
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>>;
 
+    /// How many bytes the blobs of those digests have, as the store tells without sending them; none where it need not hold
+    /// them. The references say in which repository each lies.
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>>;
+
     /// What refers to the manifest of that digest by `subject` (distribution-spec, listing referrers), by the API or by the
     /// fallback tag. Empty where nothing does.
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>>;

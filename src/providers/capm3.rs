@@ -79,6 +79,10 @@ impl Provider for Capm3 {
         KINDS
     }
 
+    fn host_selector(&self) -> Option<&'static str> {
+        Some("hostSelector")
+    }
+
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
     }

@@ -28,6 +28,10 @@ impl Provider for Elemental {
         KINDS
     }
 
+    fn host_selector(&self) -> Option<&'static str> {
+        Some("selector")
+    }
+
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
     }

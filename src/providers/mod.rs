@@ -14,6 +14,7 @@ mod docker;
 mod elemental;
 mod field;
 mod hetzner;
+pub mod infra_cluster;
 mod kind;
 mod kubevirt;
 mod proxmox;
@@ -38,6 +39,11 @@ pub trait Provider: Sync {
 
     /// The settings of a pool that end up in its machine template, the image apart: only those are evaluated.
     fn settings(&self) -> &'static [&'static str];
+
+    /// The setting by which a pool's machines claim hosts by their labels; none where the provider makes its machines.
+    fn host_selector(&self) -> Option<&'static str> {
+        None
+    }
 
     /// The image as fields below the machine's spec of that kind and version.
     ///

@@ -100,7 +100,12 @@ fn with_state(
         .into_iter()
         .map(|finding| finding.about(subject.clone()))
         .collect();
-    let (cluster, found) = extract::cluster(&evaluator, &own.sources, &entry.name, &namespace);
+    let asked = match workspace.settings.renders_endpoints() {
+        true => extract::Asked::Endpoints,
+        false => extract::Asked::ImagesAlone,
+    };
+    let (cluster, found) =
+        extract::cluster(&evaluator, &own.sources, &entry.name, &namespace, asked);
     findings.extend(found);
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),

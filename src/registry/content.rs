@@ -1,6 +1,6 @@
 //! Manifests and blobs: asked for by name or digest, taken only when their bytes are what they promise to be.
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap};
 
 use crate::oci::{
     Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, ManifestError, Reference, Target,
@@ -9,7 +9,7 @@ use crate::oci::{
 use super::session::{Ask, Sessions, Turn};
 use super::site::Site;
 use super::trouble::{Trouble, authority};
-use super::wire::Answer;
+use super::wire::{Answer, Part};
 
 /// The manifests that are understood (image-spec, media-types.md; docker's before it).
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, \
@@ -33,6 +33,7 @@ pub(super) async fn manifest(
         site: &site,
         url: &url,
         accept: MANIFESTS,
+        part: Part::Whole,
         limit: MANIFEST_LIMIT as u64,
     };
     let answer = found(sessions.get(ask, turn).await?)?;
@@ -58,6 +59,7 @@ pub(super) async fn blob(
         site: &site,
         url: &url,
         accept: "*/*",
+        part: Part::Whole,
         limit: size,
     };
     let answer = found(sessions.get(ask, turn).await?)?;
@@ -76,6 +78,37 @@ pub(super) async fn blob(
         ));
     }
     Ok(answer.body)
+}
+
+/// How long a blob is, by the first byte of it.
+pub(super) async fn size(
+    sessions: &Sessions,
+    reference: &Reference,
+    digest: &Digest,
+    turn: Turn,
+) -> Result<u64, Trouble> {
+    let site = Site::of(reference);
+    let url = sessions.url(&site, &format!("{}/blobs/{digest}", site.repository))?;
+    let ask = Ask {
+        site: &site,
+        url: &url,
+        accept: "*/*",
+        part: Part::FirstByte,
+        limit: 1,
+    };
+    let answer = sessions.get(ask, turn).await?;
+    let header = |name| answer.headers.get(name)?.to_str().ok();
+    // `bytes 0-0/42`, and of nothing `bytes */0` (RFC 9110, 14.4).
+    let told = match answer.status {
+        206 | 416 => header(CONTENT_RANGE).and_then(|range| range.rsplit('/').next()),
+        _ => header(CONTENT_LENGTH),
+    };
+    if let (200 | 206 | 416, Some(Ok(size))) = (answer.status, told.map(str::parse)) {
+        return Ok(size);
+    }
+    let host = authority(&found(answer)?.url);
+    let message = format!("`{host}` does not tell how many bytes it has");
+    Err(Trouble::new(FailureKind::Unreachable, message))
 }
 
 /// An answer of success; 404 is told from all other ones.

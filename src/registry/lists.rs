@@ -14,7 +14,7 @@ use super::content;
 use super::session::{Ask, Sessions, Turn};
 use super::site::Site;
 use super::trouble::{Trouble, authority};
-use super::wire::Answer;
+use super::wire::{Answer, Part};
 
 /// How many names of a page are asked for.
 const PAGE: usize = 1000;
@@ -127,6 +127,7 @@ async fn pages(
             site,
             url: &url,
             accept,
+            part: Part::Whole,
             limit: MANIFEST_LIMIT as u64,
         };
         let page = content::found(sessions.get(ask, turn).await?)?;

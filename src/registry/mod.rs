@@ -145,6 +145,20 @@ impl Store for Registries {
             .collect()
     }
 
+    /// One request each, for the first byte.
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        type Wanted = (Reference, Digest);
+        let each = |sessions: Arc<Sessions>, (reference, digest): Wanted, turn| async move {
+            let size = content::size(&sessions, &reference, &digest, turn).await;
+            size.map(Some)
+        };
+        let answers = self.batch(wanted.to_vec(), true, each);
+        let pairs = wanted.iter().zip(answers);
+        pairs
+            .map(|((reference, digest), answer)| told(answer, &reference.at(digest)))
+            .collect()
+    }
+
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         type Wanted = (Reference, Digest);
         let each = |sessions: Arc<Sessions>, (reference, digest): Wanted, turn| async move {

@@ -16,7 +16,7 @@ use super::proof::{self, Proof};
 use super::site::Site;
 use super::token::{self, Purchase, Token};
 use super::trouble::Trouble;
-use super::wire::{Answer, Question, Wire};
+use super::wire::{Answer, Part, Question, Wire};
 
 /// What is known of one registry.
 #[derive(Default)]
@@ -69,6 +69,7 @@ pub(super) struct Ask<'a> {
     pub(super) site: &'a Site,
     pub(super) url: &'a Url,
     pub(super) accept: &'static str,
+    pub(super) part: Part,
     /// The most bytes of the answer.
     pub(super) limit: u64,
 }
@@ -94,6 +95,7 @@ impl Sessions {
         let question = Question {
             url: ask.url.clone(),
             accept: ask.accept,
+            part: ask.part,
             form: None,
             limit: ask.limit,
             deadline: turn.deadline,

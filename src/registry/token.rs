@@ -15,7 +15,7 @@ use crate::oci::FailureKind;
 use super::credentials::{Credential, Found, Secret};
 use super::proof;
 use super::trouble::{Trouble, authority};
-use super::wire::{Question, Wire};
+use super::wire::{Part, Question, Wire};
 
 /// The longest answer with a token, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -113,6 +113,7 @@ fn question(
         url: purchase.realm.clone(),
         accept: "application/json",
         form: None,
+        part: Part::Whole,
         limit: LIMIT,
         deadline: purchase.deadline,
     };

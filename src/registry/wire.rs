@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RANGE,
+};
 use reqwest::{Method, Response, Url};
 use tokio::time::{Instant, sleep_until};
 
@@ -21,12 +23,23 @@ const REDIRECTS: usize = 5;
 /// How much is read of an answer that is no success, in bytes: enough for its reason.
 const REASON_LIMIT: u64 = 64 << 10;
 
+/// How much of an answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// Its first byte, for the headers that come with it. All registries serve ranges of a GET; a HEAD that is sent on to where
+    /// blobs lie is often refused there, for the address was signed for a GET.
+    FirstByte,
+}
+
 /// One question.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) url: Url,
     /// The media types that are understood.
     pub(super) accept: &'static str,
+    pub(super) part: Part,
     /// A form to post; without one it is a GET.
     pub(super) form: Option<String>,
     /// The most bytes of an answer.
@@ -126,7 +139,7 @@ impl Wire {
                 if !retry::may_change(status) {
                     on_status(status);
                 }
-                return self.read(response, url, question.limit).await;
+                return self.read(response, url, question).await;
             };
             if url.scheme() == "https" && next.scheme() != "https" {
                 let message = format!(
@@ -161,6 +174,9 @@ impl Wire {
             None => client.get(url.clone()),
         };
         request = request.header(ACCEPT, question.accept);
+        if question.part == Part::FirstByte {
+            request = request.header(RANGE, "bytes=0-0");
+        }
         if let Some(proof) = proof {
             request = request.header(AUTHORIZATION, proof.clone());
         }
@@ -169,16 +185,23 @@ impl Wire {
     }
 
     /// Reads an answer's body up to the limit; how long it says that it is does not count.
-    async fn read(&self, mut response: Response, url: Url, limit: u64) -> Result<Answer, Trouble> {
+    async fn read(
+        &self,
+        mut response: Response,
+        url: Url,
+        question: &Question,
+    ) -> Result<Answer, Trouble> {
         let status = response.status();
         let limit = if status.is_success() {
-            limit
+            question.limit
         } else {
             REASON_LIMIT
         };
         let headers = std::mem::take(response.headers_mut());
         let mut body = Vec::new();
-        loop {
+        // Who knows no ranges sends all: that is not waited for.
+        let is_enough = question.part == Part::FirstByte && status.as_u16() == 200;
+        while !is_enough {
             let chunk = response.chunk().await;
             let chunk = chunk.map_err(|error| trouble::of_exchange(&error, &url, &self.limits))?;
             let Some(chunk) = chunk else { break };

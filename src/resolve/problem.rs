@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Fact, ImageKey};
+use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::{Located, Place, Sources};
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
@@ -73,10 +73,23 @@ impl Problem {
             Self::Conflict {
                 stronger, weaker, ..
             } => {
-                let weak = format!("`{}` by {}", weaker.value, weaker.origin);
-                Finding::new("fact-conflict", self.message())
-                    .at(spot(stronger.place), format!("`{}` counts", stronger.value))
-                    .at(spot(weaker.place), weak)
+                let strong = (stronger.place, format!("`{}` counts", stronger.value));
+                let weak = (
+                    weaker.place,
+                    format!("`{}` by {}", weaker.value, weaker.origin),
+                );
+                // What people write themselves they can mend.
+                let (is_own, [first, second]) = match weaker.origin {
+                    Origin::Values => (true, [weak, strong]),
+                    _ => (false, [strong, weak]),
+                };
+                let finding = Finding::new("fact-conflict", self.message())
+                    .at(spot(first.0), first.1)
+                    .at(spot(second.0), second.1);
+                match is_own {
+                    true => finding.help("remove it here, or correct it"),
+                    false => finding,
+                }
             }
         };
         finding.about(Subject {

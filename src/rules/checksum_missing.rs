@@ -4,7 +4,7 @@ use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, Rule, entry_path};
+use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct ChecksumMissing;
@@ -118,6 +118,11 @@ fn of_image(
             input.spot(image.place),
             "the catalogue's entry has no checksum",
         );
+    let finding = if input.could_lock(image) {
+        finding.help(LOCK_IT)
+    } else {
+        finding
+    };
     let finding = if image.built {
         finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
     } else {
@@ -147,6 +152,7 @@ mod tests {
             "the sha256 of image `noble-a` is not known\n  \
              image_key: noble-a: this image is chosen here\n  \
              image: noble-a: the catalogue's entry has no checksum\n  \
+             help: ask its registry: `metalmark lock`, and commit the lock\n  \
              help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"
         );

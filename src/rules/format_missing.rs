@@ -3,7 +3,7 @@
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
-use crate::rules::{ClusterInput, Rule, entry_path};
+use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct FormatMissing;
@@ -75,6 +75,11 @@ fn unknown(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, image: &Imag
             input.spot(image.place),
             format!("the catalogue's entry has no `{name}`"),
         );
+    let finding = if input.could_lock(image) {
+        finding.help(LOCK_IT)
+    } else {
+        finding
+    };
     if image.built {
         finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
     } else {
@@ -94,10 +99,14 @@ mod tests {
         given.image("noble-a", &[]).built = false;
         given.image("noble-b", &[("image-format", "raw")]);
         given.boots("noble-a");
+        let found = given.found(ID);
         assert!(
-            given
-                .found(ID)
-                .contains("help: `os_images.noble-a.image-format: raw`")
+            found.contains("help: ask its registry: `metalmark lock`"),
+            "{found}"
+        );
+        assert!(
+            found.contains("help: `os_images.noble-a.image-format: raw`"),
+            "{found}"
         );
         given.boots("noble-b");
         assert_eq!(given.found(ID), "");

@@ -14,6 +14,7 @@ mod fact_conflict;
 mod file_not_owned;
 mod format_missing;
 mod format_unsupported;
+mod image_incomplete;
 mod image_name_collision;
 mod image_name_invalid;
 mod image_not_chosen;
@@ -63,7 +64,7 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
-use crate::model::lock::{Gap, Lock};
+use crate::model::lock::{Gap, Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
@@ -86,6 +87,7 @@ pub const RULES: &[&dyn Rule] = &[
     &file_not_owned::FileNotOwned,
     &format_missing::FormatMissing,
     &format_unsupported::FormatUnsupported,
+    &image_incomplete::ImageIncomplete,
     &image_name_collision::ImageNameCollision,
     &image_name_invalid::ImageNameInvalid,
     &image_not_chosen::ImageNotChosen,
@@ -348,6 +350,13 @@ impl<'a> ClusterInput<'a> {
         by_template && !served
     }
 
+    /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.
+    pub fn could_lock(&self, image: &Image) -> bool {
+        let holds = |lock: &Lock, uri: &str| lock.get(&image.key, uri).is_some();
+        let locked = self.view.lock.as_ref().zip(image.uri.as_ref());
+        is_lockable(image) && !locked.is_some_and(|(lock, uri)| holds(lock, &uri.value))
+    }
+
     /// A place with its file.
     pub fn spot(&self, place: Place) -> Option<Spot> {
         self.view.sources.resolve(place)
@@ -379,6 +388,9 @@ pub fn entry_path(image: &Image) -> String {
         format!("os_images.{}", image.key)
     }
 }
+
+/// What to do where a fact of an image is not known and its registry would tell it.
+const LOCK_IT: &str = "ask its registry: `metalmark lock`, and commit the lock";
 
 /// That images are not locked: one finding that lists all their keys. None where there are none.
 fn not_locked(

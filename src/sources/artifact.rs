@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::annotations::{self, Oddity};
+use crate::model::annotations::{self, Oddity, TooManyFacts};
 use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 /// One artifact, asked for by tag.
@@ -17,8 +17,8 @@ pub struct Artifact {
     pub facts: BTreeMap<Arc<str>, Arc<str>>,
     /// What is odd about them.
     pub oddities: Vec<Oddity>,
-    /// The bytes of all layers together, compressed as they lie there.
-    pub size: u64,
+    /// Its layers, compressed as they lie there.
+    pub layers: Vec<Descriptor>,
 }
 
 /// Asks for all of them; then for the wanted architecture's manifest of those that are indexes.
@@ -57,10 +57,14 @@ pub fn artifacts(
             (Err(_), Ok(_)) => {}
         }
     }
-    let told = |answer: Result<(Manifest, Option<Manifest>), Failure>| {
-        answer.map(|(whole, part)| of_manifests(&whole, part.as_ref()))
-    };
-    all.into_iter().map(told).collect()
+    let pairs = wanted.iter().zip(all);
+    pairs
+        .map(|(reference, answer)| {
+            let (whole, part) = answer?;
+            of_manifests(&whole, part.as_ref())
+                .map_err(|error| Failure::new(reference, FailureKind::TooLarge, error.to_string()))
+        })
+        .collect()
 }
 
 /// An index that names what is not there is broken: that is no catalogue's fault.
@@ -85,9 +89,9 @@ fn of_architecture<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'
 }
 
 /// The part's annotations count before the index's.
-fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Artifact {
+fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, TooManyFacts> {
     let mut annotations = BTreeMap::new();
-    let mut size = 0u64;
+    let mut all_layers = Vec::new();
     for manifest in std::iter::once(whole).chain(part) {
         match &manifest.content {
             Content::Index {
@@ -99,17 +103,16 @@ fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Artifact {
                 ..
             } => {
                 annotations.extend(own.clone());
-                let sizes = layers.iter().map(|layer| layer.size);
-                size = sizes.fold(0, u64::saturating_add);
+                all_layers.clone_from(layers);
             }
         }
     }
-    let annotated = annotations::facts(&annotations);
-    Artifact {
+    let annotated = annotations::facts(&annotations)?;
+    Ok(Artifact {
         digest: whole.digest.clone(),
         mirror: whole.mirror.as_deref().map(Arc::from),
         facts: annotated.facts,
         oddities: annotated.oddities,
-        size,
-    }
+        layers: all_layers,
+    })
 }

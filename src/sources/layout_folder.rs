@@ -11,20 +11,28 @@ use crate::model::image::{Fact, Facts, Origin, is_oci};
 use crate::model::place::Place;
 use crate::oci::{FailureKind, Reference};
 
-/// The architecture whose annotations are read of an index.
-const ARCHITECTURE: &str = "amd64";
-
 /// A layout that is asked for facts.
-pub(super) struct LayoutFolder(Layout);
+pub(super) struct LayoutFolder {
+    layout: Layout,
+    /// The architecture whose annotations are read of an index.
+    architecture: Arc<str>,
+}
 
 /// Opens the layout in a folder below the root.
 ///
 /// # Errors
 /// The folder is no layout.
-pub(super) fn open(root: &Path, folder: &str) -> Result<LayoutFolder, Error> {
-    let opened = Layout::open(root, folder);
-    opened.map(LayoutFolder).map_err(|failure| Error::Fetch {
+pub(super) fn open(
+    root: &Path,
+    folder: &str,
+    architecture: &Arc<str>,
+) -> Result<LayoutFolder, Error> {
+    let layout = Layout::open(root, folder).map_err(|failure| Error::Fetch {
         failures: vec![failure],
+    })?;
+    Ok(LayoutFolder {
+        layout,
+        architecture: Arc::clone(architecture),
     })
 }
 
@@ -37,7 +45,8 @@ impl ImageSource for LayoutFolder {
         };
         let references: Vec<Option<Reference>> = wanted.iter().map(reference).collect();
         let asked: Vec<Reference> = references.iter().flatten().cloned().collect();
-        let mut answers = artifact::artifacts(&asked, ARCHITECTURE, &self.0).into_iter();
+        let answers = artifact::artifacts(&asked, &self.architecture, &self.layout);
+        let mut answers = answers.into_iter();
         let answer = |(wanted, reference): (&Wanted<'_>, &Option<Reference>)| {
             let answer = reference.as_ref().and_then(|_| answers.next());
             match answer {

@@ -82,6 +82,7 @@ pub fn facts(
     root: &Path,
     tree: &dyn Files,
     paths: &[PathBuf],
+    architecture: &Arc<str>,
 ) -> Result<(ImageFacts, Vec<Finding>), Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut lock = None;
@@ -89,7 +90,7 @@ pub fn facts(
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
         if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
-            let folder = layout_folder::open(root, folder)?;
+            let folder = layout_folder::open(root, folder, architecture)?;
             sources.push(Box::new(folder) as Box<dyn ImageSource>);
             // It has no places; the files after it keep their numbers.
             files.push(Arc::new(Source::new(shown, "")));

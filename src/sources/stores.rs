@@ -192,6 +192,11 @@ impl Store for Stores {
         self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
     }
 
+    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        let ask = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.sizes(wanted);
+        self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
+    }
+
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
         let ask = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.referrers(wanted);
         self.each(wanted, |(reference, _)| reference, ask, |_, _| ())

@@ -1,12 +1,14 @@
 //! Machine templates: one file a cluster, one object a node pool, named after its content.
 //!
 //! A change of image gives a template of another name, and the reference to the new name is what rolls the nodes
-//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>).
+//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). On request also the infrastructure cluster with its
+//! control plane endpoint, and kube-vip.
 
-use super::{Content, Target, TargetFile, TargetInput};
+use super::{Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node};
-use crate::objects::machine_template;
+use crate::model::workspace::ENDPOINT_OPTIONS;
+use crate::objects::{infra_cluster, kube_vip, machine_template};
 
 /// See the module's text.
 pub(super) struct Manifests;
@@ -28,21 +30,46 @@ impl Target for Manifests {
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &super::TEMPLATE_OPTIONS
+        &OPTIONS
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
         let Some(template) = input.template(report) else {
             return Vec::new();
         };
+        let none = Map::default();
         let templates =
-            machine_template::contexts(input.view, input.stamps, template, &Map::default(), report);
-        if templates.is_empty() {
+            machine_template::contexts(input.view, input.stamps, template, &none, report);
+        let [infra_cluster, kube_vip] =
+            ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, report));
+        let mut objects: Vec<Node> = Vec::new();
+        if infra_cluster {
+            objects.extend(infra_cluster::context(input.view, template, &none, report));
+        }
+        objects.extend(templates);
+        if kube_vip {
+            objects.extend(kube_vip::context(input.view, &none, report));
+        }
+        if objects.is_empty() {
             return Vec::new();
         }
-        vec![file(format!("{}.yaml", input.view.cluster.name), templates)]
+        vec![file(format!("{}.yaml", input.view.cluster.name), objects)]
     }
 }
+
+/// What it is told by.
+const OPTIONS: [(&str, &str); 4] = [
+    TEMPLATE_OPTIONS[0],
+    TEMPLATE_OPTIONS[1],
+    (
+        ENDPOINT_OPTIONS[0],
+        "whether the infrastructure cluster is written too, with its control plane endpoint; `false` unless set",
+    ),
+    (
+        ENDPOINT_OPTIONS[1],
+        "whether kube-vip's static Pod is written too, in a Secret for `files[].contentFrom`; `false` unless set",
+    ),
+];
 
 fn file(path: String, templates: Vec<Node>) -> TargetFile {
     TargetFile {
@@ -53,7 +80,7 @@ fn file(path: String, templates: Vec<Node>) -> TargetFile {
     }
 }
 
-/// The object that `cluster.yaml.j2` writes for one machine template.
+/// The object that `cluster.yaml.j2` writes.
 fn object(template: &Node) -> Node {
     let entry = |name: &'static str| Some(Entry::holding(name, template.at(&[name])?.clone()));
     let is_empty = |entry: &Entry| entry.node.value.as_map().is_some_and(|map| map.is_empty());
@@ -71,6 +98,7 @@ fn object(template: &Node) -> Node {
         entry("kind"),
         Some(Entry::computed("metadata", metadata)),
         entry("spec"),
+        entry("stringData"),
     ]
     .into_iter()
     .flatten()

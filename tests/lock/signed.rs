@@ -12,7 +12,7 @@ use super::{JAMMY, NOBLE, Project, push};
 use crate::support::layout::LayoutWriter;
 
 /// Makes a key pair in the project: `NAME.key` and `NAME.pub`. False where there is no openssl.
-fn key(project: &Project, name: &str) -> bool {
+pub(super) fn key(project: &Project, name: &str) -> bool {
     let run = |arguments: &[&str]| {
         let mut openssl = Command::new("openssl");
         let run = openssl.current_dir(project.path()).args(arguments).output();
@@ -34,9 +34,13 @@ fn key(project: &Project, name: &str) -> bool {
     made
 }
 
-/// Signs an image of the layout, as cosign stores it at a tag.
-fn sign(folder: &Path, layout: &mut LayoutWriter, image: &str, digest: &Digest, key: &str) {
-    let repository = format!("registry.example.org/os/{image}");
+/// What cosign signs of an image, and openssl's signature of it under a key of the folder.
+pub(super) fn signature(
+    folder: &Path,
+    repository: &str,
+    digest: &Digest,
+    key: &str,
+) -> (String, String) {
     let payload = json!({
         "critical": {
             "identity": {"docker-reference": repository},
@@ -53,12 +57,18 @@ fn sign(folder: &Path, layout: &mut LayoutWriter, image: &str, digest: &Digest, 
         .output()
         .expect("openssl starts");
     assert!(signed.status.success());
+    (payload, BASE64.encode(&signed.stdout))
+}
+
+/// Signs an image of the layout, as cosign stores it at a tag.
+fn sign(folder: &Path, layout: &mut LayoutWriter, image: &str, digest: &Digest, key: &str) {
+    let repository = format!("registry.example.org/os/{image}");
+    let (payload, signature) = signature(folder, &repository, digest, key);
     let mut layer = layout.blob(
         "application/vnd.dev.cosign.simplesigning.v1+json",
         payload.as_bytes(),
     );
-    layer["annotations"] =
-        json!({"dev.cosignproject.cosign/signature": BASE64.encode(&signed.stdout)});
+    layer["annotations"] = json!({"dev.cosignproject.cosign/signature": signature});
     let name = format!("{repository}:sha256-{}.sig", digest.hex());
     layout.manifest(Some(&name), json!({"layers": [layer]}));
 }

@@ -269,3 +269,33 @@ fn referrers_come_from_the_interface_or_the_fallback_tag() {
     registry.refer(&digest, &listed);
     assert_eq!(ask(), 2);
 }
+
+#[test]
+fn how_long_a_blob_is_costs_one_byte() {
+    let registry = Registry::plain();
+    let (long, none) = (registry.blob(&[7; 100_000]), registry.blob(b""));
+    let one = registry.reference("one:1");
+    let wanted = [&long, &none, &Digest::of(b"absent")].map(|of| (one.clone(), of.clone()));
+    let sizes = client(&registry).sizes(&wanted);
+    assert_eq!(sizes[..2], [Ok(Some(100_000)), Ok(Some(0))]);
+    let told = sizes[2].as_ref().expect_err("a failure");
+    assert_eq!(told.kind, FailureKind::NotFound);
+    assert!(told.wanted.contains(&wanted[2].1.to_string()), "{told}");
+    assert_eq!(registry.count(), 3);
+    // Who knows no ranges begins to send all: the header is enough, and the rest is not waited for.
+    registry.hook(|_, _| {
+        let body = vec![7; 4000];
+        Some(Reply::new(200, body).way(Way::Stalled(20_000)))
+    });
+    let started = std::time::Instant::now();
+    assert_eq!(client(&registry).sizes(&wanted[..1]), [Ok(Some(4000))]);
+    assert!(started.elapsed() < std::time::Duration::from_secs(15));
+    registry.hook(|_, _| Some(Reply::new(200, "seven b").way(Way::Chunked)));
+    let told = client(&registry).sizes(&wanted[..1]).remove(0);
+    let told = told.expect_err("a failure");
+    assert!(
+        told.message
+            .ends_with("does not tell how many bytes it has"),
+        "{told}"
+    );
+}

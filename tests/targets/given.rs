@@ -140,6 +140,7 @@ pub(super) fn cluster(name: &str) -> ClusterView {
             additional_selectors: Vec::new(),
             autoselect_registries: None,
             default_storage: None,
+            endpoint: None,
         },
         images: Arc::new(images()),
         selections: Vec::new(),

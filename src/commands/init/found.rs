@@ -28,9 +28,8 @@ const SHARED: [&str; 2] = [
     "charts/sylva-units/values.yaml",
     "charts/sylva-units/workload-cluster.values.yaml",
 ];
-/// Where image facts are kept.
-const FACTS: [&str; 4] = [
-    "metalmark.lock",
+/// Where image facts are kept, beside the lock, which is taken wherever it lies.
+const FACTS: [&str; 3] = [
     "os-images-info.yaml",
     "*/os-images-info.yaml",
     "*os-images-info*.yaml",

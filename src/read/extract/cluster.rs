@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::pools;
 use super::report::Report;
+use super::{Asked, endpoint, pools};
 use crate::evaluate::{Branch, Evaluator};
 use crate::model::cluster::Cluster;
 use crate::model::place::{Located, Place};
@@ -17,6 +17,7 @@ pub(super) fn cluster(
     evaluator: &Evaluator,
     name: &Arc<str>,
     namespace: &Arc<str>,
+    asked: Asked,
     report: &mut Report<'_>,
 ) -> Cluster {
     let root = evaluator.root();
@@ -32,6 +33,7 @@ pub(super) fn cluster(
         additional_selectors: additional_selectors(&root, report),
         autoselect_registries: None,
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
+        endpoint: None,
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";
@@ -62,6 +64,7 @@ pub(super) fn cluster(
         .or_else(|| only_provider(&branch, report))
         .or_else(|| Some(Located::new(PROVIDERS[0].into(), Place::NONE)));
     pools::pools(&branch, &mut cluster, report);
+    cluster.endpoint = endpoint::endpoint(&root, &branch, &cluster, asked, report);
     let chooses = cluster.pools.iter().any(|pool| pool.choice.is_made());
     if chooses && cluster.k8s_version.is_none() && !version_is_wrong {
         let help = "set `cluster.k8s_version`: no image can be matched without it";

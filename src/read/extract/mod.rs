@@ -5,6 +5,8 @@
 
 mod catalogue;
 mod cluster;
+mod endpoint;
+mod inventory;
 mod pools;
 mod report;
 mod signing;
@@ -37,6 +39,15 @@ pub(super) fn catalogue(
     (catalogue, report.findings)
 }
 
+/// What is read beside what the images need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The control plane endpoint, also where the values have none in metalmark's own words.
+    Endpoints,
+    /// Nothing.
+    ImagesAlone,
+}
+
 /// The cluster and its node pools without its catalogue, and what is wrong with them. `name` and `namespace` are the
 /// project's words for it.
 pub(super) fn cluster(
@@ -44,13 +55,14 @@ pub(super) fn cluster(
     sources: &Sources,
     name: &Arc<str>,
     namespace: &Arc<str>,
+    asked: Asked,
 ) -> (Cluster, Vec<Finding>) {
     let subject = Subject {
         cluster: Some(name.to_string()),
         ..Subject::default()
     };
     let mut report = Report::new(sources, subject);
-    let cluster = cluster::cluster(evaluator, name, namespace, &mut report);
+    let cluster = cluster::cluster(evaluator, name, namespace, asked, &mut report);
     report.order(evaluator);
     (cluster, report.findings)
 }

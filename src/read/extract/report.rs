@@ -98,6 +98,16 @@ impl<'s> Report<'s> {
         self.add(finding);
     }
 
+    /// A value of a type that will do, that says nothing that will.
+    pub(super) fn unfit(&mut self, path: &str, place: Place, wanted: &str) {
+        let message = format!("`{path}` is not {wanted}");
+        if self.is_new(place, &message) {
+            let spot = self.sources.resolve(place);
+            let finding = Finding::new("value-type", message);
+            self.add(finding.at(spot, format!("{wanted} is expected")));
+        }
+    }
+
     /// A null where the charts take none (T11).
     pub(super) fn null(&mut self, path: &str, place: Place) {
         let message = format!("`{path}` is null, and the charts need a map there");

@@ -20,7 +20,13 @@ fn evaluator(text: &str) -> (Evaluator, Sources) {
 fn cluster(text: &str) -> (Cluster, Vec<String>) {
     let (evaluator, sources) = evaluator(text);
     let (name, namespace) = (Arc::from("edge"), Arc::from("edge-ns"));
-    let (cluster, found) = super::cluster(&evaluator, &sources, &name, &namespace);
+    let (cluster, found) = super::cluster(
+        &evaluator,
+        &sources,
+        &name,
+        &namespace,
+        super::Asked::ImagesAlone,
+    );
     (cluster, found.iter().map(shown).collect())
 }
 

@@ -40,6 +40,7 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
             .collect(),
         autoselect_registries: None,
         default_storage: None,
+        endpoint: None,
     }
 }
 

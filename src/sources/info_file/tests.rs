@@ -8,6 +8,7 @@ use crate::model::catalogue::Described;
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::Sources;
+use crate::model::registries::ARCHITECTURE;
 use crate::sources::{ImageFacts, Wanted, facts};
 
 fn disk(folder: &Path) -> Disk {
@@ -22,6 +23,7 @@ fn written(text: &str) -> (ImageFacts, Vec<Finding>) {
         folder.path(),
         &disk(folder.path()),
         &[PathBuf::from("info.yaml")],
+        &ARCHITECTURE.into(),
     )
     .expect("the file is there")
 }
@@ -158,8 +160,13 @@ fn of_two_files_each_has_its_places() {
         std::fs::write(folder.path().join(name), text).expect("a file can be written");
     }
     let paths = ["a.yaml".into(), "b.yaml".into()];
-    let (info, findings) =
-        facts(folder.path(), &disk(folder.path()), &paths).expect("the files are there");
+    let (info, findings) = facts(
+        folder.path(),
+        &disk(folder.path()),
+        &paths,
+        &ARCHITECTURE.into(),
+    )
+    .expect("the files are there");
     let os = fact(&info, "abc", "os").expect("the fact is there");
     let spot = places(&info).resolve(os.place).expect("it has a place");
     assert_eq!(spot.to_string(), "a.yaml:1:23");
@@ -173,7 +180,8 @@ fn a_missing_file_is_an_error() {
         facts(
             Path::new("/"),
             &disk(Path::new("/")),
-            &["nonexistent/info.yaml".into()]
+            &["nonexistent/info.yaml".into()],
+            &ARCHITECTURE.into(),
         )
         .is_err()
     );
@@ -268,7 +276,13 @@ fn a_folder_of_image_files_gives_names_and_digests() {
     write("other.raw", "image");
     write("other.raw.sha256sum", "<html>not found</html>");
     let paths = [PathBuf::from("images")];
-    let (info, findings) = facts(folder.path(), &disk(folder.path()), &paths).expect("readable");
+    let (info, findings) = facts(
+        folder.path(),
+        &disk(folder.path()),
+        &paths,
+        &ARCHITECTURE.into(),
+    )
+    .expect("readable");
     let fact = |name: &str| fact(&info, "ubuntu-2404-kube-v1-34-1", name).map(|fact| fact.value);
     assert_eq!(fact("sha256").as_deref(), Some(&*digest));
     assert_eq!(fact("md5").as_deref(), Some(&digest[..32]));

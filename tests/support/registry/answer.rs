@@ -29,11 +29,11 @@ impl State {
         if let Some(refusal) = self.refusal(&request, path) {
             return refusal;
         }
-        self.content(path, query)
+        self.content(path, query, request.header("range"))
             .unwrap_or_else(|| fault(404, "NAME_UNKNOWN", "not known"))
     }
 
-    fn content(&self, path: &str, query: &str) -> Option<Reply> {
+    fn content(&self, path: &str, query: &str, range: Option<&str>) -> Option<Reply> {
         let path = path.strip_prefix("/v2/")?;
         if path == "_catalog" {
             let names = held(&self.manifests).keys().cloned().collect();
@@ -52,7 +52,11 @@ impl State {
             return Some(reply.header("Docker-Content-Digest", Digest::of(bytes).as_str()));
         }
         if let Some((_, digest)) = path.split_once("/blobs/") {
-            return Some(Reply::new(200, held(&self.blobs).get(digest)?.clone()));
+            let bytes = held(&self.blobs).get(digest)?.clone();
+            return Some(match range {
+                Some("bytes=0-0") => first_byte(&bytes),
+                _ => Reply::new(200, bytes),
+            });
         }
         let (_, digest) = path.split_once("/referrers/")?;
         let referrers = held(&self.referrers);
@@ -149,6 +153,17 @@ impl super::Registry {
     /// Makes every token that was sold worthless.
     pub(crate) fn forget_tokens(&self) {
         self.state.forget();
+    }
+}
+
+/// As a range of bytes; of nothing there is none.
+fn first_byte(bytes: &[u8]) -> Reply {
+    let length = bytes.len();
+    match bytes.first() {
+        Some(first) => {
+            Reply::new(206, [*first]).header("Content-Range", format!("bytes 0-0/{length}"))
+        }
+        None => Reply::new(416, "").header("Content-Range", "bytes */0"),
     }
 }
 

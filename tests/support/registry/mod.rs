@@ -12,6 +12,7 @@ use std::thread;
 
 use metalmark::oci::Digest;
 
+pub(crate) use answer::fault;
 pub(crate) use http::{Reply, Request, Way};
 pub(crate) use tls::Authority;
 

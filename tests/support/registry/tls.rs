@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// An authority, and its certificate as a file holds it.
 pub(crate) struct Authority {
@@ -34,12 +35,38 @@ impl Authority {
         file
     }
 
-    /// A server at 127.0.0.1 and localhost.
-    pub(super) fn server(&self) -> Arc<rustls::ServerConfig> {
+    /// Writes the certificate and the key of a server, `server.pem` and `server.key`.
+    pub(crate) fn server_files(&self, folder: &Path) {
+        let (certificate, key) = self.issue();
+        std::fs::write(folder.join("server.pem"), certificate.pem()).expect("written");
+        std::fs::write(folder.join("server.key"), key.serialize_pem()).expect("written");
+    }
+
+    /// A client that trusts this authority.
+    pub(crate) fn client(&self) -> rustls::ClientConfig {
+        let mut roots = rustls::RootCertStore::empty();
+        let own = CertificateDer::from_pem_slice(self.pem.as_bytes()).expect("a certificate");
+        roots.add(own).expect("an authority");
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_root_certificates(roots)
+            .with_no_client_auth()
+    }
+
+    /// The certificate of a server at 127.0.0.1 and localhost, and its key.
+    fn issue(&self) -> (Certificate, KeyPair) {
         let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
         let params = CertificateParams::new(names).expect("names");
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        (certificate, key)
+    }
+
+    /// A server at 127.0.0.1 and localhost.
+    pub(super) fn server(&self) -> Arc<rustls::ServerConfig> {
+        let (certificate, key) = self.issue();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)

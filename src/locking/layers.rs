@@ -1,0 +1,86 @@
+//! Whether the layers that locked artifacts promise are there, and as long as they promise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::verify::{Verification, about};
+use crate::model::lock::LockedImage;
+use crate::model::place::Sources;
+use crate::oci::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
+
+/// The layers of one locked image.
+pub(super) struct Promised<'a> {
+    pub(super) image: &'a LockedImage,
+    pub(super) reference: &'a Reference,
+    pub(super) layers: &'a [Descriptor],
+}
+
+/// Asks how long each layer is, once a repository, and tells of those that are not as promised.
+pub(super) fn compare(
+    promised: &[Promised<'_>],
+    sources: &Sources,
+    store: &dyn Store,
+    out: &mut Verification,
+) {
+    let mut wanted: BTreeMap<(String, &Digest), (Reference, Digest)> = BTreeMap::new();
+    for image in promised {
+        for layer in image.layers {
+            let question = (image.reference.clone(), layer.digest.clone());
+            wanted.insert((image.reference.name(), &layer.digest), question);
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let questions: Vec<(Reference, Digest)> = wanted.values().cloned().collect();
+    let answers = store.sizes(&questions);
+    let answers: BTreeMap<_, _> = wanted.into_keys().zip(answers).collect();
+    for image in promised {
+        // A manifest may name one layer twice.
+        let layers: BTreeMap<&Digest, &Descriptor> = image
+            .layers
+            .iter()
+            .map(|layer| (&layer.digest, layer))
+            .collect();
+        for layer in layers.into_values() {
+            let answer = answers.get(&(image.reference.name(), &layer.digest));
+            if let Some(answer) = answer {
+                judge(image.image, layer, answer, sources, out);
+            }
+        }
+    }
+    let mut told = BTreeSet::new();
+    out.failures
+        .retain(|failure| told.insert(failure.to_string()));
+}
+
+fn judge(
+    image: &LockedImage,
+    layer: &Descriptor,
+    answer: &Result<Option<u64>, Failure>,
+    sources: &Sources,
+    out: &mut Verification,
+) {
+    let (key, digest, promised) = (&image.key.value, &layer.digest, layer.size);
+    let message = match answer {
+        Ok(Some(size)) if *size != promised => {
+            format!(
+                "layer `{digest}` of `{key}` has {size} bytes, and its manifest says {promised}"
+            )
+        }
+        Ok(_) => return,
+        Err(failure) if failure.kind == FailureKind::NotFound => {
+            format!("layer `{digest}` of `{key}` is gone: {}", failure.message)
+        }
+        Err(failure) => {
+            out.failures.push(failure.clone());
+            return;
+        }
+    };
+    let finding = about(image, "image-incomplete", message);
+    let spot = sources.resolve(image.digest.place);
+    out.findings
+        .push(finding.at(spot, "of this artifact").help(PUSH_AGAIN));
+}
+
+const PUSH_AGAIN: &str = "no node can pull it: have the same artifact pushed or copied there again; \
+                          its digest stays the same";

@@ -1,0 +1,318 @@
+//! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is held against.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+use super::labels::Labels;
+use super::place::{Located, Place};
+use super::value::{Map, Node};
+
+/// The port of an API server where nothing else is said (Cluster API, `clusterNetwork.apiServerPort`).
+pub const DEFAULT_PORT: u16 = 6443;
+
+/// What the values say of a cluster's control plane endpoint, and of what stands around it.
+#[derive(Clone, Debug)]
+pub struct ControlPlaneEndpoint {
+    /// Where it is said, or would be.
+    pub place: Place,
+    /// What it came to; none where nothing says it.
+    pub endpoint: Option<Endpoint>,
+    /// What else names the endpoint, beside the place that it was taken from.
+    pub statements: Vec<Statement>,
+    /// Names and addresses that the API server's certificate is to hold, where they are listed.
+    pub certificate_names: Option<Located<Vec<Arc<str>>>>,
+    /// The inventory, sorted by name.
+    pub hosts: Vec<Host>,
+    /// Where control plane hosts have their addresses.
+    pub subnets: Vec<Located<IpNet>>,
+    /// The networks of pods and services.
+    pub ranges: Vec<Range>,
+    /// What kube-vip is told, where it is to hold the address.
+    pub kube_vip: Option<KubeVip>,
+    /// The rest of the infrastructure cluster's `spec`, in its CRD's words.
+    pub infra_cluster: Map,
+}
+
+impl ControlPlaneEndpoint {
+    /// Nothing is said of it, and it would be said there.
+    pub fn unsaid(place: Place) -> Self {
+        Self {
+            place,
+            endpoint: None,
+            statements: Vec::new(),
+            certificate_names: None,
+            hosts: Vec::new(),
+            subnets: Vec::new(),
+            ranges: Vec::new(),
+            kube_vip: None,
+            infra_cluster: Map::default(),
+        }
+    }
+
+    /// Takes it for the endpoint, where there is none yet; else holds it against the one there is.
+    pub fn add(
+        &mut self,
+        way: Way,
+        path: &'static str,
+        host: Option<Located<Arc<str>>>,
+        port: Option<Located<u16>>,
+        default: u16,
+    ) {
+        match (&self.endpoint, host) {
+            (None, Some(host)) => {
+                let port = port.map_or(default, |port| port.value);
+                self.endpoint = Some(Endpoint { way, host, port });
+            }
+            (Some(_), host) => self.state(path, host, port),
+            (None, None) => {}
+        }
+    }
+
+    /// Holds a value that names the host, the port or both against the endpoint.
+    pub fn state(
+        &mut self,
+        path: &'static str,
+        host: Option<Located<Arc<str>>>,
+        port: Option<Located<u16>>,
+    ) {
+        if host.is_some() || port.is_some() {
+            self.statements.push(Statement { path, host, port });
+        }
+    }
+}
+
+/// Host and port of the API server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Endpoint {
+    /// Who holds the address.
+    pub way: Way,
+    /// An address, without brackets, or a DNS name.
+    pub host: Located<Arc<str>>,
+    /// The TCP port.
+    pub port: u16,
+}
+
+/// Who holds the address of an endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Way {
+    /// Somebody else: a load balancer.
+    Explicit,
+    /// A virtual IP that moves between the control plane's hosts.
+    Vip,
+    /// The one host of that name.
+    Host(Arc<str>),
+}
+
+impl Endpoint {
+    /// The address; none for a DNS name.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.host.value.parse().ok()
+    }
+}
+
+/// Another value that names the endpoint.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its path in the values.
+    pub path: &'static str,
+    /// The host that it names.
+    pub host: Option<Located<Arc<str>>>,
+    /// The port that it names.
+    pub port: Option<Located<u16>>,
+}
+
+/// A machine of the inventory.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is named.
+    pub place: Place,
+    /// What selectors choose it by.
+    pub labels: Labels,
+    /// Its addresses by class (`public`, `internal`, `vpn`, or the name of a pool), sorted by class.
+    pub addresses: Vec<(Arc<str>, Located<Arc<str>>)>,
+}
+
+/// A network that no machine has its address in.
+#[derive(Clone, Debug)]
+pub struct Range {
+    /// `pod` or `service`.
+    pub of: &'static str,
+    /// The network.
+    pub network: Located<IpNet>,
+}
+
+/// What kube-vip is told (<https://kube-vip.io/docs/installation/flags/>).
+#[derive(Clone, Debug)]
+pub struct KubeVip {
+    /// How it makes the address known.
+    pub mode: KubeVipMode,
+    /// Everything that is said of it, evaluated.
+    pub settings: Node,
+}
+
+/// How kube-vip makes an address known to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KubeVipMode {
+    /// One leader answers ARP, or NDP for IPv6.
+    Arp,
+    /// Every host announces it to BGP peers.
+    Bgp,
+    /// Every host has it in a routing table that another program announces.
+    RoutingTable,
+    /// The leader has it behind a WireGuard tunnel.
+    Wireguard,
+}
+
+impl KubeVipMode {
+    /// Every mode by its word in the values.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("arp", Self::Arp),
+        ("bgp", Self::Bgp),
+        ("routing-table", Self::RoutingTable),
+        ("wireguard", Self::Wireguard),
+    ];
+}
+
+/// The host that the endpoint is derived from: of those that are selected, the one of the lowest name that has an address of
+/// the first class that any of them has.
+pub fn lowest_host<'a>(
+    hosts: &'a [Host],
+    is_selected: impl Fn(&Labels) -> bool,
+    classes: &[Arc<str>],
+) -> Option<(&'a Host, &'a Located<Arc<str>>)> {
+    let selected = || hosts.iter().filter(|host| is_selected(&host.labels));
+    let of_class = |class: &Arc<str>| {
+        selected()
+            .filter_map(|host| {
+                let mut addresses = host.addresses.iter();
+                let (_, address) = addresses.find(|(known, _)| known == class)?;
+                Some((host, address))
+            })
+            .min_by(|(one, _), (other, _)| one.name.cmp(&other.name))
+    };
+    classes.iter().find_map(of_class)
+}
+
+/// Whether a text is what an endpoint's `host` may be: an IPv4 or IPv6 address, or a DNS name of at most 253 letters.
+/// A name that ends in a number is a mistyped address (<https://url.spec.whatwg.org/#ends-in-a-number-checker>).
+pub fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(plain)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let last = text.rsplit('.').next().unwrap_or_default();
+    let ends_in_number = last.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse::<IpAddr>().is_ok()
+        || (text.len() <= 253 && text.split('.').all(is_label) && !ends_in_number)
+}
+
+/// Whether two hosts are one: addresses by value, names without regard to case. None where one is a name and the other an
+/// address: only DNS knows.
+pub fn same_host(one: &str, other: &str) -> Option<bool> {
+    match (one.parse::<IpAddr>(), other.parse::<IpAddr>()) {
+        (Ok(one), Ok(other)) => Some(one == other),
+        (Err(_), Err(_)) => Some(one.eq_ignore_ascii_case(other)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{ProptestConfig, proptest};
+
+    use super::{Host, is_host, lowest_host, same_host};
+    use crate::model::labels::Labels;
+    use crate::model::place::{Located, Place};
+
+    fn host(name: &str, addresses: &[(&str, &str)]) -> Host {
+        let addresses = addresses.iter();
+        Host {
+            name: name.into(),
+            place: Place::NONE,
+            labels: Labels::new(),
+            addresses: addresses
+                .map(|(class, text)| ((*class).into(), Located::new((*text).into(), Place::NONE)))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_lowest_name_with_the_preferred_class_wins_whatever_the_order() {
+        let mut hosts = vec![
+            host("c", &[("vpn", "10.0.0.3")]),
+            host("a", &[("public", "192.0.2.1")]),
+            host("b", &[("public", "192.0.2.2"), ("vpn", "10.0.0.2")]),
+        ];
+        let found = |hosts: &[Host], classes: &[&str]| {
+            let classes: Vec<_> = classes.iter().map(|class| (*class).into()).collect();
+            let found = lowest_host(hosts, |_| true, &classes);
+            found.map(|(_, address)| address.value.to_string())
+        };
+        for _ in 0..3 {
+            hosts.rotate_left(1);
+            assert_eq!(
+                found(&hosts, &["vpn", "public"]).as_deref(),
+                Some("10.0.0.2")
+            );
+            assert_eq!(found(&hosts, &["public"]).as_deref(), Some("192.0.2.1"));
+            assert_eq!(found(&hosts, &["internal"]), None);
+        }
+        assert!(lowest_host(&hosts, |_| false, &["vpn".into()]).is_none());
+    }
+
+    #[test]
+    fn addresses_and_names_are_hosts_and_mistyped_ones_are_not() {
+        for good in [
+            "192.0.2.1",
+            "2001:db8::1",
+            "api.example.org",
+            "API-1",
+            "1.example",
+        ] {
+            assert!(is_host(good), "{good}");
+        }
+        let long = "a".repeat(64);
+        for bad in [
+            "",
+            "192.0.2",
+            "192.0.2.256",
+            "[2001:db8::1]",
+            "a:6443",
+            "https://a",
+            "a..b",
+            "-a",
+            &long,
+        ] {
+            assert!(!is_host(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_host_may_be_spelt_in_two_ways() {
+        assert_eq!(same_host("2001:db8::1", "2001:DB8:0::1"), Some(true));
+        assert_eq!(same_host("192.0.2.1", "192.0.2.2"), Some(false));
+        assert_eq!(same_host("Api.example.org", "api.example.org"), Some(true));
+        assert_eq!(same_host("api.example.org", "192.0.2.1"), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        #[test]
+        fn every_address_is_a_host(v4: [u8; 4], v6: [u8; 16]) {
+            assert!(is_host(&std::net::IpAddr::from(v4).to_string()));
+            assert!(is_host(&std::net::IpAddr::from(v6).to_string()));
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,300}", other in ".{0,30}") {
+            let _ = (is_host(&text), same_host(&text, &other));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The infrastructure cluster with its control plane endpoint.
+
+use super::machine_template::{CLUSTER_LABEL, Template};
+use crate::model::endpoint::Endpoint;
+use crate::model::finding::{Finding, Subject};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::ClusterView;
+use crate::providers::infra_cluster;
+
+/// The object, as the templates take it; none where the cluster has no endpoint, which a rule tells. It has the cluster's
+/// own name, as nothing in it rolls a machine.
+pub fn context(
+    view: &ClusterView,
+    template: Template<'_>,
+    annotations: &Map,
+    report: &mut dyn FnMut(Finding),
+) -> Option<Node> {
+    let cluster = &view.cluster;
+    let found = cluster.endpoint.as_ref()?;
+    let endpoint = found.endpoint.as_ref()?;
+    let (kind, version) = infra_cluster::beside(template.kind, template.version)?;
+    let mut spec = found.infra_cluster.clone();
+    for field in kind
+        .required
+        .iter()
+        .filter(|field| spec.get(field).is_none())
+    {
+        let message = format!("`{}` needs `spec.{field}`", kind.kind);
+        let finding = Finding::new("manifest-invalid", message)
+            .at(view.sources.resolve(found.place), "this endpoint is for it")
+            .help(format!(
+                "`cluster.infra_cluster.{field}: …`, in the CRD's words"
+            ));
+        report(finding.about(Subject {
+            cluster: Some(cluster.name.to_string()),
+            ..Subject::default()
+        }));
+    }
+    spec.insert(Entry::computed("controlPlaneEndpoint", fields(endpoint)));
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    Some(Node::computed(Map::from_iter([
+        Entry::computed("apiVersion", format!("{}/{version}", kind.group)),
+        Entry::computed("kind", kind.kind),
+        Entry::computed("name", &*cluster.object_name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations.clone()),
+        Entry::computed("spec", spec),
+    ])))
+}
+
+/// Cluster API's `controlPlaneEndpoint`; both fields always, as some of the CRDs ask for both.
+fn fields(endpoint: &Endpoint) -> Map {
+    Map::from_iter([
+        Entry::computed("host", &*endpoint.host.value),
+        Entry::computed("port", i64::from(endpoint.port)),
+    ])
+}

@@ -1,0 +1,225 @@
+//! kube-vip's environment in each of its modes.
+
+use super::{NAMESPACE, Problem};
+use crate::model::endpoint::{Endpoint, KubeVip, KubeVipMode};
+use crate::model::json::format_number;
+use crate::model::value::{Entry, Map, Node, Number, Value};
+use crate::model::version::Version;
+use crate::oci::Reference;
+
+/// The image and its variables.
+pub(super) struct Variables {
+    pub(super) image: String,
+    pub(super) entries: Vec<Node>,
+}
+
+/// What kube-vip is told, or everything that is wrong with what is said of it.
+pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, Vec<Problem>> {
+    let mut writer = Writer {
+        settings: &kube_vip.settings,
+        entries: Vec::new(),
+        problems: Vec::new(),
+    };
+    let image = writer.needed(&["image"], "ghcr.io/kube-vip/kube-vip:v1.2.3");
+    writer.set("port", endpoint.port.to_string());
+    writer.interface(kube_vip.mode);
+    let (old, new) = ("vip_cidr", "vip_subnet");
+    let name = if is_old(&image) { old } else { new };
+    let prefix = writer.said(&["subnet"]);
+    writer.set(
+        name,
+        prefix.unwrap_or_else(|| prefix_of(endpoint).to_owned()),
+    );
+    writer.set("cp_enable", "true");
+    writer.set("cp_namespace", NAMESPACE);
+    writer.set("svc_enable", "false");
+    writer.set("vip_arp", (kube_vip.mode == KubeVipMode::Arp).to_string());
+    match kube_vip.mode {
+        KubeVipMode::Arp => writer.leader_election(),
+        KubeVipMode::Bgp => writer.bgp(),
+        KubeVipMode::RoutingTable => writer.routing_table(),
+        KubeVipMode::Wireguard => writer.wireguard(),
+    }
+    writer.set("address", &*endpoint.host.value);
+    match writer.problems.is_empty() {
+        true => Ok(Variables {
+            image,
+            entries: writer.entries,
+        }),
+        false => Err(writer.problems),
+    }
+}
+
+/// The address alone: kube-vip adds it to the interface beside the network's own.
+fn prefix_of(endpoint: &Endpoint) -> &'static str {
+    match endpoint.address() {
+        Some(address) if address.is_ipv6() => "128",
+        _ => "32",
+    }
+}
+
+/// Whether an image is from before v0.9.0, which calls the variable otherwise (its release notes). A tag that is no version,
+/// and a digest alone, are taken for new.
+fn is_old(image: &str) -> bool {
+    let reference = Reference::parse(image).ok();
+    let tag = reference.as_ref().and_then(|it| it.tag.as_deref());
+    let version = tag.and_then(Version::parse);
+    version.is_some_and(|version| (version.major, version.minor) < (0, 9))
+}
+
+struct Writer<'a> {
+    settings: &'a Node,
+    entries: Vec<Node>,
+    problems: Vec<Problem>,
+}
+
+impl Writer<'_> {
+    fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        let value = Entry::computed("value", value.into());
+        let entry = Map::from_iter([Entry::computed("name", name), value]);
+        self.entries.push(Node::computed(entry));
+    }
+
+    /// A setting as a text.
+    fn said(&self, path: &[&str]) -> Option<String> {
+        scalar(&self.settings.at(path)?.value)
+    }
+
+    /// A setting that there is no sensible default for.
+    fn needed(&mut self, path: &[&str], example: &str) -> String {
+        let said = self.said(path);
+        said.unwrap_or_else(|| {
+            let path = path.join(".");
+            self.problems.push(Problem {
+                message: format!("kube-vip needs `{path}`"),
+                help: format!("`cluster.control_plane_endpoint.kube_vip.{path}: {example}`"),
+            });
+            String::new()
+        })
+    }
+
+    /// Sets a variable where its setting is there.
+    fn passed(&mut self, name: &'static str, path: &[&str]) {
+        if let Some(value) = self.said(path) {
+            self.set(name, value);
+        }
+    }
+
+    /// Routes lead to every host, so the address stands on its loopback; else on the network's interface.
+    fn interface(&mut self, mode: KubeVipMode) {
+        let interface = match mode {
+            KubeVipMode::Bgp | KubeVipMode::RoutingTable => {
+                self.said(&["interface"]).unwrap_or_else(|| "lo".to_owned())
+            }
+            KubeVipMode::Arp | KubeVipMode::Wireguard => self.needed(&["interface"], "enp1s0"),
+        };
+        self.set("vip_interface", interface);
+    }
+
+    fn leader_election(&mut self) {
+        self.set("vip_leaderelection", "true");
+        self.set("vip_leaseduration", "5");
+        self.set("vip_renewdeadline", "3");
+        self.set("vip_retryperiod", "1");
+    }
+
+    fn bgp(&mut self) {
+        self.set("bgp_enable", "true");
+        // Each router has an id of its own, and all machines have one manifest: its interface's address suits them all.
+        match self.said(&["bgp", "router_id"]) {
+            Some(id) => self.set("bgp_routerid", id),
+            None => {
+                let interface = self.needed(&["bgp", "router_interface"], "enp1s0");
+                self.set("bgp_routerinterface", interface);
+            }
+        }
+        let number = self.needed(&["bgp", "as"], "65000");
+        self.set("bgp_as", number);
+        let peers = self.settings.at(&["bgp", "peers"]).cloned();
+        let peers = peers.as_ref().and_then(|peers| peers.value.as_list());
+        let peers: Vec<String> = peers
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|peer| self.peer(peer))
+            .collect();
+        if peers.is_empty() && self.problems.is_empty() {
+            let example = "[{address: 192.0.2.1, as: 65001}]";
+            self.needed(&["bgp", "peers", ""], example);
+        }
+        self.set("bgp_peers", peers.join(","));
+    }
+
+    /// `address:as:password:multihop`, an IPv6 address in brackets; the password stays empty.
+    fn peer(&mut self, peer: &Node) -> Option<String> {
+        let path = "cluster.control_plane_endpoint.kube_vip.bgp.peers";
+        let said = |key: &str| scalar(&peer.at(&[key])?.value);
+        if said("password").is_some() {
+            self.problems.push(Problem {
+                message: "a BGP password would stand in the rendered manifest".to_owned(),
+                help: format!("remove `{path}[].password`: a static Pod can refer to no Secret"),
+            });
+            return None;
+        }
+        let (Some(address), Some(number)) = (said("address"), said("as")) else {
+            self.problems.push(Problem {
+                message: "a BGP peer has no `address` or no `as`".to_owned(),
+                help: format!("`{path}: [{{address: 192.0.2.1, as: 65001}}]`"),
+            });
+            return None;
+        };
+        let address = match address.contains(':') {
+            true => format!("[{address}]"),
+            false => address,
+        };
+        let multihop = said("multihop").is_some_and(|multihop| multihop == "true");
+        Some(format!("{address}:{number}::{multihop}"))
+    }
+
+    fn routing_table(&mut self) {
+        self.set("vip_routingtable", "true");
+        self.passed("vip_routingtableid", &["routing_table", "id"]);
+        self.passed("vip_routingtabletype", &["routing_table", "type"]);
+        self.passed("vip_routingprotocol", &["routing_table", "protocol"]);
+        self.passed("vip_cleanroutingtable", &["routing_table", "clean"]);
+    }
+
+    fn wireguard(&mut self) {
+        self.set("vip_wireguard", "true");
+        self.leader_election();
+        let settings = self.settings.at(&["wireguard"]).cloned();
+        let settings = settings.as_ref().and_then(|node| node.value.as_map());
+        let others = settings.is_some_and(|map| map.iter().any(|entry| &*entry.key != "secret"));
+        if others {
+            self.problems.push(Problem {
+                message: "WireGuard's settings would stand in the rendered manifest".to_owned(),
+                help: "put keys and peers into the Secret under its key `tunnels`, and leave `wireguard: {secret: wireguard}`"
+                    .to_owned(),
+            });
+        }
+        let secret = self.needed(&["wireguard", "secret"], "wireguard");
+        // kube-vip has the name in its code (pkg/manager/worker/wireguard.go).
+        if !secret.is_empty() && secret != "wireguard" {
+            self.problems.push(Problem {
+                message: format!(
+                    "kube-vip reads its tunnels from the Secret `wireguard`, not `{secret}`"
+                ),
+                help: "`cluster.control_plane_endpoint.kube_vip.wireguard.secret: wireguard`"
+                    .to_owned(),
+            });
+        }
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        // Not as Go prints it: numbers of autonomous systems have up to ten digits.
+        Value::Number(Number::Float(number)) if number.fract() == 0.0 => {
+            Some(format!("{number:.0}"))
+        }
+        Value::Number(number) => Some(format_number(*number)),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
+    }
+}

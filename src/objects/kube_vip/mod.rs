@@ -1,0 +1,186 @@
+//! kube-vip's static Pod, and the Secret that brings it to the control plane's machines.
+//!
+//! The Pod must never be applied where the manifests are: a management cluster would take the address for itself. So it
+//! travels as a text, in a Secret that a bootstrap configuration names under `files[].contentFrom.secret`. The Secret is
+//! named after its content, because a changed file reaches only machines that are made anew.
+//!
+//! Source: kube-vip v0.8 to v1.2, `pkg/kubevip/config_envvar.go` and `pkg/wireguard`; the manifests of Cluster API's
+//! providers. A static Pod may refer to no Secret and no ConfigMap
+//! (<https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/>), so nothing secret can be in its environment.
+
+mod environment;
+
+use super::machine_template::CLUSTER_LABEL;
+use super::name;
+use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::version::flavor_of;
+use crate::model::workspace::ClusterView;
+use crate::yaml::emit;
+
+/// The key of the Secret that holds the Pod.
+pub const FILE: &str = "kube-vip.yaml";
+/// kube-vip looks for its way to the API server there, inside its container.
+const KUBECONFIG: &str = "/etc/kubernetes/admin.conf";
+const NAMESPACE: &str = "kube-system";
+
+/// The Secret, as the templates take it. None where no address is to be held, or where findings say why not.
+pub fn context(
+    view: &ClusterView,
+    annotations: &Map,
+    report: &mut dyn FnMut(Finding),
+) -> Option<Node> {
+    let cluster = &view.cluster;
+    let found = cluster.endpoint.as_ref()?;
+    let endpoint = found.endpoint.as_ref()?;
+    if endpoint.way != Way::Vip {
+        return None;
+    }
+    let told = |finding: Finding| {
+        let place = found
+            .kube_vip
+            .as_ref()
+            .map_or(found.place, |it| it.settings.place);
+        finding
+            .at(view.sources.resolve(place), "kube-vip is described here")
+            .about(Subject {
+                cluster: Some(cluster.name.to_string()),
+                ..Subject::default()
+            })
+    };
+    let default = KubeVip {
+        mode: KubeVipMode::Arp,
+        settings: Node::computed(Value::empty_map()),
+    };
+    let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
+    if kube_vip.mode == KubeVipMode::Wireguard {
+        report(told(experimental()));
+    }
+    let kubeconfig = kubeconfig(view, kube_vip);
+    match (environment::of(kube_vip, endpoint), kubeconfig) {
+        (Ok(variables), Ok(kubeconfig)) => {
+            let pod = pod(&variables.image, variables.entries, &kubeconfig);
+            Some(secret(view, &emit(&pod.into()), annotations))
+        }
+        (variables, kubeconfig) => {
+            let problems = variables.err().unwrap_or_default().into_iter();
+            for problem in problems.chain(kubeconfig.err()) {
+                let finding = Finding::new("manifest-invalid", problem.message);
+                report(told(finding.help(problem.help)));
+            }
+            None
+        }
+    }
+}
+
+/// Why there is no Pod, and what to do.
+struct Problem {
+    message: String,
+    help: String,
+}
+
+/// kube-vip holds services behind tunnels; its flag says so, and it checks a control plane's subnet in no such mode.
+fn experimental() -> Finding {
+    let message = "a control plane endpoint behind WireGuard is experimental in kube-vip";
+    Finding::new("manifest-invalid", message)
+        .unless_set(Level::Warning)
+        .help(
+            "put the tunnels into the Secret `wireguard` in `kube-system` of the cluster itself, never into git; or take \
+             `mode: bgp`",
+        )
+}
+
+/// Where the machines have the API server's own kubeconfig.
+fn kubeconfig(view: &ClusterView, kube_vip: &KubeVip) -> Result<String, Problem> {
+    let said = kube_vip.settings.at(&["kubeconfig"]);
+    if let Some(path) = said.and_then(|node| node.value.as_str()) {
+        return Ok(path.to_string());
+    }
+    let provider = view.cluster.bootstrap_provider.as_ref();
+    let provider = provider.map_or("cabpk", |provider| &*provider.value);
+    // The K3s provider is in no Sylva release, and the flavours' table has only Sylva's names.
+    let flavor = match provider {
+        "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
+        provider => flavor_of(provider),
+    };
+    match flavor {
+        Some("kubeadm") => Ok(KUBECONFIG.to_owned()),
+        Some("rke2") => Ok("/etc/rancher/rke2/rke2.yaml".to_owned()),
+        Some("k3s") => Ok("/etc/rancher/k3s/k3s.yaml".to_owned()),
+        _ => Err(Problem {
+            message: format!(
+                "no kubeconfig of machines is known for the bootstrap provider `{provider}`"
+            ),
+            help: "`cluster.control_plane_endpoint.kube_vip.kubeconfig: /etc/…`".to_owned(),
+        }),
+    }
+}
+
+fn pod(image: &str, variables: Vec<Node>, kubeconfig: &str) -> Map {
+    let text = |key: &'static str, text: &str| Entry::computed(key, text);
+    let list =
+        |items: &[&str]| -> Vec<Node> { items.iter().map(|it| Node::computed(*it)).collect() };
+    let one = |entries: Vec<Entry>| vec![Node::computed(Map::from_iter(entries))];
+    let capabilities = Map::from_iter([
+        Entry::computed("add", list(&["NET_ADMIN", "NET_RAW"])),
+        Entry::computed("drop", list(&["ALL"])),
+    ]);
+    let container = vec![
+        text("name", "kube-vip"),
+        text("image", image),
+        text("imagePullPolicy", "IfNotPresent"),
+        Entry::computed("args", list(&["manager"])),
+        Entry::computed("env", variables),
+        Entry::computed(
+            "securityContext",
+            Map::from_iter([Entry::computed("capabilities", capabilities)]),
+        ),
+        Entry::computed(
+            "volumeMounts",
+            one(vec![
+                text("mountPath", KUBECONFIG),
+                text("name", "kubeconfig"),
+            ]),
+        ),
+    ];
+    // The leader must be found while the address is not there yet: the name in kubeadm's kubeconfig is its own machine.
+    let aliases = vec![
+        text("ip", "127.0.0.1"),
+        Entry::computed("hostnames", list(&["kubernetes"])),
+    ];
+    // A file, so that the kubelet waits for it; without a type it would make a folder of that name.
+    let path = Map::from_iter([text("path", kubeconfig), text("type", "File")]);
+    let volume = vec![
+        text("name", "kubeconfig"),
+        Entry::computed("hostPath", path),
+    ];
+    let spec = Map::from_iter([
+        Entry::computed("containers", one(container)),
+        Entry::computed("hostAliases", one(aliases)),
+        Entry::computed("hostNetwork", true),
+        Entry::computed("volumes", one(volume)),
+    ]);
+    let metadata = Map::from_iter([text("name", "kube-vip"), text("namespace", NAMESPACE)]);
+    Map::from_iter([
+        text("apiVersion", "v1"),
+        text("kind", "Pod"),
+        Entry::computed("metadata", metadata),
+        Entry::computed("spec", spec),
+    ])
+}
+
+fn secret(view: &ClusterView, text: &str, annotations: &Map) -> Node {
+    let cluster = &view.cluster;
+    let name = name::machine_template(&cluster.object_name, "kube-vip", text);
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    Node::computed(Map::from_iter([
+        Entry::computed("apiVersion", "v1"),
+        Entry::computed("kind", "Secret"),
+        Entry::computed("name", name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations.clone()),
+        Entry::computed("stringData", Map::from_iter([Entry::computed(FILE, text)])),
+    ]))
+}

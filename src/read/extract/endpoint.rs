@@ -1,0 +1,314 @@
+//! What the values say of the control plane endpoint: `cluster.control_plane_endpoint`, and Sylva's `cluster_virtual_ip`.
+
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+use super::Asked;
+use super::inventory::{host_text, hosts, key_place};
+use super::report::Report;
+use crate::evaluate::Branch;
+use crate::model::cluster::{Cluster, Pool, PoolName};
+use crate::model::endpoint::{
+    ControlPlaneEndpoint, DEFAULT_PORT, KubeVip, KubeVipMode, Range, Way, lowest_host,
+};
+use crate::model::labels::LabelSelector;
+use crate::model::place::Located;
+use crate::model::value::{Map, Node, Number, Value};
+use crate::providers;
+
+const OWN: &str = "cluster.control_plane_endpoint";
+const KEY: &str = "control_plane_endpoint";
+/// Sylva's: the chart's own, and the one that it hands to its cluster chart, which its schema holds to the first.
+const SYLVA: [&str; 2] = ["cluster_virtual_ip", "cluster.cluster_virtual_ip"];
+/// The classes of addresses that a host is reached by, the first that is there.
+const CLASSES: [&str; 4] = ["internal", "primary", "public", "vpn"];
+
+/// What is said of the endpoint; nothing where the values have no word of metalmark's own on it and nobody asks.
+pub(super) fn endpoint(
+    root: &Branch,
+    branch: &Branch,
+    cluster: &Cluster,
+    asked: Asked,
+    report: &mut Report<'_>,
+) -> Option<Box<ControlPlaneEndpoint>> {
+    let own = report.value(branch, KEY);
+    if own.is_none() && asked == Asked::ImagesAlone {
+        return None;
+    }
+    let mut found = ControlPlaneEndpoint::unsaid(match &own {
+        Some(_) => key_place(branch, KEY, report),
+        None => key_place(root, "cluster", report),
+    });
+    let own = own.as_ref().and_then(|node| map(OWN, node, report));
+    let empty = Map::default();
+    let own = own.unwrap_or(&empty);
+    found.hosts = hosts(branch, report);
+    said(own, cluster, &mut found, report);
+    sylva(root, branch, &mut found, report);
+    found.subnets = subnets(own, branch, cluster, report);
+    found.ranges = ranges(branch, report);
+    found.kube_vip = own.get("kube_vip").and_then(|node| kube_vip(node, report));
+    found.certificate_names = own
+        .get("cert_sans")
+        .and_then(|node| certificate_names(node, report));
+    let rest = report.value(branch, "infra_cluster");
+    if let Some(rest) = rest.and_then(|node| map("cluster.infra_cluster", &node, report).cloned()) {
+        found.infra_cluster = rest;
+    }
+    Some(Box::new(found))
+}
+
+/// The endpoint in metalmark's own words: the first of `explicit`, `vip` and `host` that says one. The others are held
+/// against it.
+fn said(own: &Map, cluster: &Cluster, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>) {
+    let port_of = |map: &Map, path: &str, report: &mut Report<'_>| {
+        map.get("port")
+            .and_then(|node| port(&format!("{path}.port"), node, report))
+    };
+    let common = port_of(own, OWN, report);
+    let default = common.as_ref().map_or(DEFAULT_PORT, |port| port.value);
+    if let Some(explicit) = own.get("explicit") {
+        let path = "cluster.control_plane_endpoint.explicit";
+        if let Some(map) = map(path, explicit, report) {
+            let host = map.get("host");
+            let host = host.and_then(|node| host_text(&format!("{path}.host"), node, report));
+            let port = port_of(map, path, report);
+            found.add(Way::Explicit, path, host, port, default);
+        }
+    }
+    if let Some(vip) = own.get("vip") {
+        let path = "cluster.control_plane_endpoint.vip";
+        let host = host_text(path, vip, report);
+        found.add(Way::Vip, path, host, None, default);
+    }
+    let path = "cluster.control_plane_endpoint.host";
+    match own.get("host").map(|node| (node, &node.value)) {
+        // As Cluster API itself spells an endpoint.
+        Some((node, Value::String(_))) => {
+            let host = host_text(path, node, report);
+            found.add(Way::Explicit, path, host, None, default);
+        }
+        Some((node, Value::Map(map))) => {
+            if let Some((way, host)) = derived(map, node, cluster, found, report) {
+                found.add(way, path, Some(host), None, default);
+            }
+        }
+        Some((_, Value::Null)) | None => {}
+        Some((node, _)) => report.wrong_type(path, node, "an address or a map"),
+    }
+    if let Some(node) = own.get("registration_address") {
+        let path = "cluster.control_plane_endpoint.registration_address";
+        let host = host_text(path, node, report);
+        found.state(path, host, None);
+    }
+    if let Some(map) = own.get("kube_vip").and_then(|node| node.value.as_map()) {
+        let path = "cluster.control_plane_endpoint.kube_vip";
+        let host = map.get("address");
+        let host = host.and_then(|node| host_text(&format!("{path}.address"), node, report));
+        let port = port_of(map, path, report);
+        found.state(path, host, port);
+    }
+}
+
+/// The host that the inventory gives: of the control plane's, by its own selector or the pool's.
+fn derived(
+    map: &Map,
+    node: &Node,
+    cluster: &Cluster,
+    found: &ControlPlaneEndpoint,
+    report: &mut Report<'_>,
+) -> Option<(Way, Located<Arc<str>>)> {
+    let path = "cluster.control_plane_endpoint.host";
+    let selector = match map.get("selector") {
+        Some(node) => match LabelSelector::read(node) {
+            Some(selector) => selector,
+            None => {
+                report.unfit(&format!("{path}.selector"), node.place, "a label selector");
+                return None;
+            }
+        },
+        None => {
+            let mut pools = cluster.pools.iter();
+            let pool = pools.find(|pool| pool.name == PoolName::ControlPlane)?;
+            selector_of(cluster, pool)?
+        }
+    };
+    let classes = match map.get("address").map(|node| (node, &node.value)) {
+        None | Some((_, Value::Null)) => CLASSES.map(Arc::from).to_vec(),
+        Some((_, Value::String(class))) => vec![Arc::clone(class)],
+        Some((node, value)) => match texts(value) {
+            Some(classes) => classes,
+            None => {
+                report.wrong_type(
+                    &format!("{path}.address"),
+                    node,
+                    "a class or a list of them",
+                );
+                return None;
+            }
+        },
+    };
+    let (host, address) = lowest_host(&found.hosts, |labels| selector.matches(labels), &classes)?;
+    // It is the choice that a person would change, wherever the address itself stands.
+    let place = if address.place.is_known() {
+        address.place
+    } else {
+        node.place
+    };
+    let located = Located::new(Arc::clone(&address.value), place);
+    Some((Way::Host(Arc::clone(&host.name)), located))
+}
+
+/// The selector by which a pool's machines claim hosts; none where the provider claims none, or it is not understood.
+fn selector_of(cluster: &Cluster, pool: &Pool) -> Option<LabelSelector> {
+    let infra = cluster.infra_provider.as_ref()?;
+    let key = providers::find(&infra.value)?.host_selector()?;
+    match pool.settings.at(&[key]) {
+        Some(node) => LabelSelector::read(node),
+        None => Some(LabelSelector::default()),
+    }
+}
+
+/// Sylva's virtual IP: the endpoint where nothing else is said.
+fn sylva(
+    root: &Branch,
+    branch: &Branch,
+    found: &mut ControlPlaneEndpoint,
+    report: &mut Report<'_>,
+) {
+    for (holder, path) in [root, branch].into_iter().zip(SYLVA) {
+        let node = report.value(holder, "cluster_virtual_ip");
+        let host = node.and_then(|node| host_text(path, &node, report));
+        found.add(Way::Vip, path, host, None, DEFAULT_PORT);
+    }
+}
+
+/// Where the control plane's hosts have their addresses: what is said, else Sylva's primary network of Metal3.
+fn subnets(
+    own: &Map,
+    branch: &Branch,
+    cluster: &Cluster,
+    report: &mut Report<'_>,
+) -> Vec<Located<IpNet>> {
+    if let Some(node) = own.get("subnets") {
+        return networks("cluster.control_plane_endpoint.subnets", node, report);
+    }
+    let infra = cluster.infra_provider.as_ref();
+    if infra.is_none_or(|infra| &*infra.value != "capm3") {
+        return Vec::new();
+    }
+    let primary = ["capm3", "networks", "primary", "subnet"];
+    let of_control_plane = report
+        .answer(branch.child("control_plane"))
+        .and_then(|branch| report.answer(branch.at(&primary)));
+    let subnet = of_control_plane.or_else(|| report.answer(branch.at(&primary)));
+    let node = subnet.and_then(|branch| report.answer(branch.node()));
+    let path = "cluster.capm3.networks.primary.subnet";
+    node.map_or_else(Vec::new, |node| networks(path, &node, report))
+}
+
+fn ranges(branch: &Branch, report: &mut Report<'_>) -> Vec<Range> {
+    let mut found = Vec::new();
+    for (of, key) in [
+        ("pod", "cluster_pods_cidrs"),
+        ("service", "cluster_services_cidrs"),
+    ] {
+        let Some(node) = report.value(branch, key) else {
+            continue;
+        };
+        let networks = networks(&format!("cluster.{key}"), &node, report);
+        found.extend(networks.into_iter().map(|network| Range { of, network }));
+    }
+    found
+}
+
+/// One network or a list of them; null is none.
+fn networks(path: &str, node: &Node, report: &mut Report<'_>) -> Vec<Located<IpNet>> {
+    let items = match &node.value {
+        Value::Null => return Vec::new(),
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let mut found = Vec::new();
+    for item in items {
+        let network = item.value.as_str().and_then(|text| text.parse().ok());
+        match network {
+            Some(network) => found.push(Located::new(network, item.place)),
+            None => report.unfit(path, item.place, "a network such as `192.0.2.0/24`"),
+        }
+    }
+    found
+}
+
+fn kube_vip(node: &Node, report: &mut Report<'_>) -> Option<KubeVip> {
+    let path = "cluster.control_plane_endpoint.kube_vip";
+    let settings = map(path, node, report)?;
+    let mode = match settings.get("mode") {
+        None => KubeVipMode::Arp,
+        Some(said) => {
+            let mut modes = KubeVipMode::ALL.iter();
+            let word = said.value.as_str();
+            let mode = modes.find(|(word_of, _)| word.is_some_and(|word| &**word == *word_of));
+            let Some((_, mode)) = mode else {
+                let wanted = "`arp`, `bgp`, `routing-table` or `wireguard`";
+                report.unfit(&format!("{path}.mode"), said.place, wanted);
+                return None;
+            };
+            *mode
+        }
+    };
+    Some(KubeVip {
+        mode,
+        settings: node.clone(),
+    })
+}
+
+fn certificate_names(node: &Node, report: &mut Report<'_>) -> Option<Located<Vec<Arc<str>>>> {
+    let path = "cluster.control_plane_endpoint.cert_sans";
+    match texts(&node.value) {
+        Some(names) => Some(Located::new(names, node.place)),
+        None => {
+            report.wrong_type(path, node, "a list of names and addresses");
+            None
+        }
+    }
+}
+
+fn texts(value: &Value) -> Option<Vec<Arc<str>>> {
+    let items = value.as_list()?.iter();
+    items.map(|item| item.value.as_str().cloned()).collect()
+}
+
+fn port(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<u16>> {
+    let number = match &node.value {
+        Value::Null => return None,
+        Value::Number(Number::Int(number)) => u16::try_from(*number).ok(),
+        Value::Number(Number::Float(number)) => {
+            let is_whole = number.fract() == 0.0 && (1.0..=65535.0).contains(number);
+            is_whole.then_some(*number as u16)
+        }
+        // Expressions print numbers.
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    match number.filter(|number| *number > 0) {
+        Some(number) => Some(Located::new(number, node.place)),
+        None => {
+            report.unfit(path, node.place, "a port between 1 and 65535");
+            None
+        }
+    }
+}
+
+/// A map, or nothing by null; anything else is told.
+fn map<'n>(path: &str, node: &'n Node, report: &mut Report<'_>) -> Option<&'n Map> {
+    match &node.value {
+        Value::Map(map) => Some(map),
+        Value::Null => None,
+        _ => {
+            report.wrong_type(path, node, "a map");
+            None
+        }
+    }
+}

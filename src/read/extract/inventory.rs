@@ -1,0 +1,137 @@
+//! The machines that the values list, with their labels and addresses: metalmark's own `inventory`, and Sylva's
+//! `baremetal_hosts`. Nothing else of them is read: credentials stand beside.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::report::{Report, path_of, scalar_text};
+use crate::evaluate::{Branch, BranchEntry};
+use crate::model::endpoint::{Host, is_host};
+use crate::model::labels::Labels;
+use crate::model::place::{Located, Place};
+use crate::model::value::{Node, Value};
+
+/// Where each vocabulary has its machines, and in each of those its labels and addresses.
+const VOCABULARIES: [Vocabulary; 2] = [
+    Vocabulary {
+        hosts: "inventory",
+        default: "inventory_default",
+        labels: &["labels"],
+        addresses: "addresses",
+    },
+    Vocabulary {
+        hosts: "baremetal_hosts",
+        default: "baremetal_host_default",
+        labels: &["bmh_metadata", "labels"],
+        addresses: "ip_preallocations",
+    },
+];
+
+struct Vocabulary {
+    hosts: &'static str,
+    default: &'static str,
+    labels: &'static [&'static str],
+    addresses: &'static str,
+}
+
+/// Every machine, sorted by name; of one in both vocabularies, metalmark's own counts.
+pub(super) fn hosts(cluster: &Branch, report: &mut Report<'_>) -> Vec<Host> {
+    let mut found: BTreeMap<Arc<str>, Host> = BTreeMap::new();
+    for vocabulary in &VOCABULARIES {
+        let default = report.answer(cluster.child(vocabulary.default));
+        let inherited = default.map_or_else(Labels::new, |default| {
+            labels(&default, vocabulary.labels, report)
+        });
+        let entries = report
+            .answer(cluster.child(vocabulary.hosts))
+            .and_then(|branch| report.answer(branch.entries()))
+            .unwrap_or_default();
+        for entry in entries {
+            // A machine that another layer takes away is null.
+            let is_there = report
+                .answer(entry.branch.shallow())
+                .is_some_and(|node| !node.value.is_null());
+            if is_there && !found.contains_key(&entry.key) {
+                let host = host(&entry, vocabulary, &inherited, report);
+                found.insert(Arc::clone(&host.name), host);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+fn host(
+    entry: &BranchEntry,
+    vocabulary: &Vocabulary,
+    inherited: &Labels,
+    report: &mut Report<'_>,
+) -> Host {
+    let mut all = inherited.clone();
+    all.extend(labels(&entry.branch, vocabulary.labels, report));
+    Host {
+        name: Arc::clone(&entry.key),
+        place: entry.key_place,
+        labels: all,
+        addresses: addresses(&entry.branch, vocabulary.addresses, report),
+    }
+}
+
+fn labels(holder: &Branch, path: &[&str], report: &mut Report<'_>) -> Labels {
+    let entries = report
+        .answer(holder.at(path))
+        .and_then(|branch| report.answer(branch.entries()));
+    let mut labels = Labels::new();
+    for entry in entries.unwrap_or_default() {
+        let node = report.answer(entry.branch.node());
+        // A label that is a number here is a text for whoever reads the object.
+        if let Some(text) = node.and_then(|node| scalar_text(&node.value)) {
+            labels.insert(entry.key, text);
+        }
+    }
+    labels
+}
+
+fn addresses(
+    holder: &Branch,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Vec<(Arc<str>, Located<Arc<str>>)> {
+    let Some(branch) = report.answer(holder.child(key)) else {
+        return Vec::new();
+    };
+    let path = path_of(holder, key);
+    let entries = report.answer(branch.entries()).unwrap_or_default();
+    let mut found = Vec::new();
+    for entry in entries {
+        let node = report.answer(entry.branch.node());
+        let path = format!("{path}.{}", entry.key);
+        if let Some(address) = node.and_then(|node| host_text(&path, &node, report)) {
+            found.push((entry.key, address));
+        }
+    }
+    found
+}
+
+/// An address or a DNS name; null and an empty text are none, anything else is told.
+pub(super) fn host_text(
+    path: &str,
+    node: &Node,
+    report: &mut Report<'_>,
+) -> Option<Located<Arc<str>>> {
+    match &node.value {
+        Value::Null => None,
+        Value::String(text) if text.trim().is_empty() => None,
+        Value::String(text) if is_host(text) => Some(Located::new(Arc::clone(text), node.place)),
+        _ => {
+            report.unfit(path, node.place, "an IP address or a DNS name");
+            None
+        }
+    }
+}
+
+/// Where a key stands, else its map.
+pub(super) fn key_place(holder: &Branch, key: &str, report: &mut Report<'_>) -> Place {
+    let entries = report.answer(holder.entries()).unwrap_or_default();
+    let entry = entries.iter().find(|entry| &*entry.key == key);
+    entry.map_or(holder.place(), |entry| entry.key_place)
+}
