@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
 use crate::model::workspace::{ClusterView, Settings};
+use crate::objects::standing::Manifests;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, WorkspaceInput};
 
 /// What checking one cluster, or the workspace, came to.
@@ -74,6 +75,15 @@ pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
     found
 }
 
+/// Checks manifests that stand in files.
+pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(policy) {
+        rule.manifests(input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
 /// Judges findings of stages behind this one, such as a target's.
 pub fn findings(found: Vec<Finding>, settings: &Settings, today: Date) -> Checked {
     let mut checked = Checked::default();
@@ -137,8 +147,12 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
                 .at(waiver.spot.clone(), "no longer accepts anything")
                 .help("mend what it covered and remove it, or decide anew and move `until`"),
                 _ if used.contains(&index) => return None,
-                // A change is over when it is merged; its waiver may stay.
-                _ if crate::rules::rule(rule).is_some_and(Rule::is_of_change) => return None,
+                // A change is over when it is merged, and manifests are another command's; their waivers may stay.
+                _ if crate::rules::rule(rule)
+                    .is_some_and(|rule| rule.is_of_change() || rule.is_of_manifests()) =>
+                {
+                    return None;
+                }
                 _ => Finding::new(
                     "waiver-unused",
                     format!("the waiver of `{rule}` for `{text}` accepts nothing"),

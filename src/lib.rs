@@ -24,6 +24,7 @@ pub mod rules;
 pub mod schema;
 pub mod signature;
 pub mod sources;
+pub mod stamp;
 pub mod targets;
 #[cfg(test)]
 mod testing;

@@ -303,6 +303,7 @@ pub(crate) fn settings() -> Settings {
         matching: Matching::Normalised,
         locking: Locking::Loose,
         registries: Default::default(),
+        releases: None,
     }
 }
 

@@ -21,7 +21,7 @@ const LAYERS: &[&[&str]] = &[
         "read", "resolve", "check", "locking", "render", "write", "report", "read", "resolve",
         "check", "impact", "render", "write", "report", "read", "resolve", "check", "render",
         "write", "report", "update", "read", "resolve", "check", "impact", "locking", "render",
-        "write", "report", "update",
+        "write", "report", "update", "stamp",
     ],
     &["commands"],
     &["cli"],

@@ -37,6 +37,7 @@ mod reports;
 mod rules;
 mod schemas;
 mod signatures;
+mod stamp;
 mod support;
 mod sylva_core;
 mod targets;

@@ -16,6 +16,7 @@ mod render;
 mod rendered;
 mod reporting;
 mod schema;
+mod stamp;
 mod stores;
 mod table;
 mod terminal;
@@ -34,8 +35,9 @@ pub use registry::{RegistryOptions, registry_facts, registry_list};
 pub use render::{RenderMode, RenderOptions, render};
 pub use reporting::{ReportFile, Reporting};
 pub use schema::schema;
+pub use stamp::{StampOptions, stamp};
 pub use terminal::{Stream, Terminal};
-pub use update::{OfferSource, UpdateOptions, update};
+pub use update::{OfferSource, UpdateOptions, VersionSource, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};
 

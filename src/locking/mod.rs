@@ -28,6 +28,8 @@ pub struct Wish {
     pub upgrade: Upgrade,
     /// The images whose tag may have moved: their new digest is taken.
     pub accept_moved: BTreeSet<String>,
+    /// Whether what nobody asks for stays locked: where a cluster's values cannot be read, it may be what that one asks for.
+    pub keep_unasked: bool,
     /// The architecture whose manifest is taken of an index.
     pub architecture: Arc<str>,
 }
@@ -136,6 +138,13 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
         if let Some(known) = old.get(&ask.key, &ask.reference) {
             let kept = entries.entry(ask.identity());
             kept.or_insert_with(|| ask.kept(known));
+        }
+    }
+    if wish.keep_unasked {
+        for known in old.images() {
+            let (key, reference) = (&known.key.value, &known.reference.value);
+            let entry = entries.entry((Arc::clone(key), Arc::clone(reference)));
+            entry.or_insert_with(|| known.clone());
         }
     }
     proof::prove(asks, &mut entries, store, &mut run);

@@ -26,6 +26,7 @@ pub mod registries;
 pub mod renovate;
 pub mod selector;
 pub mod signing;
+pub mod stamping;
 pub mod storage;
 pub mod successor;
 pub mod suggest;

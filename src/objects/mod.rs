@@ -8,6 +8,7 @@ pub mod infra_cluster;
 pub mod kube_vip;
 pub mod machine_template;
 pub mod name;
+pub mod standing;
 
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};

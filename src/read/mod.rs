@@ -11,6 +11,7 @@ mod fleet;
 mod layers;
 mod location;
 mod management;
+mod manifests;
 mod objects;
 mod project;
 mod record;
@@ -18,6 +19,7 @@ mod registries;
 mod repository;
 mod settings;
 mod signing;
+mod stamps;
 mod text;
 mod typed;
 mod unknown;
@@ -34,6 +36,7 @@ use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
+use crate::model::stamping::StampEntry;
 use crate::model::workspace::{ChecksumStyle, Settings};
 use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
@@ -42,6 +45,7 @@ pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
+pub use manifests::{ManifestFiles, manifests};
 pub use objects::objects;
 pub use repository::folder_in_repository;
 pub use signing::{ClusterKeys, key_text, signing_keys};
@@ -88,6 +92,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// Whether manifests are what is asked for, so that a project without clusters is whole.
+    pub manifests: bool,
     /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
     pub confined: Option<PathBuf>,
 }
@@ -118,6 +124,10 @@ pub struct Workspace {
     pub templates: BTreeMap<String, Arc<Source>>,
     /// The CustomResourceDefinitions that rendered objects are held against.
     pub schemas: Option<Schemas>,
+    /// The manifests that are stamped where they stand, below the root.
+    pub manifests: Vec<PathBuf>,
+    /// Which image the objects in them boot.
+    pub stamps: Vec<StampEntry>,
     /// Where all of it is read from.
     pub files: Arc<dyn Files>,
     /// What reading found.

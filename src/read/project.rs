@@ -53,9 +53,45 @@ pub(super) struct ProjectFile {
     /// How registries are asked: mirrors, certificates, limits.
     #[serde(default)]
     pub registries: RegistryOptions,
+    /// How `metalmark update` learns what a version of the image builder offers.
+    #[serde(default)]
+    pub update: UpdateOptions,
+    /// Files and folders of manifests that `metalmark stamp` brings up to date where they stand.
+    #[serde(default)]
+    pub manifests: Vec<String>,
+    /// Which image the objects in manifests boot that no marker speaks for: the first entry that fits counts.
+    #[serde(default)]
+    pub stamps: Vec<StampOptions>,
     /// Levels of rules, and waivers.
     #[serde(default)]
     pub policy: PolicyOptions,
+}
+
+/// Objects in manifests, and the image that they boot: its key, or a selector.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StampOptions {
+    /// A pattern of the kind, such as `Metal3MachineTemplate`; any kind unless given.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// A pattern of the name; any name unless given.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// A pattern of the namespace; any, and none, unless given.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// Labels that the object has.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// The key of the image.
+    #[serde(default)]
+    pub image: Option<String>,
+    /// Facts of the image and the pattern each must match; the Kubernetes version of the machines is added where it is known.
+    #[serde(default)]
+    pub selector: BTreeMap<String, String>,
+    /// The region of the machines, where images are kept by region.
+    #[serde(default)]
+    pub region: Option<String>,
 }
 
 /// One cluster, or one for each file that a pattern matches.
@@ -182,6 +218,18 @@ pub(super) struct HostOptions {
     /// Take any certificate for its own: anyone may pose as it.
     #[serde(default)]
     pub skip_verify: bool,
+}
+
+/// How `metalmark update` learns what a version of the image builder offers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateOptions {
+    /// The address of a release, with `VERSION` where its version stands, such as
+    /// `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
+    /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is asked without credentials. Without it, the
+    /// registries are asked for their lists.
+    #[serde(default)]
+    pub releases: Option<String>,
 }
 
 /// Levels of rules, and waivers.

@@ -18,7 +18,8 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, compose, confined, files, fleet, layers, record, typed, unknown,
+    Location, Request, Workspace, compose, confined, files, fleet, layers, record, stamps, typed,
+    unknown,
 };
 
 /// Reads the project and everything that its clusters share.
@@ -69,7 +70,10 @@ pub fn workspace_in(
         .collect::<Vec<_>>();
     let (clusters, found) = fleet::entries(&*tree, &project.file, &flags.clusters, &places)?;
     project.findings.extend(found);
-    if clusters.is_empty() && project.findings.is_empty() {
+    let stamps = stamps::entries(&project.file, &places, &mut project.findings);
+    let manifests: Vec<PathBuf> = project.file.manifests.iter().map(PathBuf::from).collect();
+    let of_manifests = request.flags.manifests || !manifests.is_empty() || !stamps.is_empty();
+    if clusters.is_empty() && project.findings.is_empty() && !of_manifests {
         project.findings.push(fleet::no_cluster(&places));
     }
     let state = project.file.state.iter();
@@ -129,6 +133,8 @@ pub fn workspace_in(
             .transpose()?
             .unwrap_or_default(),
         schemas,
+        manifests,
+        stamps,
         files: tree,
         findings: project.findings,
     })

@@ -5,6 +5,7 @@ use crate::model::finding::Finding;
 use crate::model::fix::Fix;
 use crate::model::image::{Image, fact};
 use crate::model::proof::{self, PoolProof, Proof};
+use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many images that would fit are worth naming.
@@ -57,6 +58,50 @@ Right:
             }
         }
     }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        for (template, runners) in input.all_runners() {
+            let told = |runner| in_manifests(self.id(), input, template, runner);
+            runners.into_iter().filter_map(told).for_each(&mut *report);
+        }
+    }
+}
+
+/// That a template of machines that run one version gets an image that holds another.
+fn in_manifests(
+    id: &'static str,
+    input: &Manifests<'_>,
+    template: usize,
+    runner: usize,
+) -> Option<Finding> {
+    let image = input.image(template)?;
+    let (wanted, place) = input.version(runner)?;
+    let held = image.facts.get(fact::K8S_VERSION)?;
+    if proof::of_version(&wanted, Some(held), input.matching) != Proof::Refuted {
+        return None;
+    }
+    let (object, key) = (&input.objects[runner], &image.key);
+    let message = format!(
+        "image `{key}` holds Kubernetes `{}`, not `{wanted}`",
+        held.value
+    );
+    let finding = Finding::new(id, message)
+        .about(input.subject(template))
+        .at(
+            input.choices[template].spot.clone(),
+            "this image is chosen here",
+        )
+        .at(object.spot(place), "this version is asked for");
+    let flavor = image.facts.text(fact::K8S_FLAVOR);
+    let mut fitting = proof::fitting(input.images, image, flavor, &wanted, input.matching);
+    fitting.truncate(SHOWN);
+    let keys = fitting
+        .iter()
+        .map(|image| format!("choose `{}`", image.key));
+    let finding = keys.fold(finding, Finding::help);
+    Some(finding.help(
+        "or run `metalmark stamp --rotate --set-version`, which moves the version with the image",
+    ))
 }
 
 fn found(

@@ -5,6 +5,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Origin, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
+use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
@@ -50,6 +51,45 @@ Right, in metalmark.yaml:
             }
         }
     }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        for (template, runners) in input.all_runners() {
+            let told = |runner| in_manifests(self.id(), input, template, runner);
+            runners.into_iter().filter_map(told).for_each(&mut *report);
+        }
+    }
+}
+
+/// That nothing proves an image to hold the version that a template's machines run.
+fn in_manifests(
+    id: &'static str,
+    input: &Manifests<'_>,
+    template: usize,
+    runner: usize,
+) -> Option<Finding> {
+    let image = input.image(template)?;
+    let (wanted, place) = input.version(runner)?;
+    let held = image.facts.get(fact::K8S_VERSION);
+    let proof = proof::of_version(&wanted, held, input.matching);
+    if matches!(proof, Proof::Proven | Proof::Refuted) {
+        return None;
+    }
+    let message = format!(
+        "nothing proves that image `{}` holds Kubernetes `{wanted}`",
+        image.key
+    );
+    let finding = Finding::new(id, message)
+        .about(input.subject(template))
+        .at(input.choices[template].spot.clone(), known(held, proof))
+        .at(
+            input.objects[runner].spot(place),
+            "this version is asked for",
+        )
+        .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+    Some(match proof {
+        Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
+        _ => finding,
+    })
 }
 
 fn doubt(

@@ -26,6 +26,7 @@ mod image_name_invalid;
 mod image_not_chosen;
 mod image_not_enabled;
 mod image_replaced_in_place;
+mod image_unstamped;
 mod image_unused;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
@@ -42,6 +43,7 @@ mod output_path_collision;
 mod output_path_illegal;
 mod output_symlink;
 mod project_file;
+mod reference_dangling;
 mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;
@@ -51,6 +53,7 @@ mod signature_invalid;
 mod signature_missing;
 mod storage_too_small;
 mod tag_moved;
+mod template_edited_in_place;
 mod template_error;
 mod unknown_image;
 mod value_missing;
@@ -75,6 +78,8 @@ use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
 use crate::providers::{self, Stamp};
+use crate::objects::standing::Manifests;
+use crate::providers::Stamp;
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
@@ -104,6 +109,7 @@ pub const RULES: &[&dyn Rule] = &[
     &image_not_chosen::ImageNotChosen,
     &image_not_enabled::ImageNotEnabled,
     &image_replaced_in_place::ImageReplacedInPlace,
+    &image_unstamped::ImageUnstamped,
     &image_unused::ImageUnused,
     &k8s_flavor_mismatch::K8sFlavorMismatch,
     &k8s_version_mismatch::K8sVersionMismatch,
@@ -120,6 +126,7 @@ pub const RULES: &[&dyn Rule] = &[
     &output_path_illegal::OutputPathIllegal,
     &output_symlink::OutputSymlink,
     &project_file::ProjectFile,
+    &reference_dangling::ReferenceDangling,
     &registry_unknown::RegistryUnknown,
     &selector_key_unknown::SelectorKeyUnknown,
     &selector_too_broad::SelectorTooBroad,
@@ -129,6 +136,7 @@ pub const RULES: &[&dyn Rule] = &[
     &signature_missing::SignatureMissing,
     &storage_too_small::StorageTooSmall,
     &tag_moved::TagMoved,
+    &template_edited_in_place::TemplateEditedInPlace,
     &template_error::TemplateError,
     &unknown_image::UnknownImage,
     &value_missing::ValueMissing,
@@ -168,8 +176,14 @@ pub trait Rule: Sync {
     fn workspace(&self, _input: &WorkspaceInput<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Looks at what a change does to a cluster that is on both sides of it.
     fn change(&self, _input: &ChangeInput<'_>, _report: &mut dyn FnMut(Finding)) {}
+    /// Looks at manifests that stand in files.
+    fn manifests(&self, _input: &Manifests<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Whether it looks at changes alone, so that a run over one side says nothing of it.
     fn is_of_change(&self) -> bool {
+        false
+    }
+    /// Whether it looks at manifests alone, so that a run over values says nothing of it.
+    fn is_of_manifests(&self) -> bool {
         false
     }
 }

@@ -1,8 +1,11 @@
 //! A node pool and its control plane differ too far in Kubernetes version.
 
+use std::collections::BTreeMap;
+
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::finding::Finding;
 use crate::model::version::Version;
+use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)
@@ -53,6 +56,60 @@ Right:
             }
         }
     }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        let control_planes = control_planes(input);
+        for (worker, object) in input.objects.iter().enumerate() {
+            let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
+            let leader = input.cluster(worker).and_then(|cluster| {
+                let name = (object.namespace.as_ref(), cluster);
+                control_planes.get(&name).copied()
+            });
+            if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
+                in_manifests(self.id(), input, worker, leader)
+                    .into_iter()
+                    .for_each(&mut *report);
+            }
+        }
+    }
+}
+
+/// The control plane of each cluster, by namespace and name: the one that the Cluster refers to.
+fn control_planes<'a>(input: &Manifests<'a>) -> BTreeMap<(&'a str, &'a str), usize> {
+    let references = input.references().into_iter();
+    let of_cluster = references.filter_map(|reference| {
+        let (from, to) = (&input.objects[reference.from], reference.to?);
+        let is_leader = &*from.kind == "Cluster" && reference.kind.ends_with("ControlPlane");
+        is_leader.then_some(((&*from.namespace, &*from.name), to))
+    });
+    of_cluster.collect()
+}
+
+fn in_manifests(
+    id: &'static str,
+    input: &Manifests<'_>,
+    worker: usize,
+    leader: usize,
+) -> Option<Finding> {
+    let (own_text, own_place) = input.version(worker)?;
+    let (other_text, other_place) = input.version(leader)?;
+    let (own, other) = (Version::parse(&own_text)?, Version::parse(&other_text)?);
+    let (object, control_plane) = (&input.objects[worker], &input.objects[leader]);
+    let kubeadm = &*control_plane.kind == "KubeadmControlPlane";
+    let fault = fault(own.minors_ahead_of(&other), kubeadm)?;
+    let message = format!(
+        "{} `{}` runs Kubernetes `{own_text}`, {fault} `{other_text}`",
+        object.kind, object.name
+    );
+    let newer = if own > other { &own_text } else { &other_text };
+    let finding = Finding::new(id, message)
+        .about(input.subject(worker))
+        .at(object.spot(own_place), "this pool's version")
+        .at(
+            control_plane.spot(other_place),
+            "the control plane's version",
+        );
+    Some(finding.help(format!("run `{newer}` in both")))
 }
 
 fn report_skew(

@@ -111,6 +111,14 @@ impl Documents {
     }
 }
 
+/// Where each document that [`read`] gives stands in a text, without the lines that part them.
+///
+/// # Errors
+/// The text cannot be parted as kubectl does it.
+pub fn parts(text: &str) -> Result<Vec<Range<usize>>, SyntaxError> {
+    documents::part(text, FileId(0), Engine::Kubectl)
+}
+
 /// The values of a text in one call, for readers that need no notices.
 ///
 /// # Errors

@@ -211,6 +211,32 @@ fn what_could_not_be_had_leaves_a_gap_and_the_rest_is_written() {
 }
 
 #[test]
+fn a_cluster_that_cannot_be_read_stops_neither_the_others_nor_takes_their_images() {
+    let project = Project::new();
+    let file = project.read("metalmark.yaml");
+    let more = "{name: edge-2, values: [other.yaml]}, {name: edge-1,";
+    project.write("metalmark.yaml", &file.replace("{name: edge-1,", more));
+    project.write("other.yaml", &project.read("values.yaml"));
+    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
+    assert_eq!(project.run("lock").status, 0);
+    let both = project.read("metalmark.lock");
+    let noble = both.split("\n\n").take(1).chain(both.split("\n\n").skip(2));
+    let noble = noble.collect::<Vec<_>>().join("\n\n");
+    // The one image of the cluster that can be read is missing; the other stands for what the broken one asks for.
+    project.values("0.4.12", &[NOBLE], "");
+    project.write("other.yaml", "a: [");
+    for lock in [noble, both.clone()] {
+        project.write("metalmark.lock", &lock);
+        let run = project.run("lock");
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("[yaml-syntax]"), "{}", run.stderr);
+        assert!(run.stdout.contains("0 dropped"), "{}", run.stdout);
+        assert!(project.read("metalmark.lock").contains(NOBLE));
+    }
+    assert_eq!(project.read("metalmark.lock"), both);
+}
+
+#[test]
 fn a_lock_that_cannot_be_relied_on_is_not_written_over() {
     let project = Project::new();
     project.registry(&[NOBLE, JAMMY], "0.4.12", "a");

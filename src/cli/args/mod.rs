@@ -13,6 +13,7 @@ mod man;
 mod registry;
 mod render;
 mod report;
+mod stamp;
 mod update;
 mod values;
 mod verify;
@@ -58,6 +59,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     Values(values::ValuesArguments),
+    /// Brings the images of manifests up to date where they stand: markers or the project file say which.
+    Stamp(stamp::StampArguments),
     /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
     Fn(function::FunctionArguments),
     /// What Argo CD's sidecar runs as a config management plugin.
@@ -88,6 +91,7 @@ impl Arguments {
             Command::Impact(impact) => impact.run(place, today, terminal),
             Command::Explain(explain) => explain.run(place, today, terminal),
             Command::Values(values) => values.run(place, today, terminal),
+            Command::Stamp(stamp) => stamp.run(place, today, terminal),
             Command::Fn(function) => function.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Registry(registry) => registry.run(place, terminal),

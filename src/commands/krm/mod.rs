@@ -4,7 +4,6 @@
 //! for keeps its bytes. Hosts swallow results or show nothing else, so errors are in the list and on stderr; while one stands
 //! the items are passed on as they came.
 
-mod change;
 mod choice;
 mod config;
 mod findings;

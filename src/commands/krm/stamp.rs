@@ -11,14 +11,14 @@ use crate::model::value::Node;
 use crate::providers::{self, Kind, PROVIDERS, Provider};
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
-use crate::yaml::edit::{Edit, edit};
+use crate::stamp::{changes, problems};
+use crate::yaml::edit::{Edit, Step, edit};
 
-use super::change::{changes, problems};
 use super::choice::{Choice, Project};
 use super::config::Config;
 use super::findings;
 use super::list::List;
-use super::result::{FunctionResult, ItemReference, Outcome, Severity};
+use super::result::{Field, FunctionResult, ItemReference, Outcome, Severity};
 
 /// Stamps the items; as they came where an error stands.
 pub(super) fn transform(
@@ -156,7 +156,8 @@ fn one(
     let version = version.map_or("", |(_, version)| version);
     let mut problems = problems(&stamp, provider, kind);
     let wanted = provider.stamp(kind, version, &stamp);
-    let changes = match wanted.and_then(|wanted| changes(item, index, &wanted)) {
+    let steps = [Step::from("items"), Step::from(index)];
+    let changes = match wanted.and_then(|wanted| changes(item, (0, &steps), &wanted)) {
         Ok(changes) => changes,
         Err(problem) => {
             problems.push(problem);
@@ -171,12 +172,16 @@ fn one(
     }
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     for change in changes {
-        let message = match &change.field.proposed {
-            Some(_) => format!("`{}` is stamped for image `{key}`", change.field.path),
-            None => format!("`{}` goes: image `{key}` has none", change.field.path),
+        let message = match &change.proposed {
+            Some(_) => format!("`{}` is stamped for image `{key}`", change.path),
+            None => format!("`{}` goes: image `{key}` has none", change.path),
         };
         let mut result = FunctionResult::new(Severity::Info, message);
-        result.field = Some(change.field);
+        result.field = Some(Field {
+            path: change.path,
+            current: change.current.map(|node| node.value),
+            proposed: change.proposed,
+        });
         stamped.results.push(about(result));
         stamped.edits.extend(change.edit);
     }

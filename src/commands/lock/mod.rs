@@ -47,7 +47,8 @@ pub enum LockMode {
 /// Locks every image that a cluster's catalogue names.
 ///
 /// What resolved and verified is written although other images failed: each entry is right by itself, the next run asks only
-/// for the rest, and `check` tells what is missing.
+/// for the rest, and `check` tells what is missing. While the values of a cluster cannot be read, nothing is dropped: it may
+/// be what that cluster asks for.
 ///
 /// # Errors
 /// The world failed, or there is no project; images could not be had, which is told when the others are written.
@@ -61,22 +62,20 @@ pub fn lock(
     }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let (asks, mut found) = asks(&workspace, &tools)?;
-    found.extend(workspace.findings.clone());
-    // A value that cannot be read may be an image that is asked for: nothing is dropped on a guess.
+    let found = workspace.findings.clone();
     let judged = check::findings(found, &workspace.settings, options.today);
     if judged.has_errors() {
-        told::findings(
-            judged.findings,
-            workspace.clusters.len(),
-            options.format,
-            terminal,
-        )?;
+        let clusters = workspace.clusters.len();
+        told::findings(judged.findings, clusters, options.format, terminal)?;
         return Ok(Verdict::Findings);
     }
-    let wish = wish(options, &asks, tools.lock(), &workspace)?;
+    let (asks, unread) = asks(&workspace, &tools)?;
+    let mut wish = wish(options, &asks, tools.lock(), &workspace)?;
+    let judged = check::findings(unread.clone(), &workspace.settings, options.today);
+    wish.keep_unasked = judged.has_errors();
     let store = super::stores::open(&workspace, terminal);
-    let locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &store);
+    let mut locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &store);
+    locked.findings.extend(unread);
     let written = save(&workspace, &locked)?;
     finish(locked, written, &workspace, options, terminal)
 }
@@ -156,6 +155,7 @@ fn wish(
         },
         accept_moved: options.accept_moved.iter().cloned().collect(),
         architecture: super::stores::architecture(workspace),
+        ..Wish::default()
     })
 }
 

@@ -1,13 +1,15 @@
 //! What of an object's image is not as it is to be, and the edits that mend it.
+//!
+//! A provider says which fields an image has; here they are held against the object, and what differs becomes edits of the
+//! file's text. Fields that a map lacks together are added together.
 
+use crate::model::place::Place;
 use crate::model::value::{Map, Node, Value};
 use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant};
 use crate::yaml::edit::{Edit, Position, Step, Target};
 
-use super::result::Field;
-
 /// Why an image cannot be stamped, whoever chose it.
-pub(super) fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
+pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     let mut problems = Vec::new();
     if kind.formats.is_empty() {
@@ -28,15 +30,28 @@ pub(super) fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> V
 }
 
 /// One field that is not as it is to be.
-pub(super) struct Change {
-    pub(super) field: Field,
-    /// None where the change is part of another one.
-    pub(super) edit: Option<Edit>,
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Where it stands in the object, as people write it.
+    pub path: String,
+    /// What stands there, and where; none where nothing does.
+    pub current: Option<Node>,
+    /// What is to stand there; none where the field goes.
+    pub proposed: Option<Value>,
+    /// The edit of the file; none where the change is part of another one.
+    pub edit: Option<Edit>,
+}
+
+impl Change {
+    /// Where the field stands in the file.
+    pub fn place(&self) -> Option<Place> {
+        self.current.as_ref().map(|node| node.place)
+    }
 }
 
 /// A node that lacks fields: what is to stand below it, as far as it does not.
 struct Gap {
-    /// The way to the node in the list.
+    /// The way to the node.
     steps: Vec<Step>,
     /// The key that is missing in it; none where the node is no map and becomes one.
     key: Option<&'static str>,
@@ -46,21 +61,21 @@ struct Gap {
     change: usize,
 }
 
-/// What is to change in an item, its fields in the provider's order.
+/// What is to change in an object that stands in that document, below those steps; its fields in the provider's order.
 ///
 /// # Errors
 /// A list of the item has not the item that is meant; in one clause.
-pub(super) fn changes(
+pub fn changes(
     item: &Node,
-    index: usize,
+    (document, start): (usize, &[Step]),
     wanted: &[providers::Edit],
 ) -> Result<Vec<Change>, String> {
     let (mut changes, mut gaps) = (Vec::new(), Vec::<Gap>::new());
     for field in wanted {
         let path = field.to_string();
-        match walked(item, index, field)? {
+        match walked(item, start, field)? {
             Standing::There(steps, node) => {
-                let at = Target::Path(0, steps);
+                let at = Target::Path(document, steps);
                 let edit = match &field.value {
                     Some(value) if node.value.same(value) => continue,
                     Some(value) => Edit::Set {
@@ -70,11 +85,9 @@ pub(super) fn changes(
                     None => Edit::Remove { at },
                 };
                 changes.push(Change {
-                    field: Field {
-                        path,
-                        current: Some(node.value.clone()),
-                        proposed: field.value.clone(),
-                    },
+                    path,
+                    current: Some(node.clone()),
+                    proposed: field.value.clone(),
                     edit: Some(edit),
                 });
             }
@@ -96,30 +109,110 @@ pub(super) fn changes(
                     }),
                 }
                 changes.push(Change {
-                    field: Field {
-                        path,
-                        current: None,
-                        proposed: field.value.clone(),
-                    },
+                    path,
+                    current: None,
+                    proposed: field.value.clone(),
                     edit: None,
                 });
             }
             Standing::Missing(..) => {}
         }
     }
-    for gap in gaps {
-        changes[gap.change].edit = Some(filled(&gap)?);
+    for gap in &gaps {
+        changes[gap.change].edit = Some(filled(gap, document)?);
     }
+    for gap in &gaps {
+        replace_emptied(item, (document, start), gap, &gaps, &mut changes)?;
+    }
+    drop_covered(&mut changes);
     Ok(changes)
 }
 
+/// What stands below something that goes or changes as a whole is part of that change.
+fn drop_covered(changes: &mut [Change]) {
+    let way = |change: &Change| match &change.edit {
+        Some(
+            Edit::Set {
+                at: Target::Path(_, steps),
+                ..
+            }
+            | Edit::Remove {
+                at: Target::Path(_, steps),
+            },
+        ) => Some(steps.clone()),
+        _ => None,
+    };
+    let ways: Vec<Vec<Step>> = changes.iter().filter_map(way).collect();
+    for change in changes {
+        let covered = |own: Vec<Step>| {
+            ways.iter()
+                .any(|other| other.len() < own.len() && own.starts_with(other))
+        };
+        if way(change).is_some_and(covered) {
+            change.edit = None;
+        }
+    }
+}
+
+/// Where all that a map holds is to go and something else is to come, the map changes as a whole: no edit may pass through
+/// an empty one.
+fn replace_emptied(
+    item: &Node,
+    (document, start): (usize, &[Step]),
+    gap: &Gap,
+    gaps: &[Gap],
+    changes: &mut [Change],
+) -> Result<(), String> {
+    let map = below(item, &gap.steps[start.len()..]).and_then(|node| node.value.as_map());
+    let Some(map) = map.filter(|map| gap.key.is_some() && !map.is_empty()) else {
+        return Ok(());
+    };
+    let goes = |key: &str| {
+        let way: Vec<Step> = gap.steps.iter().cloned().chain([Step::from(key)]).collect();
+        let at = Target::Path(document, way);
+        let removal = Edit::Remove { at };
+        changes
+            .iter()
+            .position(|change| change.edit.as_ref() == Some(&removal))
+    };
+    let all: Option<Vec<usize>> = map.iter().map(|entry| goes(&entry.key)).collect();
+    let Some(removals) = all else { return Ok(()) };
+    let beside = gaps.iter().filter(|other| other.steps == gap.steps);
+    let mut fields = Vec::new();
+    for other in beside.clone() {
+        for field in &other.fields {
+            let key = other.key.map(providers::Step::Key);
+            fields.push(providers::Edit {
+                path: key.into_iter().chain(field.path.iter().cloned()).collect(),
+                value: field.value.clone(),
+            });
+        }
+    }
+    let value = edited(Map::default(), &fields)?.into();
+    let others: Vec<usize> = beside.map(|other| other.change).collect();
+    for index in removals.into_iter().chain(others) {
+        changes[index].edit = None;
+    }
+    let at = Target::Path(document, gap.steps.clone());
+    changes[gap.change].edit = Some(Edit::Set { at, value });
+    Ok(())
+}
+
+/// The node below some steps.
+fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
+    steps.iter().try_fold(node, |node, step| match step {
+        Step::Key(key) => node.value.as_map()?.get(key),
+        Step::Item(index) => node.value.as_list()?.get(*index),
+    })
+}
+
 /// The edit that fills a gap.
-fn filled(gap: &Gap) -> Result<Edit, String> {
+fn filled(gap: &Gap, document: usize) -> Result<Edit, String> {
     let value = match &gap.fields[..] {
         [only] if only.path.is_empty() => only.value.clone().unwrap_or(Value::Null),
         fields => edited(Map::default(), fields)?.into(),
     };
-    let at = Target::Path(0, gap.steps.clone());
+    let at = Target::Path(document, gap.steps.clone());
     Ok(match gap.key {
         Some(key) => Edit::Insert {
             map: at,
@@ -141,10 +234,10 @@ enum Standing<'n, 'f> {
 
 fn walked<'n, 'f>(
     item: &'n Node,
-    index: usize,
+    start: &[Step],
     field: &'f providers::Edit,
 ) -> Result<Standing<'n, 'f>, String> {
-    let mut steps = vec![Step::from("items"), Step::from(index)];
+    let mut steps = start.to_vec();
     let mut node = item;
     for (depth, step) in field.path.iter().enumerate() {
         match step {

@@ -1,0 +1,199 @@
+//! `metalmark stamp`: the image fields of manifests that people keep, brought up to date where they stand.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::check::{self, Checked};
+use crate::error::Error;
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+use crate::model::policy::Date;
+use crate::objects::standing::Manifests;
+use crate::read::{self, ManifestFiles, Request, Workspace};
+use crate::render::Renderer;
+use crate::report::{self, Changes};
+use crate::stamp::{self, Chooser, Plan};
+use crate::write;
+
+use super::{Reporting, Terminal, Verdict, fleet, reporting};
+
+/// What `stamp` was asked for.
+#[derive(Clone, Debug)]
+pub struct StampOptions {
+    /// Files and folders of manifests, as typed.
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, and show what would change.
+    pub check: bool,
+    /// How templates are stamped.
+    pub templates: stamp::Options,
+    /// How findings and changes are told.
+    pub reporting: Reporting,
+    /// The day that waivers are held against.
+    pub today: Date,
+}
+
+/// Finds the machine templates among the manifests, and writes what their images say into them.
+///
+/// # Errors
+/// The world failed; there is no project; a file changed while it was being stamped.
+pub fn stamp(
+    request: &Request,
+    options: &StampOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let mut workspace = read::workspace(request)?;
+    let files = read::manifests(&workspace, request, &options.paths)?;
+    let (plan, checked) = planned(&mut workspace, &files, options)?;
+    for path in &files.skipped {
+        writeln!(
+            terminal.err,
+            "skipped {path}: it is no YAML, and holds no marker"
+        )?;
+    }
+    let changes = [change_set(&workspace, &files, &plan)];
+    let told = match (checked.has_errors(), options.check) {
+        (true, _) => Changes::None,
+        (false, true) => Changes::Drift(&changes),
+        (false, false) => Changes::Written(&changes),
+    };
+    let reporting = options.reporting.within(request.directory.as_ref());
+    report(&workspace, &checked, told, &reporting, terminal)?;
+    if checked.has_errors() {
+        return Ok(Verdict::Findings);
+    }
+    if !options.check {
+        write_all(&workspace, &plan)?;
+    }
+    tell(&told, &reporting, terminal)?;
+    Ok(match options.check && !plan.files.is_empty() {
+        true => Verdict::Drift,
+        false => Verdict::Clean,
+    })
+}
+
+/// The plan, and everything that is to be said of it.
+fn planned(
+    workspace: &mut Workspace,
+    files: &ManifestFiles,
+    options: &StampOptions,
+) -> Result<(Plan, Checked), Error> {
+    let tools = fleet::tools(workspace, options.today)?;
+    let shared = fleet::shared(workspace, &tools)?;
+    let settings = workspace.settings.clone();
+    let mut found = workspace.findings.clone();
+    found.extend(shared.findings.iter().cloned());
+    found.extend(files.findings.iter().cloned());
+    let renderer = Renderer::new(&settings, &BTreeMap::new(), None, &mut |finding| {
+        found.push(finding)
+    });
+    let chooser = Chooser {
+        images: &shared.images,
+        matching: settings.matching,
+        patterns: &tools.patterns,
+        stamp: &|image| renderer.stamp_of(&shared.images, image, None),
+    };
+    let mut plan = stamp::plan(
+        &files.objects,
+        &workspace.stamps,
+        &chooser,
+        &options.templates,
+    );
+    found.append(&mut plan.findings);
+    let manifests = Manifests {
+        objects: &files.objects,
+        choices: &plan.choices,
+        images: &shared.images,
+        matching: settings.matching,
+        versions: &plan.versions,
+    };
+    found.extend(check::manifests(&manifests, &settings.policy));
+    let checked = check::findings(found, &settings, options.today);
+    Ok((plan, checked))
+}
+
+fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> ChangeSet {
+    let changes = plan.files.iter().map(|(source, text)| Change {
+        path: source.path.to_string(),
+        kind: ChangeKind::Updated,
+        old: Some(source.text.clone()),
+        new: Some(text.clone()),
+        origin: Origin::Run,
+    });
+    ChangeSet {
+        root: workspace.settings.root.clone(),
+        changes: changes.collect(),
+        rendered: files.read,
+        ..ChangeSet::default()
+    }
+}
+
+/// Findings beside a result go to stderr; a format that holds both in one document is the result.
+fn report(
+    workspace: &Workspace,
+    checked: &Checked,
+    changes: Changes<'_>,
+    reporting: &Reporting,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    reporting.save(&checked.findings, workspace, changes)?;
+    let beside = reporting.output.changes().is_some();
+    let stream = match beside {
+        true => &mut terminal.err,
+        false => &mut terminal.out,
+    };
+    if !beside || !checked.findings.is_empty() {
+        let colour = stream.colour;
+        let findings = reporting::findings(&checked.findings, workspace, changes, colour);
+        reporting.output.findings(&findings, stream)?;
+    }
+    Ok(())
+}
+
+/// Every file as it is to be, each whole.
+fn write_all(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    for (source, text) in &plan.files {
+        let path = workspace.settings.root.join(&*source.path);
+        if !write::replace(&path, &source.text, text)? {
+            let path: &Arc<str> = &source.path;
+            return Err(Error::Usage {
+                message: format!("`{path}` is not what was read: run again"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// For people the files, under `--check` line by line; else as the format has it.
+fn tell(
+    changes: &Changes<'_>,
+    reporting: &Reporting,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let (folders, is_check) = match changes {
+        Changes::None => return Ok(()),
+        Changes::Written(folders) => (folders, false),
+        Changes::Drift(folders) => (folders, true),
+    };
+    if reporting.output.name() != "human" {
+        if let Some(list) = reporting.output.changes() {
+            list(changes, terminal.out.colour, &mut terminal.out)?;
+        }
+        return Ok(());
+    }
+    let (mut changed, mut read) = (0, 0);
+    for folder in *folders {
+        if is_check {
+            report::diff(folder, terminal.out.colour, &mut terminal.out)?;
+        }
+        for change in folder.changes.iter().filter(|_| !is_check) {
+            writeln!(terminal.out, "stamped  {}", change.path)?;
+        }
+        changed += folder.changes.len();
+        read += folder.rendered;
+    }
+    let verb = if is_check { "to stamp" } else { "stamped" };
+    let noun = if read == 1 { "file" } else { "files" };
+    writeln!(terminal.out, "{read} {noun} of manifests, {changed} {verb}")?;
+    Ok(())
+}

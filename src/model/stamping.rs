@@ -1,0 +1,49 @@
+//! What people say of the images of manifests that stand in their repository: in markers beside the fields, and in the
+//! project file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use globset::GlobMatcher;
+
+use super::place::Spot;
+use super::selector::Selector;
+
+/// What an object, or a field, is to boot.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The image.
+    pub asked: Asked,
+    /// What of the image is written into the field; none where the object's own image fields are meant.
+    pub field: Option<Arc<str>>,
+    /// The region of the machines, where images are kept by region.
+    pub region: Option<Arc<str>>,
+    /// Where it is said.
+    pub spot: Option<Spot>,
+}
+
+/// Which image is asked for.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// The image of that key.
+    Image(Arc<str>),
+    /// The one image that matches.
+    Selector(Selector),
+    /// None: the object is left alone on purpose.
+    Nothing,
+}
+
+/// An entry of `stamps:`: which objects, and their image.
+#[derive(Clone, Debug)]
+pub struct StampEntry {
+    /// The kind; any where none is given.
+    pub kind: Option<GlobMatcher>,
+    /// The name; any where none is given.
+    pub name: Option<GlobMatcher>,
+    /// The namespace; any where none is given.
+    pub namespace: Option<GlobMatcher>,
+    /// Labels that the object has.
+    pub labels: BTreeMap<String, String>,
+    /// What they boot.
+    pub wish: Wish,
+}

@@ -1,0 +1,226 @@
+//! All objects of a run together: which refers to which, which Kubernetes version each runs, and what stamping does to them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::finding::Subject;
+use crate::model::image::{Image, ImageKey, Images};
+use crate::model::matching::Matching;
+use crate::model::place::{Place, Spot};
+use crate::model::value::Node;
+use crate::providers::cluster_api::{REFERENCES, VERSIONS, VersionField};
+use crate::providers::{self, Kind};
+use crate::yaml::edit::Step;
+
+use super::Standing;
+
+/// The label by which Cluster API's tools find a cluster's objects.
+const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// What a rule sees of manifests that stand in files.
+pub struct Manifests<'a> {
+    /// The objects, in the order of the files.
+    pub objects: &'a [Standing],
+    /// What each of them comes to, in the same order.
+    pub choices: &'a [Choice],
+    /// The catalogue.
+    pub images: &'a Images,
+    /// How Kubernetes versions are compared.
+    pub matching: Matching,
+    /// The Kubernetes versions that this run writes, by the object's index.
+    pub versions: &'a BTreeMap<usize, Arc<str>>,
+}
+
+/// What an object comes to.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Whether anything says which image it boots: a marker or the project file.
+    pub is_made: bool,
+    /// The image.
+    pub image: Option<ImageKey>,
+    /// Where that is said.
+    pub spot: Option<Spot>,
+    /// Why nothing is stamped although it is said, each in one clause.
+    pub problems: Vec<String>,
+    /// The image fields that change.
+    pub changes: Vec<FieldChange>,
+    /// Whether it gets a new name with its new content.
+    pub is_rotated: bool,
+}
+
+/// An image field that changes.
+#[derive(Clone, Debug)]
+pub struct FieldChange {
+    /// The field, from the object's root.
+    pub path: String,
+    /// Where it stands; none where it is added.
+    pub spot: Option<Spot>,
+    /// Whether it said something before.
+    pub overwrites: bool,
+}
+
+/// A reference from one object to another.
+#[derive(Clone, Debug)]
+pub struct Reference<'a> {
+    /// The object that refers.
+    pub from: usize,
+    /// The way to the name in its document.
+    pub steps: Vec<Step>,
+    /// The name's node.
+    pub name: &'a Node,
+    /// The kind that is referred to.
+    pub kind: &'a str,
+    /// The object that is meant, if it is among the manifests.
+    pub to: Option<usize>,
+}
+
+impl<'a> Manifests<'a> {
+    /// The objects that a provider's machines are made from, with their kind.
+    pub fn machines(&self) -> impl Iterator<Item = (usize, &'a Standing, &'static Kind)> + use<'a> {
+        let objects = self.objects.iter().enumerate();
+        objects.filter_map(|(index, object)| {
+            let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
+            Some((index, object, kind))
+        })
+    }
+
+    /// Every reference that Cluster API knows.
+    pub fn references(&self) -> Vec<Reference<'a>> {
+        references(self.objects)
+    }
+
+    /// The image that was chosen for an object.
+    pub fn image(&self, index: usize) -> Option<&'a Image> {
+        self.images.get(self.choices[index].image.as_ref()?)
+    }
+
+    /// The objects that say which Kubernetes version the machines of each template run: those that refer to it, and the
+    /// clusters of the classes that do.
+    pub fn all_runners(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for reference in references(self.objects) {
+            let Some(template) = reference.to else {
+                continue;
+            };
+            let runners = found.entry(template).or_default();
+            let from = &self.objects[reference.from];
+            match &*from.kind {
+                "ClusterClass" => runners.extend(clusters_of(self.objects, from)),
+                _ => runners.push(reference.from),
+            }
+        }
+        for runners in found.values_mut() {
+            runners.sort_unstable();
+            runners.dedup();
+        }
+        found
+    }
+
+    /// The Kubernetes version that an object says, after this run, and where.
+    pub fn version(&self, index: usize) -> Option<(Arc<str>, Place)> {
+        let (_, node) = version_node(&self.objects[index])?;
+        let text = match self.versions.get(&index) {
+            Some(text) => Arc::clone(text),
+            None => Arc::clone(node.value.as_str()?),
+        };
+        Some((text, node.place))
+    }
+
+    /// The cluster that an object belongs to, by its field or its label.
+    pub fn cluster(&self, index: usize) -> Option<&'a str> {
+        let object = &self.objects[index];
+        let field = object.node.at(&["spec", "clusterName"]);
+        let field = field.and_then(|node| node.value.as_str());
+        let name = field.or_else(|| object.label(CLUSTER_LABEL))?;
+        Some(name)
+    }
+
+    /// The subject of a finding about an object.
+    pub fn subject(&self, index: usize) -> Subject {
+        let object = &self.objects[index];
+        Subject {
+            cluster: self.cluster(index).map(str::to_owned),
+            pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
+            image: self.choices[index].image.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+/// Where an object says its Kubernetes version.
+pub fn version_node(object: &Standing) -> Option<(Vec<Step>, &Node)> {
+    let field = version_field(object)?;
+    object.nodes(field.path).into_iter().next()
+}
+
+fn version_field(object: &Standing) -> Option<&'static VersionField> {
+    let (group, _) = object.group_version();
+    VERSIONS
+        .iter()
+        .find(|field| field.kind == &*object.kind && field.group == group)
+}
+
+/// What an object is found by.
+type Name<'a> = (&'a str, &'a str, &'a str);
+
+/// Every reference among these objects that Cluster API knows, in their order.
+pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
+    let mut known: BTreeMap<Name<'_>, usize> = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        known
+            .entry((&object.kind, &object.namespace, &object.name))
+            .or_insert(index);
+    }
+    let mut found = Vec::new();
+    for (from, object) in objects.iter().enumerate() {
+        let (group, version) = object.group_version();
+        let shapes = REFERENCES.iter().filter(|shape| {
+            shape.kind == &*object.kind && shape.group == group && shape.versions.contains(&version)
+        });
+        for shape in shapes {
+            for (steps, node) in object.nodes(shape.path) {
+                found.extend(reference(objects, &known, from, steps, node));
+            }
+        }
+    }
+    found
+}
+
+fn reference<'a>(
+    objects: &'a [Standing],
+    known: &BTreeMap<Name<'_>, usize>,
+    from: usize,
+    mut steps: Vec<Step>,
+    node: &'a Node,
+) -> Option<Reference<'a>> {
+    let text = |key: &str| node.at(&[key]).and_then(|node| node.value.as_str());
+    let (kind, name) = (text("kind")?, node.at(&["name"])?);
+    let own = &objects[from].namespace;
+    let namespace = text("namespace").unwrap_or(own);
+    let to = known.get(&(&**kind, &**namespace, &**name.value.as_str()?));
+    let group = text("apiGroup").map(|group| &**group);
+    let group = group.or_else(|| Some(text("apiVersion")?.split_once('/')?.0));
+    let is_of_group =
+        |index: &&usize| group.is_none_or(|group| objects[**index].group_version().0 == group);
+    steps.push(Step::from("name"));
+    Some(Reference {
+        from,
+        steps,
+        name,
+        kind,
+        to: to.filter(is_of_group).copied(),
+    })
+}
+
+fn clusters_of(objects: &[Standing], class: &Standing) -> Vec<usize> {
+    let is_of = |object: &Standing| {
+        let topology = |path: &[&str]| object.node.at(path).and_then(|node| node.value.as_str());
+        let name = topology(&["spec", "topology", "class"])
+            .or_else(|| topology(&["spec", "topology", "classRef", "name"]));
+        &*object.kind == "Cluster" && name == Some(&class.name)
+    };
+    let clusters = objects.iter().enumerate();
+    clusters
+        .filter(|(_, object)| is_of(object))
+        .map(|(index, _)| index)
+        .collect()
+}

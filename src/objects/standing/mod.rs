@@ -1,0 +1,210 @@
+//! Kubernetes objects as they stand in somebody's manifests: one a document, or an item of a `kind: List`.
+//!
+//! Never looks into strings: a manifest inside a Helm value or a ConfigMap is text here.
+
+mod manifests;
+
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::value::{Node, Value};
+use crate::yaml::edit::Step;
+use crate::yaml::{self, SyntaxError};
+
+pub use manifests::{Choice, FieldChange, Manifests, Reference, references, version_node};
+
+/// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
+/// template that took its place.
+pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
+
+/// An object and where it stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The document in it, from 0.
+    pub document: usize,
+    /// The way to it within the document: none, or to an item of a list.
+    pub steps: Vec<Step>,
+    /// The object itself.
+    pub node: Node,
+    /// Its `apiVersion`.
+    pub api_version: Arc<str>,
+    /// Its `kind`.
+    pub kind: Arc<str>,
+    /// Its `metadata.namespace`; empty where it has none.
+    pub namespace: Arc<str>,
+    /// Its `metadata.name`; empty where it has none.
+    pub name: Arc<str>,
+}
+
+/// The objects of a file, in their order. Lists may stand in lists.
+///
+/// # Errors
+/// The file is no YAML as kubectl reads it.
+pub fn objects(source: &Arc<Source>) -> Result<Vec<Standing>, SyntaxError> {
+    let read = yaml::read(&source.text, FileId(0), Engine::Kubectl)?;
+    let mut found = Vec::new();
+    for (document, node) in read.documents.iter().enumerate() {
+        gather(source, document, Vec::new(), node, &mut found);
+    }
+    Ok(found)
+}
+
+fn gather(
+    source: &Arc<Source>,
+    document: usize,
+    steps: Vec<Step>,
+    node: &Node,
+    found: &mut Vec<Standing>,
+) {
+    let text = |path: &[&str]| {
+        let text = node.at(path).and_then(|node| node.value.as_str());
+        text.map_or_else(|| Arc::from(""), Arc::clone)
+    };
+    let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+    if kind.is_empty() || api_version.is_empty() {
+        return;
+    }
+    let items = node.at(&["items"]).and_then(|items| items.value.as_list());
+    if let Some(items) = items.filter(|_| kind.ends_with("List")) {
+        for (index, item) in items.iter().enumerate() {
+            let below = [Step::from("items"), Step::from(index)];
+            let steps = steps.iter().cloned().chain(below).collect();
+            gather(source, document, steps, item, found);
+        }
+        return;
+    }
+    found.push(Standing {
+        source: Arc::clone(source),
+        document,
+        steps,
+        node: node.clone(),
+        api_version,
+        kind,
+        namespace: text(&["metadata", "namespace"]),
+        name: text(&["metadata", "name"]),
+    });
+}
+
+impl Standing {
+    /// A place in its file.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        place.is_known().then(|| Spot {
+            source: Arc::clone(&self.source),
+            start: place.start,
+            end: place.end,
+        })
+    }
+
+    /// Where its name stands.
+    pub fn name_spot(&self) -> Option<Spot> {
+        let name = self.node.at(&["metadata", "name"]);
+        self.spot(name.map_or(self.node.place, |name| name.place))
+    }
+
+    /// The group and version of its `apiVersion`.
+    pub fn group_version(&self) -> (&str, &str) {
+        self.api_version
+            .split_once('/')
+            .unwrap_or(("", &self.api_version))
+    }
+
+    /// Whether it is a template that is only kept for machines of the past.
+    pub fn is_kept(&self) -> bool {
+        let path = ["metadata", "annotations", KEPT_ANNOTATION];
+        self.node.at(&path).is_some()
+    }
+
+    /// The text of a label.
+    pub fn label(&self, name: &str) -> Option<&Arc<str>> {
+        self.node.at(&["metadata", "labels", name])?.value.as_str()
+    }
+
+    /// The nodes of a path as [`crate::providers::cluster_api`] writes it (`a.b[].c`), each with the way to it.
+    pub fn nodes(&self, path: &str) -> Vec<(Vec<Step>, &Node)> {
+        let mut nodes = vec![(self.steps.clone(), &self.node)];
+        for part in path.split('.') {
+            let key = part.trim_end_matches("[]");
+            let below = nodes.into_iter().filter_map(|(mut steps, node)| {
+                let found = node.at(&[key])?;
+                steps.push(Step::from(key));
+                Some((steps, found))
+            });
+            nodes = below.collect();
+            if part.ends_with("[]") {
+                nodes = nodes.into_iter().flat_map(each).collect();
+            }
+        }
+        nodes
+    }
+
+    /// The scalars below it, each with the way to it from the document's root, in the order of the file.
+    pub fn scalars(&self) -> Vec<(Vec<Step>, &Node)> {
+        let mut found = Vec::new();
+        scalars(&self.node, self.steps.clone(), &mut found);
+        found.sort_by_key(|(_, node)| node.place.start);
+        found
+    }
+}
+
+fn each((steps, list): (Vec<Step>, &Node)) -> Vec<(Vec<Step>, &Node)> {
+    let items = list.value.as_list().unwrap_or_default().iter().enumerate();
+    let item = |(index, item)| {
+        let below = [Step::from(index)];
+        (steps.iter().cloned().chain(below).collect(), item)
+    };
+    items.map(item).collect()
+}
+
+fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n Node)>) {
+    let below = |step: Step| steps.iter().cloned().chain([step]).collect();
+    match &node.value {
+        Value::Map(map) => {
+            for entry in &**map {
+                scalars(&entry.node, below(Step::from(&*entry.key)), found);
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                scalars(item, below(Step::from(index)), found);
+            }
+        }
+        _ => found.push((steps, node)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Standing, objects};
+    use crate::model::place::Source;
+
+    pub(super) fn read(text: &str) -> Vec<Standing> {
+        objects(&Arc::new(Source::new("a.yaml", text))).expect("YAML")
+    }
+
+    #[test]
+    fn documents_and_items_of_lists_are_objects() {
+        let found = read(
+            "# only a comment\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
+             apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: prod}}\n\
+             - apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap}]\n---\nplain: 1\n",
+        );
+        let told: Vec<String> = found
+            .iter()
+            .map(|object| format!("{} {} {}", object.kind, object.name, object.steps.len()))
+            .collect();
+        assert_eq!(told, ["Secret a 0", "Secret b 2", "ConfigMap  4"]);
+        assert_eq!(&*found[1].namespace, "prod");
+    }
+
+    #[test]
+    fn a_path_reaches_every_item() {
+        let found = read("apiVersion: v1\nkind: A\na: [{b: {c: 1}}, {}, {b: {c: 2}}]\n");
+        assert_eq!(found[0].nodes("a[].b.c").len(), 2);
+        assert_eq!(found[0].scalars().len(), 4);
+    }
+}

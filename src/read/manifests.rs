@@ -1,0 +1,158 @@
+//! The manifests that are stamped where they stand: the files and folders that are named.
+//!
+//! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and folders that metalmark writes
+//! itself. Files named after secrets are never read.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::manifest::OWNERSHIP_FILE;
+use crate::model::place::{Place, Source, Spot};
+use crate::objects::standing::{Standing, objects};
+use crate::yaml::{self, SyntaxError};
+
+use super::{Request, Workspace, files};
+
+/// What marks a file as one that somebody wants stamped.
+const MARKER: &str = "metalmark:";
+
+/// What was read.
+#[derive(Default)]
+pub struct ManifestFiles {
+    /// The objects, file by file.
+    pub objects: Vec<Standing>,
+    /// How many files were read.
+    pub read: usize,
+    /// The files that are no YAML, such as charts' templates, and hold no marker.
+    pub skipped: Vec<String>,
+    /// What is wrong with the others.
+    pub findings: Vec<Finding>,
+}
+
+/// The manifests below these paths, as typed; else those that the project names; else all below its folder.
+///
+/// # Errors
+/// Nothing is there, or it cannot be read.
+pub fn manifests(
+    workspace: &Workspace,
+    request: &Request,
+    typed: &[PathBuf],
+) -> Result<ManifestFiles, Error> {
+    let named = match typed {
+        [] if workspace.manifests.is_empty() => vec![PathBuf::from(".")],
+        [] => workspace.manifests.clone(),
+        typed => typed
+            .iter()
+            .map(|path| below_root(workspace, request, path))
+            .collect::<Result<_, _>>()?,
+    };
+    let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
+    for path in &named {
+        let is_folder = workspace.files.is_folder(path);
+        let inside = match is_folder {
+            true => in_folder(workspace, path)?,
+            false => vec![path.clone()],
+        };
+        for file in inside {
+            if known.insert(files::display(&file)) && !files::is_secret(&file) {
+                one(workspace, &file, is_folder, &mut found)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A typed path as seen from the project's folder.
+fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<PathBuf, Error> {
+    let start = request.directory.as_deref().unwrap_or(Path::new("."));
+    let real = |path: &Path| {
+        std::fs::canonicalize(path).map_err(|cause| Error::Read {
+            path: path.to_owned(),
+            cause,
+        })
+    };
+    let (path, root) = (real(&start.join(path))?, real(&workspace.settings.root)?);
+    Ok(path.strip_prefix(&root).map_or(path.clone(), |below| {
+        let is_root = below.as_os_str().is_empty();
+        PathBuf::from(if is_root { Path::new(".") } else { below })
+    }))
+}
+
+/// The YAML files below a folder that are somebody's own.
+fn in_folder(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let below = workspace.files.below(folder)?;
+    let owned: Vec<&Path> = below
+        .iter()
+        .filter(|path| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE))
+        .filter_map(|path| path.parent())
+        .collect();
+    let is_hidden = |path: &Path| {
+        path.iter()
+            .any(|name| name.to_string_lossy().starts_with('.'))
+    };
+    let is_yaml = |path: &Path| {
+        path.extension()
+            .is_some_and(|end| end == "yaml" || end == "yml")
+    };
+    let own = below.iter().filter(|path| {
+        is_yaml(path) && !is_hidden(path) && !owned.iter().any(|owned| path.starts_with(owned))
+    });
+    let joined = |path: &PathBuf| match folder.as_os_str() == "." {
+        true => path.clone(),
+        false => folder.join(path),
+    };
+    Ok(own.map(joined).collect())
+}
+
+fn one(
+    workspace: &Workspace,
+    file: &Path,
+    may_skip: bool,
+    found: &mut ManifestFiles,
+) -> Result<(), Error> {
+    let bytes = workspace.files.named(file)?;
+    let path = files::display(file);
+    let text = match yaml::decode(&bytes, Engine::Kubectl) {
+        Ok(text) => text,
+        Err(_) if may_skip => {
+            found.skipped.push(path);
+            return Ok(());
+        }
+        Err(error) => {
+            let message = format!("`{path}` is not text: {error}");
+            found.findings.push(Finding::new("yaml-syntax", message));
+            return Ok(());
+        }
+    };
+    if !text.contains("apiVersion") {
+        return Ok(());
+    }
+    let source = Arc::new(Source::new(path.as_str(), text));
+    match objects(&source) {
+        Ok(objects) => {
+            found.read += 1;
+            found.objects.extend(objects);
+        }
+        Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(path),
+        Err(error) => found.findings.push(broken(&source, error)),
+    }
+    Ok(())
+}
+
+fn broken(source: &Arc<Source>, error: SyntaxError) -> Finding {
+    let Place { start, end, .. } = error.place;
+    let spot = Spot {
+        source: Arc::clone(source),
+        start,
+        end,
+    };
+    let finding = Finding::new("yaml-syntax", error.message).at(Some(spot), "");
+    match error.help {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}

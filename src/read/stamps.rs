@@ -1,0 +1,76 @@
+//! The project file's `stamps:`, ready to be held against objects.
+
+use std::sync::Arc;
+
+use globset::GlobMatcher;
+
+use crate::model::finding::Finding;
+use crate::model::place::{Place, Spot};
+use crate::model::policy::pattern;
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::stamping::{Asked, StampEntry, Wish};
+
+use super::project::{ProjectFile, StampOptions};
+use super::settings::{PROJECT_FILE, Places};
+
+/// The entries that hold; what is wrong with others is told.
+pub(super) fn entries(
+    file: &ProjectFile,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<StampEntry> {
+    let mut entries = Vec::new();
+    for (index, written) in file.stamps.iter().enumerate() {
+        let spot = places.item(&["stamps"], index);
+        match entry(written, spot.clone()) {
+            Ok(entry) => entries.push(entry),
+            Err(message) => {
+                let finding = Finding::new(PROJECT_FILE, message).at(spot, "");
+                findings.push(finding.help("write `image: KEY`, or `selector: {os: ubuntu}`"));
+            }
+        }
+    }
+    entries
+}
+
+fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, String> {
+    let asked = match (&written.image, written.selector.is_empty()) {
+        (Some(key), true) => Asked::Image(key.as_str().into()),
+        (None, false) => Asked::Selector(selector(written)),
+        (Some(_), false) => {
+            return Err("an entry of `stamps` has `image` and `selector`".to_owned());
+        }
+        (None, true) => return Err("an entry of `stamps` names no image".to_owned()),
+    };
+    Ok(StampEntry {
+        kind: matcher(written.kind.as_ref())?,
+        name: matcher(written.name.as_ref())?,
+        namespace: matcher(written.namespace.as_ref())?,
+        labels: written.labels.clone(),
+        wish: Wish {
+            asked,
+            field: None,
+            region: written.region.as_deref().map(Arc::from),
+            spot,
+        },
+    })
+}
+
+fn matcher(text: Option<&String>) -> Result<Option<GlobMatcher>, String> {
+    let matcher = text.map(|text| {
+        pattern(text).map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))
+    });
+    matcher.transpose()
+}
+
+fn selector(written: &StampOptions) -> Selector {
+    let terms = written.selector.iter().map(|(fact, value)| Term {
+        fact: fact.as_str().into(),
+        wanted: Wanted::Pattern(value.as_str().into()),
+        place: Place::NONE,
+        key_place: Place::NONE,
+    });
+    Selector {
+        terms: terms.collect(),
+    }
+}

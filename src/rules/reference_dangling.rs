@@ -1,0 +1,81 @@
+//! An object refers to a template that is not there.
+
+use std::collections::BTreeSet;
+
+use crate::model::finding::Finding;
+use crate::model::suggest::did_you_mean;
+use crate::objects::standing::Manifests;
+use crate::rules::Rule;
+
+/// Looks at every reference to a kind of which there are any in the same namespace.
+pub(super) struct ReferenceDangling;
+
+impl Rule for ReferenceDangling {
+    fn id(&self) -> &'static str {
+        "reference-dangling"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an object refers to a template that is not there"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+A control plane or a machine deployment whose template does not exist makes no machine, and says so only in its status. It
+happens when a template is renamed and a reference forgotten. What the manifests do not hold at all may live elsewhere: a
+reference is told of only where its namespace has other objects of the kind that it names.
+
+Wrong:
+
+    kind: Metal3MachineTemplate
+    metadata: {name: edge-7-v2}
+    ---
+    kind: KubeadmControlPlane
+    spec: {machineTemplate: {infrastructureRef: {kind: Metal3MachineTemplate, name: edge-7-v1}}}
+
+Right:
+
+    kind: Metal3MachineTemplate
+    metadata: {name: edge-7-v2}
+    ---
+    kind: KubeadmControlPlane
+    spec: {machineTemplate: {infrastructureRef: {kind: Metal3MachineTemplate, name: edge-7-v2}}}"
+    }
+
+    fn is_of_manifests(&self) -> bool {
+        true
+    }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        for reference in input.references() {
+            let from = &input.objects[reference.from];
+            let Some(name) = reference
+                .name
+                .value
+                .as_str()
+                .filter(|_| reference.to.is_none())
+            else {
+                continue;
+            };
+            let others = input.objects.iter().filter(|object| {
+                &*object.kind == reference.kind && object.namespace == from.namespace
+            });
+            let others: BTreeSet<&str> = others.map(|object| &*object.name).collect();
+            if others.is_empty() {
+                continue;
+            }
+            let message = format!(
+                "{} `{}` refers to {} `{name}`, which is not there",
+                from.kind, from.name, reference.kind
+            );
+            let finding = Finding::new(self.id(), message)
+                .about(input.subject(reference.from))
+                .at(from.spot(reference.name.place), "");
+            let only = others.first().copied().filter(|_| others.len() == 1);
+            report(match did_you_mean(name, others).or(only) {
+                Some(meant) => finding.help(format!("write `name: {meant}`")),
+                None => finding.help("name a template that is there, or add it"),
+            });
+        }
+    }
+}

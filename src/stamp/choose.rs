@@ -1,0 +1,130 @@
+//! From a wish to an image and to what is stamped of it.
+
+use std::sync::Arc;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::image::{Image, ImageKey, Images, fact};
+use crate::model::matching::{self, Matching, PatternCache};
+use crate::model::place::Place;
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::stamping::{Asked, Wish};
+use crate::model::suggest::did_you_mean;
+use crate::model::version::Version;
+use crate::providers::Stamp;
+
+/// What is stamped of an image; none where that is told elsewhere.
+type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;
+
+/// The catalogue, and how an image becomes a stamp.
+pub struct Chooser<'a> {
+    /// The images.
+    pub images: &'a Images,
+    /// How selectors compare versions.
+    pub matching: Matching,
+    /// Patterns, each compiled once.
+    pub patterns: &'a PatternCache,
+    /// What is stamped of an image.
+    pub stamp: &'a StampOf<'a>,
+}
+
+impl Chooser<'_> {
+    /// The image that a wish comes to. `runs` is the Kubernetes version of the machines, where it is known: a selector that
+    /// asks for none gets it.
+    pub(super) fn image(&self, wish: &Wish, runs: Option<&str>) -> Result<ImageKey, Box<Finding>> {
+        match &wish.asked {
+            Asked::Image(name) => match matching::named(name, self.images) {
+                Some(key) => Ok(Arc::clone(key)),
+                None => Err(Box::new(self.unknown(name, wish))),
+            },
+            Asked::Selector(selector) => self.selected(selector, wish, runs),
+            Asked::Nothing => Err(Box::new(self.unknown("", wish))),
+        }
+    }
+
+    fn unknown(&self, name: &str, wish: &Wish) -> Finding {
+        let message = format!("the catalogue has no image `{name}`");
+        let finding = Finding::new("unknown-image", message).about(Subject {
+            image: Some(name.to_owned()),
+            ..Subject::default()
+        });
+        let finding = finding.at(wish.spot.clone(), "this image is named here");
+        match did_you_mean(name, self.images.keys().map(|key| &**key)) {
+            Some(meant) => finding.help(format!("write `{meant}`")),
+            None => finding.help("`metalmark images` lists what there is"),
+        }
+    }
+
+    fn selected(
+        &self,
+        selector: &Selector,
+        wish: &Wish,
+        runs: Option<&str>,
+    ) -> Result<ImageKey, Box<Finding>> {
+        let told = |rule, message: String| {
+            Box::new(Finding::new(rule, message).at(wish.spot.clone(), "this selector"))
+        };
+        let selector = with_version(selector, runs);
+        let invalid = |reason| told("selector-key-unknown", reason);
+        matching::validate(&selector).map_err(invalid)?;
+        let found = matching::matching(&selector, self.images, self.matching, self.patterns);
+        let mut found = found.map_err(invalid)?;
+        let proven = |key: &ImageKey| self.is_proven(key, runs);
+        if found.len() > 1 && found.iter().any(proven) {
+            found.retain(proven);
+        }
+        match &found[..] {
+            [key] => Ok(Arc::clone(key)),
+            [] => {
+                let version =
+                    runs.map_or(String::new(), |runs| format!(" with Kubernetes `{runs}`"));
+                let message = format!("no image of the catalogue matches the selector{version}");
+                Err(told("no-image-matches", message))
+            }
+            several => {
+                let keys: Vec<&str> = several.iter().map(|key| &**key).collect();
+                let message = format!("{} images match: {}", keys.len(), keys.join(", "));
+                Err(told("several-images-match", message))
+            }
+        }
+    }
+
+    /// Whether something stronger than its name says the image's version.
+    fn is_proven(&self, key: &ImageKey, runs: Option<&str>) -> bool {
+        let image = self.images.get(key);
+        let held = image.and_then(|image| image.facts.get(fact::K8S_VERSION));
+        let versions = runs
+            .and_then(Version::parse)
+            .zip(held.and_then(|held| Version::parse(&held.value)));
+        let same = versions.is_none_or(|(wanted, held)| wanted == held);
+        held.is_some_and(|held| same && held.origin != crate::model::image::Origin::Name)
+    }
+}
+
+/// The selector with the machines' version in it, unless it names one. Its `+` is escaped and a `v` dropped, as for clusters
+/// (S22).
+fn with_version(selector: &Selector, runs: Option<&str>) -> Selector {
+    let mut selector = selector.clone();
+    if let (Some(runs), None) = (runs, selector.term(fact::K8S_VERSION)) {
+        let version = runs.strip_prefix('v').unwrap_or(runs);
+        selector.terms.push(Term {
+            fact: fact::K8S_VERSION.into(),
+            wanted: Wanted::Pattern(version.replace('+', r"\+").into()),
+            place: Place::NONE,
+            key_place: Place::NONE,
+        });
+    }
+    selector.terms.sort_by(|a, b| a.fact.cmp(&b.fact));
+    selector
+}
+
+/// A word of an image, for a field that a marker names.
+pub(super) fn word(stamp: &Stamp, field: &str) -> Option<Arc<str>> {
+    match field {
+        "url" => Some(Arc::clone(&stamp.url)).filter(|url| !url.is_empty()),
+        "checksum" => stamp.checksum.clone(),
+        "checksum-type" => stamp.checksum_type.clone(),
+        "format" => stamp.format.clone(),
+        "key" => stamp.key.clone(),
+        fact => stamp.facts.text(fact).map(Arc::from),
+    }
+}

@@ -1,0 +1,19 @@
+//! Stamping in place: the image fields of manifests that people keep, brought to what their images say. Pure: it plans edits
+//! of texts and touches no file.
+//!
+//! Which image an object boots is said by a marker comment in it or above it, else by the first entry of `stamps:` in the
+//! project file that fits. Everything that is not an image field, a name that follows the content, or a reference to one
+//! keeps its bytes.
+//!
+//! Never guesses: an object that nobody speaks for is told of by a rule, and stays as it is.
+
+mod choose;
+mod fields;
+mod marker;
+mod plan;
+mod rotate;
+mod wish;
+
+pub use choose::Chooser;
+pub use fields::{Change, changes, problems};
+pub use plan::{Options, Plan, plan};
