@@ -22,7 +22,6 @@ pub(super) async fn text(
         url: url(address)?,
         accept: ACCEPT,
         form: None,
-        part: Part::Whole,
         limit: MANIFEST_LIMIT as u64,
         part: Part::Whole,
         deadline: turn.deadline,

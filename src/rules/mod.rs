@@ -77,9 +77,8 @@ use crate::model::lock::{Gap, Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
-use crate::providers::{self, Stamp};
 use crate::objects::standing::Manifests;
-use crate::providers::Stamp;
+use crate::providers::{self, Stamp};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
