@@ -98,7 +98,9 @@ fn what_is_rendered_fits_the_providers_crds() {
     let templates = templates.into_iter().map(|entry| entry.expect("readable"));
     let templates = templates.filter(|entry| {
         let name = entry.file_name().to_string_lossy();
-        name.ends_with("machinetemplates.yaml") || name.ends_with("clusters.yaml")
+        name.ends_with("machinetemplates.yaml")
+            || name.ends_with("clusters.yaml")
+            || name.ends_with("registrations.yaml")
     });
     let sources = templates.map(|entry| {
         let text = fs::read_to_string(entry.path()).expect("text");

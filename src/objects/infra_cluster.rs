@@ -1,6 +1,7 @@
 //! The infrastructure cluster with its control plane endpoint.
 
 use super::machine_template::{CLUSTER_LABEL, Template};
+use super::secret_within;
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::value::{Entry, Map, Node, Value};
@@ -20,6 +21,13 @@ pub fn context(
     let endpoint = found.endpoint.as_ref()?;
     let (kind, version) = infra_cluster::beside(template.kind, template.version)?;
     let mut spec = found.infra_cluster.clone();
+    if let Some(place) = secret_within(view, &Node::computed(spec.clone())) {
+        let message = format!("`{}` would show a value of a file of secrets", kind.kind);
+        let finding =
+            Finding::new("manifest-invalid", message).at(view.sources.resolve(place), "this value");
+        report(finding.help("name a Secret instead, as the CRD's `identityRef` and its kin do"));
+        return None;
+    }
     for field in kind
         .required
         .iter()

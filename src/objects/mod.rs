@@ -1,6 +1,7 @@
 //! The Kubernetes objects and values that more than one target writes, as trees that a template places.
 
 pub mod choices;
+pub mod elemental_registration;
 pub mod hash;
 pub mod info;
 pub mod infra_cluster;
@@ -9,7 +10,9 @@ pub mod machine_template;
 pub mod name;
 pub mod standing;
 
+use crate::model::place::Place;
 use crate::model::value::{Node, Value};
+use crate::model::workspace::ClusterView;
 
 /// Switches Flux's variable substitution off for one object, where its text holds `${` that is not Flux's.
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution".)
@@ -25,6 +28,21 @@ pub fn holds_variables(node: &Node) -> bool {
             .any(|entry| entry.key.contains("${") || holds_variables(&entry.node)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Where a value stands that comes from a file of secrets, if one is in the tree: no manifest may show it.
+fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
+    let spot = view.sources.resolve(node.place);
+    let own = spot
+        .is_some_and(|spot| spot.source.secret)
+        .then_some(node.place);
+    own.or_else(|| match &node.value {
+        Value::List(items) => items.iter().find_map(|item| secret_within(view, item)),
+        Value::Map(map) => map
+            .iter()
+            .find_map(|entry| secret_within(view, &entry.node)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,16 @@ pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
     format!("{cut}-{hash}")
 }
 
+/// The name of an object of a pool that keeps its name whatever is in it: `<cluster>-<pool>`, cut as
+/// [`machine_template`] does where it is too long.
+pub fn of_pool(cluster: &str, pool: &str) -> String {
+    let readable = format!("{cluster}-{pool}");
+    match readable.len() <= LABEL_LENGTH {
+        true => readable,
+        false => machine_template(cluster, pool, ""),
+    }
+}
+
 /// Whether a text is an RFC 1123 subdomain: what most objects' names must be.
 pub fn is_subdomain(text: &str) -> bool {
     text.len() <= SUBDOMAIN_LENGTH && text.split('.').all(is_dns_part)

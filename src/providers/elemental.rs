@@ -4,8 +4,9 @@
 //! `imageUri` is stamped, and what stands beside it stays. The CRD has no schema for it, so nothing checks it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Change, Edit, Kind, Provider, Stamp, set};
 use crate::model::image::{fact, is_oci};
+use crate::model::value::{Map, Node};
 
 /// See the module's text.
 pub(super) struct Elemental;
@@ -17,7 +18,10 @@ const KINDS: &[Kind] = &[Kind::template(
     Change::Ignored,
 )];
 
-const SETTINGS: &[&str] = &["osVersionManagement", "selector"];
+/// What goes into the machine's spec.
+const MACHINE: &[&str] = &["osVersionManagement", "selector"];
+/// The same, and what the pool's registration is made of.
+const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
 impl Provider for Elemental {
     fn name(&self) -> &'static str {
@@ -34,6 +38,10 @@ impl Provider for Elemental {
 
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        set(settings, MACHINE)
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

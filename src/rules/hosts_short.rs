@@ -41,8 +41,10 @@ Right: four hosts with the label under `cluster.baremetal_hosts`, three for the 
             else {
                 continue;
             };
-            let hosts = found.hosts.iter();
-            let matching = hosts.filter(|host| selector.matches(&host.labels)).count();
+            let inventory = found.hosts.iter();
+            let matching = inventory
+                .filter(|host| selector.matches(&host.labels))
+                .count();
             let wanted = replicas.value as usize;
             let reuse = pool.settings.at(&["nodeReuse"]);
             let reuses = reuse.is_some_and(|node| node.value == Value::Bool(true));
@@ -51,7 +53,8 @@ Right: four hosts with the label under `cluster.baremetal_hosts`, three for the 
             }
             let message = match matching < wanted {
                 true => format!(
-                    "{matching} hosts match pool `{}`, which has {wanted} machines",
+                    "{} pool `{}`, which needs {wanted}",
+                    hosts(matching),
                     pool.name
                 ),
                 false => format!("no host is left for pool `{}` to roll with", pool.name),
@@ -60,7 +63,7 @@ Right: four hosts with the label under `cluster.baremetal_hosts`, three for the 
                 .about(input.subject(Some(pool)))
                 .at(
                     input.spot(replicas.place),
-                    format!("{matching} hosts match its selector"),
+                    hosts(matching) + " its selector",
                 )
                 .help("label another host, or ask for fewer replicas");
             report(match matching < wanted {
@@ -68,6 +71,15 @@ Right: four hosts with the label under `cluster.baremetal_hosts`, three for the 
                 false => finding.unless_set(Level::Warning),
             });
         }
+    }
+}
+
+/// How many hosts match, in words.
+fn hosts(count: usize) -> String {
+    match count {
+        0 => "no host matches".to_owned(),
+        1 => "1 host matches".to_owned(),
+        count => format!("{count} hosts match"),
     }
 }
 
@@ -98,7 +110,7 @@ mod tests {
     fn too_few_hosts_and_no_spare_are_told() {
         let id = "hosts-short";
         let short = given(3, 2).found(id);
-        assert!(short.starts_with("2 hosts match pool `control-plane`, which has 3 machines\n"));
+        assert!(short.starts_with("2 hosts match pool `control-plane`, which needs 3\n"));
         let tight = given(3, 3).found(id);
         assert!(tight.starts_with("no host is left for pool `control-plane` to roll with\n"));
         assert_eq!(given(3, 4).found(id), "");

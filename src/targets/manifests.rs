@@ -8,7 +8,7 @@ use super::{Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_opt
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node};
 use crate::model::workspace::ENDPOINT_OPTIONS;
-use crate::objects::{infra_cluster, kube_vip, machine_template};
+use crate::objects::{elemental_registration, infra_cluster, kube_vip, machine_template};
 
 /// See the module's text.
 pub(super) struct Manifests;
@@ -46,6 +46,7 @@ impl Target for Manifests {
         if infra_cluster {
             objects.extend(infra_cluster::context(input.view, template, &none, report));
         }
+        objects.extend(elemental_registration::contexts(input.view, report));
         objects.extend(templates);
         if kube_vip {
             objects.extend(kube_vip::context(input.view, &none, report));

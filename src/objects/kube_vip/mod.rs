@@ -11,7 +11,7 @@
 mod environment;
 
 use super::machine_template::CLUSTER_LABEL;
-use super::name;
+use super::{name, secret_within};
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::value::{Entry, Map, Node, Value};
@@ -54,6 +54,14 @@ pub fn context(
         settings: Node::computed(Value::empty_map()),
     };
     let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
+    if secret_within(view, &kube_vip.settings).is_some() {
+        let message = "kube-vip's manifest would show a value of a file of secrets";
+        let finding = Finding::new("manifest-invalid", message);
+        report(told(finding.help(
+            "say `kube_vip` in a file that is none: a static Pod can refer to no Secret",
+        )));
+        return None;
+    }
     if kube_vip.mode == KubeVipMode::Wireguard {
         report(told(experimental()));
     }
