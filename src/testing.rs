@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Endpoint, Host, Way};
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Facts, Image, ImageKey, Images, Origin};
 use crate::model::lock::Locking;
@@ -12,7 +13,9 @@ use crate::model::place::{FileId, Located, Place, Source, Sources};
 use crate::model::policy::{Date, Policy};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Node, Value};
-use crate::model::workspace::{ChecksumStyle, ClusterView, ImageSettings, Registry, Settings};
+use crate::model::workspace::{
+    ChecksumStyle, ClusterView, ImageSettings, Output, Registry, Settings,
+};
 use crate::rules::{ClusterInput, rule};
 
 /// A cluster `edge-1` on Metal3 and RKE2 at `v1.31.8+rke2r1`, with a control plane that chooses nothing yet.
@@ -99,6 +102,44 @@ impl Given {
             place,
         };
         self.registries.insert(name.into(), registry);
+    }
+
+    /// The endpoint is that host, in a cluster without an inventory.
+    pub(crate) fn endpoint(&mut self, way: Way, host: &str) -> &mut ControlPlaneEndpoint {
+        let host = self.line("endpoint", host);
+        let mut found = ControlPlaneEndpoint::unsaid(host.place);
+        let port = DEFAULT_PORT;
+        found.endpoint = Some(Endpoint { way, host, port });
+        self.view.cluster.endpoint.insert(Box::new(found))
+    }
+
+    /// Adds a host to the inventory, behind the endpoint.
+    pub(crate) fn host(&mut self, name: &str, labels: &[(&str, &str)], addresses: &[(&str, &str)]) {
+        let place = self.line("host", name).place;
+        let addresses = addresses.iter();
+        let addresses = addresses
+            .map(|(class, address)| ((*class).into(), self.line(class, address)))
+            .collect();
+        let labels = labels.iter();
+        let host = Host {
+            name: name.into(),
+            place,
+            labels: labels.map(|(k, v)| ((*k).into(), (*v).into())).collect(),
+            addresses,
+        };
+        let found = self.view.cluster.endpoint.as_mut();
+        found.expect("an endpoint first").hosts.push(host);
+    }
+
+    /// The project has an output that writes endpoints.
+    pub(crate) fn asks_for_endpoints(&mut self) {
+        let options = [("infra-cluster".to_owned(), serde_json::Value::Bool(true))];
+        self.settings.outputs.push(Output {
+            target: "manifests".into(),
+            path: "out".into(),
+            options: options.into(),
+            spot: None,
+        });
     }
 
     /// Adds a pool that chooses nothing yet.
@@ -262,6 +303,7 @@ pub(crate) fn settings() -> Settings {
         matching: Matching::Normalised,
         locking: Locking::Loose,
         registries: Default::default(),
+        releases: None,
     }
 }
 

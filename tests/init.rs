@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use metalmark::model::engine::Engine;
+use metalmark::model::json::{Html, to_json};
+use metalmark::model::place::FileId;
 use tempfile::TempDir;
 
 use super::support::{Metalmark, Outcome, copy_of, repository};
@@ -107,7 +110,53 @@ fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
     );
     let renovate = fs::read(scratch.path().join("renovate.json")).expect("read");
     let renovate: serde_json::Value = serde_json::from_slice(&renovate).expect("JSON");
-    assert_eq!(renovate["customManagers"][0]["customType"], "regex");
+    // The preset, and the usual rules of Renovate.
+    let preset = repository().join("templates/hosts/renovate/metalmark.json");
+    let preset = fs::read(preset).expect("the preset");
+    let mut preset: serde_json::Value = serde_json::from_slice(&preset).expect("JSON");
+    preset["extends"] = serde_json::json!(["config:recommended"]);
+    assert_eq!(renovate, preset);
+}
+
+#[test]
+fn a_renovate_configuration_of_one_s_own_is_told_the_preset_s_lists() {
+    let scratch = workspace("sylva-flux");
+    fs::write(scratch.path().join("renovate.json"), "{}\n").expect("written");
+    let outcome = init(scratch.path(), &["--renovate"]);
+    let (_, lists) = outcome
+        .stdout
+        .split_once("add to the lists of these names in `renovate.json`:\n")
+        .expect("what to add");
+    let (lists, _) = lists.split_once("\n\n").expect("its end");
+    let lists: serde_json::Value = serde_json::from_str(&format!("{{{lists}}}")).expect("JSON");
+    assert!(lists["customManagers"].is_array() && lists["packageRules"].is_array());
+    assert_eq!(lists.as_object().map(serde_json::Map::len), Some(2));
+}
+
+#[test]
+fn the_hook_that_is_written_is_the_manifest_s() {
+    let scratch = workspace("sylva-flux");
+    assert_eq!(init(scratch.path(), &["--pre-commit"]).status, 0);
+    let read = |text: &str| -> serde_json::Value {
+        let values = metalmark::yaml::values(text, FileId(0), Engine::Kubectl).expect("YAML");
+        serde_json::from_str(&to_json(&values.value, Html::Plain)).expect("JSON")
+    };
+    let written = scratch.path().join(".pre-commit-config.yaml");
+    let written = read(&fs::read_to_string(written).expect("written"));
+    let manifest = fs::read_to_string(repository().join(".pre-commit-hooks.yaml")).expect("read");
+    let manifest = read(&format!("hooks:\n{manifest}"));
+    let hooks = manifest["hooks"].as_array().expect("a list");
+    let mut hook = hooks
+        .iter()
+        .find(|hook| hook["id"] == "metalmark-render-system")
+        .expect("the hook")
+        .clone();
+    let fields = hook.as_object_mut().expect("a map");
+    // A local hook is of no package, and names itself.
+    fields.remove("description");
+    fields.remove("minimum_pre_commit_version");
+    fields.insert("id".to_owned(), "metalmark-render".into());
+    assert_eq!(written["repos"][0]["hooks"][0], hook);
 }
 
 #[test]

@@ -46,6 +46,31 @@ pub(super) fn findings(
     Ok(made)
 }
 
+/// The texts that the files of findings would have after their edits, each edit told on stderr; nothing is written.
+///
+/// # Errors
+/// Stderr is gone.
+pub(super) fn planned(
+    workspace: &Workspace,
+    judged: &[Judged],
+    terminal: &mut Terminal,
+) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    let mut files = Vec::new();
+    for (source, fixes) in by_file(judged) {
+        let (text, told) = fixed(&source, &fixes, workspace.engine);
+        for (place, outcome) in told {
+            match outcome {
+                Ok(fix) => writeln!(terminal.err, "would fix {place}: `{fix}`")?,
+                Err(why) => writeln!(terminal.err, "would not fix {place}: {why}")?,
+            }
+        }
+        if text != source.text {
+            files.push((source, text));
+        }
+    }
+    Ok(files)
+}
+
 /// The fixes of each file, in the order of their places; what many clusters share once.
 fn by_file(judged: &[Judged]) -> Vec<(Arc<Source>, Vec<&Fix>)> {
     let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&Fix>)> = BTreeMap::new();

@@ -37,7 +37,7 @@ pub use reporting::{ReportFile, Reporting};
 pub use schema::schema;
 pub use stamp::{StampOptions, stamp};
 pub use terminal::{Stream, Terminal};
-pub use update::{OfferSource, UpdateOptions, update};
+pub use update::{OfferSource, UpdateOptions, VersionSource, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};
 

@@ -1,6 +1,6 @@
 //! Files with one more that is not there: a project file that is not written yet, or was not there at that time.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Files, Found};
@@ -16,9 +16,20 @@ pub struct With {
     pub bytes: Vec<u8>,
 }
 
+impl With {
+    /// Whether a path is the one's, however many `./` either is written with.
+    fn is_it(&self, path: &Path) -> bool {
+        let plain = |path: &Path| -> PathBuf {
+            let parts = path.components();
+            parts.filter(|part| *part != Component::CurDir).collect()
+        };
+        path.file_name() == self.path.file_name() && plain(path) == plain(&self.path)
+    }
+}
+
 impl Files for With {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match path == self.path {
+        match self.is_it(path) {
             true => Ok(Found::File(self.bytes.clone())),
             false => self.files.file(path),
         }
@@ -29,14 +40,14 @@ impl Files for With {
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        match path == self.path {
+        match self.is_it(path) {
             true => Ok(self.bytes.clone()),
             false => self.files.named(path),
         }
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        path == self.path || self.files.is_file(path)
+        self.is_it(path) || self.files.is_file(path)
     }
 
     fn is_folder(&self, path: &Path) -> bool {

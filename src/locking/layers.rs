@@ -36,15 +36,11 @@ pub(super) fn compare(
     let answers: BTreeMap<_, _> = wanted.into_keys().zip(answers).collect();
     for image in promised {
         // A manifest may name one layer twice.
-        let layers: BTreeMap<&Digest, &Descriptor> = image
-            .layers
-            .iter()
-            .map(|layer| (&layer.digest, layer))
-            .collect();
-        for layer in layers.into_values() {
-            let answer = answers.get(&(image.reference.name(), &layer.digest));
-            if let Some(answer) = answer {
-                judge(image.image, layer, answer, sources, out);
+        let layers = image.layers.iter();
+        let layers: BTreeSet<_> = layers.map(|layer| (&layer.digest, layer.size)).collect();
+        for (digest, size) in layers {
+            if let Some(answer) = answers.get(&(image.reference.name(), digest)) {
+                judge(image.image, (digest, size), answer, sources, out);
             }
         }
     }
@@ -55,12 +51,12 @@ pub(super) fn compare(
 
 fn judge(
     image: &LockedImage,
-    layer: &Descriptor,
+    (digest, promised): (&Digest, u64),
     answer: &Result<Option<u64>, Failure>,
     sources: &Sources,
     out: &mut Verification,
 ) {
-    let (key, digest, promised) = (&image.key.value, &layer.digest, layer.size);
+    let key = &image.key.value;
     let message = match answer {
         Ok(Some(size)) if *size != promised => {
             format!(

@@ -68,10 +68,12 @@ pub fn verify(
             Some(Err(failure)) => failed(image, failure, sources, &mut out),
             None => None,
         };
-        if let (Some(true), Some(Ok(arrived))) = (in_place, answers.get(name)) {
+        if let (Some(true), Some(Ok(arrived)), Some(reference)) =
+            (in_place, answers.get(name), references.get(name))
+        {
             promised.push(Promised {
                 image,
-                reference: &references[name],
+                reference,
                 layers: &arrived.layers,
             });
         }

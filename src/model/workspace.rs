@@ -86,6 +86,8 @@ pub struct Settings {
     pub locking: Locking,
     /// How registries are asked.
     pub registries: RegistrySettings,
+    /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
+    pub releases: Option<String>,
 }
 
 impl Settings {
@@ -104,6 +106,9 @@ impl Settings {
 
 /// The options of targets that write control plane endpoints.
 pub const ENDPOINT_OPTIONS: [&str; 2] = ["infra-cluster", "kube-vip"];
+
+/// What stands in the place of the version in the address of a release.
+pub const RELEASE: &str = "VERSION";
 
 /// How image fields are written.
 #[derive(Clone, Debug)]

@@ -48,6 +48,11 @@ pub trait Store: Send + Sync {
     /// There is no such repository, or it cannot be asked.
     fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure>;
 
+    /// The tags of many repositories, each sorted.
+    fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
+        of.iter().map(|of| self.tags(of)).collect()
+    }
+
     /// The repositories that the store of a reference lists, sorted: `_catalog`, which many registries do not offer.
     ///
     /// # Errors

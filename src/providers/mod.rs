@@ -24,6 +24,7 @@ mod tinkerbell;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::model::labels::LabelSelector;
 use crate::model::value::{Entry, Map, Node};
 pub use field::{Edit, Step, edited, is_meant};
 pub use kind::{Change, Kind};
@@ -43,6 +44,15 @@ pub trait Provider: Sync {
     /// The setting by which a pool's machines claim hosts by their labels; none where the provider makes its machines.
     fn host_selector(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The hosts that a pool's machines claim: every one where nothing is said. None where the provider makes its machines, or
+    /// where the selector is not understood.
+    fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
+        match settings.at(&[self.host_selector()?]) {
+            Some(node) => LabelSelector::read(node),
+            None => Some(LabelSelector::default()),
+        }
     }
 
     /// The image as fields below the machine's spec of that kind and version.

@@ -59,6 +59,9 @@ pub(super) struct ProjectFile {
     /// Which image the objects in manifests boot that no marker speaks for: the first entry that fits counts.
     #[serde(default)]
     pub stamps: Vec<StampOptions>,
+    /// How `metalmark update` learns what a version of the image builder offers.
+    #[serde(default)]
+    pub update: UpdateOptions,
     /// Levels of rules, and waivers.
     #[serde(default)]
     pub policy: PolicyOptions,
@@ -215,6 +218,18 @@ pub(super) struct HostOptions {
     /// Take any certificate for its own: anyone may pose as it.
     #[serde(default)]
     pub skip_verify: bool,
+}
+
+/// How `metalmark update` learns what a version of the image builder offers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateOptions {
+    /// The address of a release, with `VERSION` where its version stands, such as
+    /// `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
+    /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is asked without credentials. Without it, the
+    /// registries are asked for their lists.
+    #[serde(default)]
+    pub releases: Option<String>,
 }
 
 /// Levels of rules, and waivers.

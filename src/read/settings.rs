@@ -7,7 +7,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
 use crate::model::value::Node;
-use crate::model::workspace::{ImageSettings, Output, Settings};
+use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
 use super::project::{OutputOptions, PolicyOptions, ProjectFile};
@@ -118,8 +118,31 @@ pub(super) fn settings(
         policy: policy(&file.policy, places, &mut findings),
         matching: flags.matching.unwrap_or(file.matching),
         locking: flags.locking,
+        releases: releases(file, places, &mut findings),
     };
     (settings, findings)
+}
+
+/// The address of a release: one that a version can be put into.
+fn releases(
+    file: &ProjectFile,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Option<String> {
+    let address = file.update.releases.as_ref()?;
+    if address.starts_with("http") && address.contains(RELEASE) {
+        return Some(address.clone());
+    }
+    let message =
+        format!("`releases` is no address of a release with `{RELEASE}` in its version's place");
+    findings.push(
+        Finding::new(PROJECT_FILE, message)
+            .at(places.spot(&["update", "releases"]), "")
+            .help(format!(
+                "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
+            )),
+    );
+    None
 }
 
 /// The flags' outputs, else the project file's.

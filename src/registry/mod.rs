@@ -15,6 +15,7 @@ mod credentials;
 mod lists;
 mod near;
 mod options;
+mod page;
 mod proof;
 mod retry;
 mod session;
@@ -29,7 +30,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
+use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
 
 use batch::Pace;
 pub use credentials::Environment;
@@ -109,6 +110,24 @@ impl Registries {
         })
     }
 
+    /// The text at an address of the web, asked for without credentials.
+    ///
+    /// # Errors
+    /// It is no address, or cannot be had; the address is told without what may be secret in it.
+    pub fn page(&self, address: &str) -> Result<String, Failure> {
+        let wanted = vec![address.to_owned()];
+        let mut answers =
+            self.batch(
+                wanted,
+                false,
+                |sessions, address: String, turn| async move {
+                    page::text(&sessions, &address, turn).await
+                },
+            );
+        let answer = answers.pop().unwrap_or_else(|| Ok(String::new()));
+        answer.map_err(|trouble| trouble.failure(&page::shown(address)))
+    }
+
     fn repositories_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {
         self.batch(wanted, false, |sessions, of: Reference, turn| async move {
             lists::repositories(&sessions, &of, turn).await
@@ -176,13 +195,26 @@ impl Store for Registries {
         let mut answer = [answer.unwrap_or_else(|| Ok(Vec::new()))];
         near::advise_repository(self, of, &mut answer[0]);
         let [answer] = answer;
-        answer.map_err(|trouble| trouble.failure(&format!("{}{}", crate::oci::SCHEME, of.name())))
+        answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.name())))
+    }
+
+    fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
+        let each = |sessions: Arc<Sessions>, of: Reference, turn| async move {
+            lists::tags(&sessions, &of, turn).await
+        };
+        let answers = self.batch(of.to_vec(), true, each);
+        let pairs = of.iter().zip(answers);
+        pairs
+            .map(|(of, answer)| {
+                answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.name())))
+            })
+            .collect()
     }
 
     fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         let answer = self.repositories_of(vec![of.clone()]).pop();
         let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
-        answer.map_err(|trouble| trouble.failure(&format!("{}{}", crate::oci::SCHEME, of.registry)))
+        answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.registry)))
     }
 }
 

@@ -28,8 +28,8 @@ const REASON_LIMIT: u64 = 64 << 10;
 pub(super) enum Part {
     /// All of it.
     Whole,
-    /// Its first byte, for the headers that come with it. All registries serve ranges of a GET; a HEAD that is sent on to where
-    /// blobs lie is often refused there, for the address was signed for a GET.
+    /// Its first byte, for the headers that come with it. A HEAD would do where the registry keeps blobs itself; where it
+    /// sends on to a storage, that address may be signed for a GET only.
     FirstByte,
 }
 
@@ -198,28 +198,39 @@ impl Wire {
             REASON_LIMIT
         };
         let headers = std::mem::take(response.headers_mut());
-        let mut body = Vec::new();
-        // Who knows no ranges sends all: that is not waited for.
-        let is_enough = question.part == Part::FirstByte && status.as_u16() == 200;
-        while !is_enough {
-            let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| trouble::of_exchange(&error, &url, &self.limits))?;
-            let Some(chunk) = chunk else { break };
-            if (body.len() + chunk.len()) as u64 > limit {
-                if !status.is_success() {
-                    break;
-                }
-                let message = format!("`{}` sends more than {limit} bytes", authority(&url));
-                return Err(Trouble::new(FailureKind::TooLarge, message));
-            }
-            body.extend_from_slice(&chunk);
-        }
+        let body = match question.part {
+            // Who knows no ranges sends all: that is not waited for.
+            Part::FirstByte if status.as_u16() == 200 => Vec::new(),
+            _ => self.body(response, &url, limit).await?,
+        };
         Ok(Answer {
             status: status.as_u16(),
             headers,
             body,
             url,
         })
+    }
+
+    async fn body(
+        &self,
+        mut response: Response,
+        url: &Url,
+        limit: u64,
+    ) -> Result<Vec<u8>, Trouble> {
+        let mut body = Vec::new();
+        loop {
+            let chunk = response.chunk().await;
+            let chunk = chunk.map_err(|error| trouble::of_exchange(&error, url, &self.limits))?;
+            let Some(chunk) = chunk else { return Ok(body) };
+            if (body.len() + chunk.len()) as u64 > limit {
+                if !response.status().is_success() {
+                    return Ok(body);
+                }
+                let message = format!("`{}` sends more than {limit} bytes", authority(url));
+                return Err(Trouble::new(FailureKind::TooLarge, message));
+            }
+            body.extend_from_slice(&chunk);
+        }
     }
 }
 

@@ -33,6 +33,12 @@ pub struct Resolved {
     pub problems: Vec<Problem>,
 }
 
+/// The address below which the registry of an entry of the builder's list has its image; none of an entry that gives its own
+/// reference, or whose registry is switched off or not known.
+pub fn registry_prefix(entry: &CatalogueEntry, catalogue: &Catalogue) -> Option<String> {
+    reference::prefix(entry, catalogue)
+}
+
 /// Expands a catalogue: `os_images` first, then the builder's list (S11), each entry with its reference (S9) and with all
 /// that values, sources and its name say of it.
 ///

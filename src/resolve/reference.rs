@@ -26,12 +26,8 @@ const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 /// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the
 /// builder's version, as the proposal and the first releases had it.
 pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
-    let own = entry
-        .properties
-        .iter()
-        .find(|(name, _)| [fact::URI, "locations.oci", "locations.https"].contains(&&**name));
-    if let Some((_, uri)) = own {
-        return Reference::Known(Arc::clone(&uri.value));
+    if let Some(uri) = own(entry) {
+        return Reference::Known(Arc::clone(uri));
     }
     let name = &entry.name.value;
     if !entry.built {
@@ -62,6 +58,26 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
         (Some(url), Some(tag)) => Reference::Known(format!("{url}/{name}:{tag}").into()),
         (None, _) => Reference::Incomplete(format!("registry `{registry_name}` has no `url`")),
         (_, None) => Reference::Incomplete(format!("registry `{registry_name}` has no `tag`")),
+    }
+}
+
+/// The reference that an entry gives itself.
+fn own(entry: &CatalogueEntry) -> Option<&Arc<str>> {
+    let mut properties = entry.properties.iter();
+    let own = properties
+        .find(|(name, _)| [fact::URI, "locations.oci", "locations.https"].contains(&&**name));
+    own.map(|(_, uri)| &uri.value)
+}
+
+/// What stands before the name in the reference of an entry that its registry serves; none of an entry with a reference of its
+/// own, or whose reference is not whole.
+pub(super) fn prefix(entry: &CatalogueEntry, catalogue: &Catalogue) -> Option<String> {
+    if own(entry).is_some() {
+        return None;
+    }
+    match of(entry, catalogue) {
+        Reference::Known(uri) => uri.rsplit_once('/').map(|(path, _)| path.to_owned()),
+        _ => None,
     }
 }
 

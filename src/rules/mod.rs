@@ -8,12 +8,18 @@ mod choice_conflict;
 mod composition_failed;
 mod composition_unsupported;
 mod duplicate_key;
+mod endpoint_collides;
+mod endpoint_disagrees;
+mod endpoint_missing;
+mod endpoint_not_in_subnet;
+mod endpoint_single_host;
 mod expression_error;
 mod expression_order;
 mod fact_conflict;
 mod file_not_owned;
 mod format_missing;
 mod format_unsupported;
+mod hosts_short;
 mod image_incomplete;
 mod image_name_collision;
 mod image_name_invalid;
@@ -41,6 +47,7 @@ mod reference_dangling;
 mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;
+mod selectors_overlap;
 mod several_images_match;
 mod signature_invalid;
 mod signature_missing;
@@ -62,14 +69,16 @@ mod yaml_syntax;
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
+use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, ImageKey, Images, is_oci};
+use crate::model::labels::LabelSelector;
 use crate::model::lock::{Gap, Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::workspace::{ClusterView, Settings};
 use crate::objects::standing::Manifests;
-use crate::providers::Stamp;
+use crate::providers::{self, Stamp};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
@@ -81,12 +90,18 @@ pub const RULES: &[&dyn Rule] = &[
     &composition_failed::CompositionFailed,
     &composition_unsupported::CompositionUnsupported,
     &duplicate_key::DuplicateKey,
+    &endpoint_collides::EndpointCollides,
+    &endpoint_disagrees::EndpointDisagrees,
+    &endpoint_missing::EndpointMissing,
+    &endpoint_not_in_subnet::EndpointNotInSubnet,
+    &endpoint_single_host::EndpointSingleHost,
     &expression_error::ExpressionError,
     &expression_order::ExpressionOrder,
     &fact_conflict::FactConflict,
     &file_not_owned::FileNotOwned,
     &format_missing::FormatMissing,
     &format_unsupported::FormatUnsupported,
+    &hosts_short::HostsShort,
     &image_incomplete::ImageIncomplete,
     &image_name_collision::ImageNameCollision,
     &image_name_invalid::ImageNameInvalid,
@@ -114,6 +129,7 @@ pub const RULES: &[&dyn Rule] = &[
     &registry_unknown::RegistryUnknown,
     &selector_key_unknown::SelectorKeyUnknown,
     &selector_too_broad::SelectorTooBroad,
+    &selectors_overlap::SelectorsOverlap,
     &several_images_match::SeveralImagesMatch,
     &signature_invalid::SignatureInvalid,
     &signature_missing::SignatureMissing,
@@ -348,6 +364,17 @@ impl<'a> ClusterInput<'a> {
         let served = image.facts.text("locations.https").is_some();
         let by_template = is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri));
         by_template && !served
+    }
+
+    /// What is said of the control plane endpoint, where it came to one.
+    pub fn endpoint(&self) -> Option<(&'a ControlPlaneEndpoint, &'a Endpoint)> {
+        let found = self.view.cluster.endpoint.as_deref()?;
+        Some((found, found.endpoint.as_ref()?))
+    }
+
+    /// The labels by which a pool's machines claim hosts; none where the provider makes its machines.
+    pub fn host_selector(&self, pool: &Pool) -> Option<LabelSelector> {
+        providers::find(self.infra())?.hosts_of(&pool.settings)
     }
 
     /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.

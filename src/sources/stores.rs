@@ -45,6 +45,46 @@ impl Stores {
         }
     }
 
+    /// The names of the repositories below a prefix `registry/path`, or below a registry where the path is empty, as the
+    /// registry lists them, or whatever stands for it as a mirror.
+    ///
+    /// # Errors
+    /// It cannot be asked, or offers no list.
+    pub fn below(&self, prefix: &Reference) -> Result<Vec<String>, Failure> {
+        let (all, path) = match self.route(prefix)? {
+            Route::Registry(of) => (self.registries.repositories(&of)?, of.repository),
+            Route::Mirror(mirror) => {
+                let told = |failure| at_mirror(failure, &prefix.name(), &mirror.name());
+                let all = self.registries.repositories(&mirror).map_err(told)?;
+                (all, mirror.repository)
+            }
+            // A layout may name its images without their registry's path.
+            Route::Layout(folder) => {
+                let mut all = self.layout(&folder)?.repositories(prefix)?;
+                let bare = all.iter().filter(|name| !name.contains('/'));
+                let bare: Vec<String> = bare
+                    .map(|name| format!("{}/{name}", prefix.repository))
+                    .collect();
+                all.extend(bare);
+                (all, prefix.repository.clone())
+            }
+        };
+        let path = match path.trim_end_matches('/') {
+            "" => String::new(),
+            path => format!("{path}/"),
+        };
+        let below = all.iter().filter_map(|name| name.strip_prefix(&path));
+        Ok(below.map(str::to_owned).collect())
+    }
+
+    /// The text at an address of the web; mirrors are for registries alone.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn page(&self, address: &str) -> Result<String, Failure> {
+        self.registries.page(address)
+    }
+
     /// The longest prefix counts; a digest stays, for content is the same wherever it lies.
     fn route(&self, reference: &Reference) -> Result<Route, Failure> {
         let name = reference.name();
@@ -211,6 +251,11 @@ impl Store for Stores {
             }
             Route::Layout(folder) => self.layout(&folder)?.tags(of),
         }
+    }
+
+    fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
+        let ask = |store: &dyn Store, of: &[Reference]| store.tag_lists(of);
+        self.each(of, |reference| reference, ask, |_, _| ())
     }
 
     /// Of a mirror, what stands below its prefix, by the names that its registry has for them.

@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::model::name::{NameFacts, key_of};
+use crate::model::version::Version;
+
+/// How many of the other versions that a registry has are told: the last ones.
+const OTHERS: usize = 5;
 
 /// What a text offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,52 @@ pub fn offered(text: &str, version: &str) -> Offer {
             }
         }
     }
+    offer
+}
+
+/// The notes within the description of a release: GitLab's `description`, GitHub's `body`; any other text is notes itself.
+/// (<https://docs.gitlab.com/api/releases/#get-a-release-by-a-tag-name>,
+/// <https://docs.github.com/en/rest/releases/releases#get-a-release-by-tag-name>)
+pub fn notes(text: String) -> String {
+    #[derive(serde::Deserialize)]
+    struct Release {
+        description: Option<String>,
+        body: Option<String>,
+    }
+    match serde_json::from_str(&text) {
+        Ok(Release { description, body }) => description.or(body).unwrap_or_default(),
+        Err(_) => text,
+    }
+}
+
+/// Whether a repository of a registry may hold an image: the catalogue lists it, or its name says so.
+pub fn is_image(repository: &str, listed: &BTreeSet<String>) -> bool {
+    !repository.contains('/')
+        && (listed.contains(&repository.replace('.', "-"))
+            || named(repository).is_some_and(|(_, tag)| tag.is_none()))
+}
+
+/// The images of a version among repositories, by the tags that each has.
+pub fn tagged<'a>(
+    repositories: impl Iterator<Item = (&'a str, Vec<String>)>,
+    version: &str,
+) -> Offer {
+    let mut offer = Offer::default();
+    for (name, tags) in repositories {
+        let Ok(key) = key_of(name) else { continue };
+        if tags.iter().any(|tag| tag == version) {
+            offer.images.insert(key.to_string());
+        }
+        let others = tags.into_iter().filter(|tag| tag != version);
+        let releases = others.filter(|tag| Version::parse(tag).is_some());
+        offer.other_versions.extend(releases);
+    }
+    let mut others: Vec<String> = std::mem::take(&mut offer.other_versions)
+        .into_iter()
+        .collect();
+    others.sort_by_key(|tag| Version::parse(tag));
+    let first = others.len().saturating_sub(OTHERS);
+    offer.other_versions = others.split_off(first).into_iter().collect();
     offer
 }
 
@@ -65,7 +115,7 @@ fn named(word: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::offered;
+    use super::{is_image, notes, offered, tagged};
 
     fn images(text: &str) -> Vec<String> {
         offered(text, "0.4.13").images.into_iter().collect()
@@ -91,6 +141,49 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
         );
         let others = offered(notes, "0.4.13").other_versions;
         assert_eq!(others.into_iter().collect::<Vec<_>>(), ["0.4.12"]);
+    }
+
+    #[test]
+    fn a_release_holds_its_notes() {
+        let read = |text: &str| notes(text.to_owned());
+        assert_eq!(read(r#"{"tag_name": "1", "description": "a\nb"}"#), "a\nb");
+        assert_eq!(read(r#"{"tag_name": "1", "body": "a"}"#), "a");
+        assert_eq!(read(r#"{"tag_name": "1", "body": null}"#), "");
+        assert_eq!(read("* a"), "* a");
+    }
+
+    #[test]
+    fn repositories_offer_what_their_tags_say() {
+        let has = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+        let repositories = [
+            (
+                "ubuntu-noble-plain-rke2-1.31.9",
+                has(&["0.4.13", "sha256-00.sig"]),
+            ),
+            (
+                "ubuntu-noble-plain-rke2-1-31-8",
+                has(&["0.4.9", "0.4.12", "latest"]),
+            ),
+        ];
+        let offer = tagged(repositories.into_iter(), "0.4.13");
+        assert_eq!(
+            offer.images.into_iter().collect::<Vec<_>>(),
+            ["ubuntu-noble-plain-rke2-1-31-9"]
+        );
+        assert_eq!(
+            offer.other_versions.into_iter().collect::<Vec<_>>(),
+            ["0.4.12", "0.4.9"]
+        );
+    }
+
+    #[test]
+    fn repositories_that_hold_no_image_are_not_asked() {
+        let listed = ["own-image".to_owned()].into();
+        assert!(is_image("own-image", &listed) && is_image("own.image", &listed));
+        assert!(is_image("ubuntu-noble-plain-rke2-1.31.9", &listed));
+        for other in ["cache", "snapshots/ubuntu-noble-plain-rke2-1-31-9", "a:b"] {
+            assert!(!is_image(other, &listed), "{other}");
+        }
     }
 
     #[test]

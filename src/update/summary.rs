@@ -16,6 +16,10 @@ pub struct Summary {
     pub drift: Drift,
     /// The node pools that come to another image than before; none where nothing was changed yet.
     pub pools: Option<Vec<PoolChange>>,
+    /// What the pools were compared with, where that is not what stood on disk.
+    pub since: Option<String>,
+    /// Why more pools may change than are told.
+    pub doubt: Option<String>,
 }
 
 /// A node pool whose image changes.
@@ -80,7 +84,7 @@ impl Summary {
         let title = "Node pools left without an image";
         list(title, lost.iter().map(|change| told(change)).collect());
         if self.pools.is_some() {
-            let _ = write!(out, "\n{}\n", closing(&rolled));
+            let _ = write!(out, "\n{}\n", self.closing(&rolled));
         }
         out
     }
@@ -95,24 +99,36 @@ impl Summary {
         lines.join("\n") + "\n"
     }
 
+    /// How many pools; that others are not known to stay is said in the same breath.
+    fn closing(&self, rolled: &[&PoolChange]) -> String {
+        let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let since = match &self.since {
+            Some(since) => format!(", compared with {since}"),
+            None => String::new(),
+        };
+        let told = format!(
+            "{} node pool{} in {} cluster{} will be re-provisioned{since}",
+            rolled.len(),
+            s(rolled.len()),
+            clusters.len(),
+            s(clusters.len())
+        );
+        match (rolled.len(), &self.doubt) {
+            (0, None) => format!("No machine is re-provisioned{since}."),
+            (0, Some(why)) => {
+                format!("Which node pools will be re-provisioned is unknown: {why}.")
+            }
+            (_, None) => format!("{told}."),
+            (_, Some(why)) => format!("{told}; whether others are is unknown: {why}."),
+        }
+    }
+
     fn title(&self) -> String {
         match &self.from {
             Some(from) if *from != self.to => format!("{from} → {}", self.to),
             _ => self.to.clone(),
         }
-    }
-}
-
-fn closing(rolled: &[&PoolChange]) -> String {
-    let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
-    let s = |count: usize| if count == 1 { "" } else { "s" };
-    match (rolled.len(), clusters.len()) {
-        (0, _) => "No machine is re-provisioned.".to_owned(),
-        (pools, clusters) => format!(
-            "{pools} node pool{} in {clusters} cluster{} will be re-provisioned.",
-            s(pools),
-            s(clusters)
-        ),
     }
 }
 
@@ -148,18 +164,52 @@ mod tests {
                     after: None,
                 },
             ]),
+            since: Some("the last commit".into()),
+            doubt: None,
         };
         assert_eq!(
             summary.markdown(),
             "## OS images: 0.4.12 → 0.4.13\n\n### Changed\n\n- `a-1` → `a-2`\n\n### Added\n\n- `b`\n\n\
              ### Removed\n\n- `c`\n\n### Node pools whose machines will be re-provisioned\n\n\
              - edge/md0: `a-1:0.4.12` → `a-2:0.4.13`\n\n### Node pools left without an image\n\n\
-             - edge/md1: `c:0.4.12` → no image\n\n1 node pool in 1 cluster will be re-provisioned.\n"
+             - edge/md1: `c:0.4.12` → no image\n\n1 node pool in 1 cluster will be re-provisioned, compared with the last commit.\n"
         );
         assert!(
             summary
                 .text()
                 .starts_with("OS images: 0.4.12 → 0.4.13\n\nChanged\n")
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_none() {
+        let closing = |pools: Vec<PoolChange>, doubt: Option<&str>| {
+            let summary = Summary {
+                pools: Some(pools),
+                doubt: doubt.map(str::to_owned),
+                ..Summary::default()
+            };
+            summary
+                .text()
+                .lines()
+                .last()
+                .map(str::to_owned)
+                .unwrap_or_default()
+        };
+        let pool = PoolChange {
+            cluster: "edge".into(),
+            pool: "md0".into(),
+            before: None,
+            after: Some("a".into()),
+        };
+        assert_eq!(closing(vec![], None), "No machine is re-provisioned.");
+        assert_eq!(
+            closing(vec![], Some("no git")),
+            "Which node pools will be re-provisioned is unknown: no git."
+        );
+        assert_eq!(
+            closing(vec![pool], Some("no git")),
+            "1 node pool in 1 cluster will be re-provisioned; whether others are is unknown: no git."
         );
     }
 }

@@ -212,6 +212,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         matching: Matching::Normalised,
         locking: Locking::Loose,
         registries: Default::default(),
+        releases: None,
     }
 }
 

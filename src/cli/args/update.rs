@@ -6,15 +6,20 @@ use clap::Args;
 
 use super::report::FindingsArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, OfferSource, Terminal, UpdateOptions, Verdict};
+use crate::commands::{self, OfferSource, Terminal, UpdateOptions, Verdict, VersionSource};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::model::renovate::DATA_FILE;
 
 #[derive(Debug, Args)]
 pub(super) struct UpdateArguments {
     /// The builder's version to move to. Left out, it is the one that the values name: a bot has raised it already.
     #[arg(value_name = "VERSION")]
     to: Option<String>,
+    /// Run as Renovate's command after an upgrade: the version is the one that it raised, and stderr holds all that its merge
+    /// request is to show.
+    #[arg(long, conflicts_with = "to")]
+    from_renovate: bool,
     #[command(flatten)]
     offer: OfferArguments,
     /// Move the values' map of Kubernetes versions (`k8s_version_map`) with the images.
@@ -35,9 +40,10 @@ pub(super) struct UpdateArguments {
     workspace: WorkspaceArguments,
 }
 
-/// Where the version's images are listed.
+/// Where the version's images are listed. Without any, the release that the project file names is read, else the registries
+/// of the catalogue are asked for what they have.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct OfferArguments {
     /// A list of image references or names; `-` reads the standard input.
     #[arg(long, value_name = "FILE")]
@@ -45,6 +51,9 @@ struct OfferArguments {
     /// Release notes that hold `oci://…:TAG` lines; `-` reads the standard input.
     #[arg(long, value_name = "FILE")]
     release_notes: Option<PathBuf>,
+    /// The address of a release at GitLab or GitHub, with the word VERSION in its place; asked without credentials.
+    #[arg(long, value_name = "URL")]
+    releases: Option<String>,
 }
 
 impl UpdateArguments {
@@ -55,14 +64,9 @@ impl UpdateArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let text = self
-            .offer
-            .images
-            .as_ref()
-            .or(self.offer.release_notes.as_ref());
         let options = UpdateOptions {
-            version: self.to.clone(),
-            offer: OfferSource::Text(text.cloned().unwrap_or_default()),
+            version: self.version(),
+            offer: self.offer.source(),
             k8s_versions: self.k8s_versions,
             fix: self.fix,
             check: self.check,
@@ -71,5 +75,27 @@ impl UpdateArguments {
             today,
         };
         commands::update(&self.workspace.request(place), &options, terminal)
+    }
+
+    fn version(&self) -> VersionSource {
+        match (&self.to, self.from_renovate) {
+            (Some(version), _) => VersionSource::Typed(version.clone()),
+            (None, false) => VersionSource::Values,
+            (None, true) => {
+                let file = std::env::var_os(DATA_FILE).filter(|name| !name.is_empty());
+                VersionSource::Renovate(file.map(PathBuf::from))
+            }
+        }
+    }
+}
+
+impl OfferArguments {
+    fn source(&self) -> OfferSource {
+        let text = self.images.as_ref().or(self.release_notes.as_ref());
+        match (text, &self.releases) {
+            (Some(path), _) => OfferSource::Text(path.clone()),
+            (None, Some(address)) => OfferSource::Release(address.clone()),
+            (None, None) => OfferSource::World,
+        }
     }
 }

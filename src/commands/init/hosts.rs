@@ -8,81 +8,64 @@ use crate::files::Files;
 use crate::write;
 
 /// Settings of one host.
-#[derive(Clone, Copy)]
 pub(super) struct Snippet {
     /// The files that hold its settings; the first is the one to write.
     files: &'static [&'static str],
     /// A whole file.
-    whole: &'static str,
+    whole: String,
     /// What to add to one that is there, and where.
-    part: &'static str,
+    part: String,
     place: &'static str,
 }
 
-/// pre-commit and prek, with an installed metalmark.
-pub(super) const PRE_COMMIT: Snippet = Snippet {
-    files: &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
-    whole: "\
-repos:
-  - repo: local
-    hooks:
-      - id: metalmark-render
-        name: metalmark render
-        entry: metalmark render
-        language: system
-        files: \\.(ya?ml|lock|j2)$
-        pass_filenames: false
-",
-    // Its first line keeps its two spaces.
-    part: "  - repo: local
-    hooks:
-      - id: metalmark-render
-        name: metalmark render
-        entry: metalmark render
-        language: system
-        files: \\.(ya?ml|lock|j2)$
-        pass_filenames: false
-",
-    place: "under `repos:`",
-};
-
-/// Renovate: the line with the version of the image builder.
-pub(super) const RENOVATE: Snippet = Snippet {
-    files: &[
-        "renovate.json",
-        "renovate.json5",
-        ".github/renovate.json",
-        ".github/renovate.json5",
-        ".gitlab/renovate.json",
-        ".gitlab/renovate.json5",
-        ".renovaterc",
-        ".renovaterc.json",
-        ".renovaterc.json5",
-    ],
-    whole: r#"{
-  "$schema": "https://docs.renovatebot.com/renovate-schema.json",
-  "extends": ["config:recommended"],
-  "customManagers": [
-    {
-      "customType": "regex",
-      "managerFilePatterns": ["/\\.ya?ml$/"],
-      "matchStrings": ["(?:sylva_diskimagebuilder|diskimage_builder)_version:\\s*[\"']?(?<currentValue>[^\\s\"'#]+)"],
-      "depNameTemplate": "sylva-projects/sylva-elements/diskimage-builder",
-      "datasourceTemplate": "gitlab-tags"
+/// pre-commit and prek, with an installed metalmark: what `metalmark-render-system` of `.pre-commit-hooks.yaml` runs, as a
+/// hook of the repository's own, since nobody knows here where metalmark's is.
+pub(super) fn pre_commit() -> Snippet {
+    Snippet {
+        files: &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
+        whole: format!("repos:\n{HOOK}"),
+        part: HOOK.to_owned(),
+        place: "under `repos:`",
     }
-  ]
 }
-"#,
-    part: r#"    {
-      "customType": "regex",
-      "managerFilePatterns": ["/\\.ya?ml$/"],
-      "matchStrings": ["(?:sylva_diskimagebuilder|diskimage_builder)_version:\\s*[\"']?(?<currentValue>[^\\s\"'#]+)"],
-      "depNameTemplate": "sylva-projects/sylva-elements/diskimage-builder",
-      "datasourceTemplate": "gitlab-tags"
+
+// Its first line keeps its two spaces.
+const HOOK: &str = "  - repo: local
+    hooks:
+      - id: metalmark-render
+        name: metalmark render
+        entry: metalmark render --fail-on-change
+        language: system
+        pass_filenames: false
+        always_run: true
+        require_serial: true
+        stages: [pre-commit, pre-merge-commit, pre-push, manual]
+";
+
+/// Renovate: the preset, which finds the version and runs the update.
+pub(super) fn renovate() -> Snippet {
+    let lists = PRESET.find("  \"customManagers\"").unwrap_or_default();
+    let (head, lists) = PRESET.split_at(lists);
+    let end = lists.rfind('}').unwrap_or(lists.len());
+    Snippet {
+        files: &[
+            "renovate.json",
+            "renovate.json5",
+            ".github/renovate.json",
+            ".github/renovate.json5",
+            ".gitlab/renovate.json",
+            ".gitlab/renovate.json5",
+            ".renovaterc",
+            ".renovaterc.json",
+            ".renovaterc.json5",
+        ],
+        whole: format!("{head}  \"extends\": [\"config:recommended\"],\n{lists}"),
+        part: lists[..end].to_owned(),
+        place: "to the lists of these names",
     }
-"#,
-    place: "to the list `customManagers`",
-};
+}
+
+const PRESET: &str = include_str!("../../../templates/hosts/renovate/metalmark.json");
 
 /// Writes a host's settings where it has none; else, and in a dry run, says what they are.
 ///

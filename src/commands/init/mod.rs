@@ -69,8 +69,8 @@ pub fn init(
         writeln!(out, "wrote {PROJECT_FILE_NAME}")?;
     }
     let wanted = [
-        (options.pre_commit, hosts::PRE_COMMIT),
-        (options.renovate, hosts::RENOVATE),
+        (options.pre_commit, hosts::pre_commit()),
+        (options.renovate, hosts::renovate()),
     ];
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
         hosts::give(&snippet, (&root, &*files), options.dry_run, out)?;

@@ -1,6 +1,6 @@
 //! The edits of the values that bring version and catalogue to what is offered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -9,10 +9,12 @@ use crate::model::fix::Fix;
 use crate::model::place::{FileId, Located, Source, Sources, Spot};
 use crate::model::value::{Map, Value};
 use crate::read::Workspace;
+use crate::resolve;
 use crate::update::{Added, Drift, Offer, drift, moves, replacements};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target};
 
+use super::aim::Aim;
 use super::{fix, usage};
 
 /// The builder's list, by the names that it has in values.
@@ -31,6 +33,8 @@ const SWITCHES: [&str; 2] = ["enabled", "default_enabled"];
 pub(super) struct Change {
     /// What it does to the catalogue.
     pub(super) drift: Drift,
+    /// Where the version is written that is raised, or that was raised before.
+    pub(super) versions: Vec<Spot>,
     /// The files that change, each with its new text.
     pub(super) files: Vec<(Arc<Source>, String)>,
 }
@@ -58,15 +62,43 @@ pub(super) fn version(catalogues: &[(Arc<Catalogue>, Sources)]) -> Option<String
     versions.next()
 }
 
+/// Whether the values name that version anywhere: as the builder's, or as a registry's own.
+pub(super) fn names(catalogues: &[(Arc<Catalogue>, Sources)], version: &str) -> bool {
+    catalogues.iter().any(|(catalogue, _)| {
+        let tags = catalogue.registries.values();
+        let tags = tags.filter_map(|registry| registry.tag.as_ref());
+        let mut all = catalogue.version.iter().chain(tags);
+        all.any(|found| &*found.value == version)
+    })
+}
+
+/// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.
+pub(super) fn sites(
+    catalogues: &[(Arc<Catalogue>, Sources)],
+    current: Option<&str>,
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut listed, mut sites) = (BTreeSet::new(), BTreeSet::new());
+    for (catalogue, _) in catalogues {
+        let entries = catalogue.entries.iter();
+        for entry in entries.filter(|entry| entry.built) {
+            listed.insert(entry.name.value.replace('.', "-"));
+            if is_of_version(catalogue, entry, current) {
+                sites.extend(resolve::registry_prefix(entry, catalogue));
+            }
+        }
+    }
+    (listed, sites)
+}
+
 /// The edits that are needed, made in memory.
 pub(super) fn change(
     workspace: &Workspace,
     catalogues: &[(Arc<Catalogue>, Sources)],
-    from: Option<&str>,
-    version: &str,
+    aim: &Aim,
     offer: &Offer,
     versions: Versions,
 ) -> Result<Change, Error> {
+    let (from, version) = (aim.current.as_deref(), aim.to.as_str());
     let listed = listed(catalogues, from)?;
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in &listed {
@@ -76,9 +108,10 @@ pub(super) fn change(
     }
     let drift = drift(&names, &offer.images);
     let mut files = Files::default();
-    for spot in version_spots(catalogues, from, version) {
+    let spots = version_spots(catalogues, from);
+    for spot in spots.iter().filter(|_| !aim.is_raised()) {
         let value = version.into();
-        let at = target(&spot);
+        let at = target(spot);
         files.add(&spot.source, Edit::Set { at, value });
     }
     for (name, spot) in &listed {
@@ -101,7 +134,11 @@ pub(super) fn change(
         }
     }
     let files = files.edited(workspace)?;
-    Ok(Change { drift, files })
+    Ok(Change {
+        drift,
+        versions: spots,
+        files,
+    })
 }
 
 /// The builder's entries of the version that is updated, in the order of the files. One that an expression names cannot be
@@ -146,14 +183,10 @@ fn is_of_version(catalogue: &Catalogue, entry: &CatalogueEntry, from: Option<&st
     }
 }
 
-/// Where the version is written that is to be raised: the builder's own line, and registries' tags that repeat it.
-fn version_spots(
-    catalogues: &[(Arc<Catalogue>, Sources)],
-    from: Option<&str>,
-    version: &str,
-) -> Vec<Spot> {
+/// Where the version is written: the builder's own line, and registries' tags that repeat it.
+fn version_spots(catalogues: &[(Arc<Catalogue>, Sources)], from: Option<&str>) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
-    let Some(from) = from.filter(|from| *from != version) else {
+    let Some(from) = from else {
         return spots;
     };
     for (catalogue, sources) in catalogues {
@@ -161,7 +194,7 @@ fn version_spots(
         let tags = tags.filter_map(|registry| registry.tag.as_ref());
         let own = |found: &&Located<Arc<str>>| &*found.value == from;
         for found in catalogue.version.iter().chain(tags).filter(own) {
-            let fix = Fix::replace(sources.resolve(found.place), from, version, "");
+            let fix = Fix::replace(sources.resolve(found.place), from, "", "");
             if let Some(fix) = fix.filter(|fix| !spots.contains(&fix.spot)) {
                 spots.push(fix.spot);
             }

@@ -1,8 +1,14 @@
 //! `metalmark update`: the whole step after a release of the image builder: version, catalogue, choices, render.
 
+mod aim;
+mod before;
 mod catalogue;
+mod offer;
 mod pools;
+mod preview;
+mod told;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::error::Error;
@@ -10,26 +16,22 @@ use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::sources;
-use crate::update::{self, Offer, Summary};
+use crate::update::Summary;
 use crate::write;
 
 use super::lock::{self, LockMode, LockOptions};
 use super::render::{self, RenderMode, RenderOptions};
-use super::{CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet};
+use super::{CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, stores};
+pub use aim::VersionSource;
 use catalogue::{Change, Versions};
-
-/// Where the images of a version are listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OfferSource {
-    /// A file of references or names, or release notes; `-` is the standard input.
-    Text(PathBuf),
-}
+use fleet::Tools;
+pub use offer::OfferSource;
 
 /// What `update` was asked for.
 #[derive(Clone, Debug)]
 pub struct UpdateOptions {
-    /// The version to move to; none where the values name it already.
-    pub version: Option<String>,
+    /// Who says which version is meant.
+    pub version: VersionSource,
     /// Where its images are listed.
     pub offer: OfferSource,
     /// Move the map of Kubernetes versions with the images.
@@ -46,7 +48,7 @@ pub struct UpdateOptions {
     pub today: Date,
 }
 
-/// Edits version and catalogue in the values, moves choices where asked, then renders and reports.
+/// Edits version and catalogue in the values, moves choices where asked, then locks, renders and reports.
 ///
 /// # Errors
 /// The world failed; there is no project; the values have no builder's version; nothing is listed for it.
@@ -58,73 +60,47 @@ pub fn update(
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let catalogues = fleet::catalogues(&workspace, &tools)?;
-    let from = catalogue::version(&catalogues);
-    let version = options.version.clone().or_else(|| from.clone());
-    let version = version.ok_or_else(|| usage(NO_VERSION))?;
-    let offer = offer(&options.offer, &version)?;
+    let aim = aim::aim(&options.version, &catalogues)?;
+    let offer = offer::offer(&options.offer, &aim, &workspace, &catalogues, terminal)?;
     let versions = match options.k8s_versions {
         true => Versions::Move,
         false => Versions::Keep,
     };
-    let from_text = from.as_deref();
-    let change = catalogue::change(
-        &workspace,
-        &catalogues,
-        from_text,
-        &version,
-        &offer,
-        versions,
-    )?;
+    let change = catalogue::change(&workspace, &catalogues, &aim, &offer, versions)?;
+    let before = before::before(request, &workspace, &tools, &aim)?;
     let mut summary = Summary {
-        from,
-        to: version,
+        from: before.from.clone(),
+        to: aim.to.clone(),
         drift: change.drift.clone(),
         pools: None,
+        since: before.since.clone(),
+        doubt: before.doubt.clone(),
     };
     if options.check {
-        return told(&change, &summary, options, terminal);
+        let planned = (&aim, &change, before);
+        return preview::preview(request, &workspace, planned, summary, options, terminal);
     }
-    let before = pools::booted(&workspace, &tools)?;
     write_all(&workspace, &change)?;
-    let moved = options.fix && moved(request, options, terminal)? > 0;
-    if change.is_empty() && !moved {
-        return told(&change, &summary, options, terminal);
+    if options.fix {
+        moved(request, options, terminal)?;
     }
     let locked = lock_again(request, &workspace, options, terminal);
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    summary.pools = Some(pools::changes(before, pools::booted(&workspace, &tools)?));
-    told(&change, &summary, options, terminal)?;
-    if locked? == Verdict::Findings {
-        return Ok(Verdict::Findings);
+    summary.pools = Some(before.changes(pools::booted(&workspace, &tools)?));
+    told::summary(&change, &summary, options, terminal)?;
+    for (source, _) in &change.files {
+        writeln!(terminal.err, "changed {}", source.path)?;
     }
-    render_or_check(request, &workspace, options, terminal)
+    match locked? {
+        Verdict::Clean => finish(request, &workspace, RenderMode::Write, options, terminal),
+        refused => Ok(refused),
+    }
 }
-
-const NO_VERSION: &str = "the values name no version of the image builder\n\
-     help: type the version: `metalmark update VERSION`";
 
 fn usage(message: impl Into<String>) -> Error {
     let message = message.into();
     Error::Usage { message }
-}
-
-/// What the version offers. An empty list would empty the catalogue, and so is refused.
-fn offer(source: &OfferSource, version: &str) -> Result<Offer, Error> {
-    let OfferSource::Text(path) = source;
-    let offer = update::offered(&read::text(path)?, version);
-    if !offer.images.is_empty() {
-        return Ok(offer);
-    }
-    let others: Vec<&str> = offer.other_versions.iter().map(String::as_str).collect();
-    let help = match others.is_empty() {
-        true => "it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names".to_owned(),
-        false => format!("it names images of {}", others.join(", ")),
-    };
-    let path = path.display();
-    Err(usage(format!(
-        "`{path}` names no image of version `{version}`\nhelp: {help}"
-    )))
 }
 
 /// Every file as it is to be, each whole. One that changed meanwhile ends the run; the next run does the rest.
@@ -149,48 +125,16 @@ fn moved(
 ) -> Result<usize, Error> {
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    let lost: Vec<Judged> = survey
-        .judged
-        .into_iter()
-        .filter(|judged| judged.finding.rule == "unknown-image")
-        .collect();
-    fix::findings(&workspace, &lost, terminal)
+    fix::findings(&workspace, &lost(&workspace, &tools)?, terminal)
 }
 
-/// Prints the summary, and what `--check` comes to.
-fn told(
-    change: &Change,
-    summary: &Summary,
-    options: &UpdateOptions,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    use std::io::Write as _;
-    let markdown = summary.markdown();
-    if let Some(path) = &options.summary {
-        write::file(path, markdown.as_bytes())?;
-    }
-    if change.is_empty() && summary.pools.is_none() {
-        writeln!(
-            terminal.err,
-            "the catalogue lists what {} offers",
-            summary.to
-        )?;
-        return Ok(Verdict::Clean);
-    }
-    write!(terminal.err, "{}", summary.text())?;
-    for (source, _) in &change.files {
-        let verb = if options.check {
-            "would change"
-        } else {
-            "changed"
-        };
-        writeln!(terminal.err, "{verb} {}", source.path)?;
-    }
-    Ok(match options.check {
-        true => Verdict::Drift,
-        false => Verdict::Clean,
-    })
+/// The choices of images that the catalogue does not have.
+fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
+    let survey = fleet::survey(workspace, tools, |_, _| Ok(((), Vec::new())))?;
+    let judged = survey.judged.into_iter();
+    Ok(judged
+        .filter(|judged| judged.finding.rule == "unknown-image")
+        .collect())
 }
 
 /// Locks what the catalogue names now, in a project that has a lock. What it tells goes to stderr: the result is what is
@@ -216,10 +160,35 @@ fn lock_again(
     verdict
 }
 
-/// The last step: manifests where the project has any, else the rules alone.
+/// The last step: manifests where the project has any, else the rules alone. To a bot everything goes to stderr, whose end is
+/// all that its merge request shows.
+fn finish(
+    request: &Request,
+    workspace: &Workspace,
+    mode: RenderMode,
+    options: &UpdateOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if !matches!(options.version, VersionSource::Renovate(_)) {
+        return render_or_check(request, workspace, mode, options, terminal);
+    }
+    let options = UpdateOptions {
+        reporting: Reporting {
+            output: &told::Brief,
+            files: options.reporting.files.clone(),
+        },
+        ..options.clone()
+    };
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    let verdict = render_or_check(request, workspace, mode, &options, terminal);
+    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    verdict
+}
+
 fn render_or_check(
     request: &Request,
     workspace: &Workspace,
+    mode: RenderMode,
     options: &UpdateOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
@@ -233,7 +202,7 @@ fn render_or_check(
         return check::check(request, &options, terminal);
     }
     let options = RenderOptions {
-        mode: RenderMode::Write,
+        mode,
         adopt: false,
         keep_going: false,
         fail_on_change: false,

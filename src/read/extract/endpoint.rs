@@ -8,7 +8,7 @@ use super::Asked;
 use super::inventory::{host_text, hosts, key_place};
 use super::report::Report;
 use crate::evaluate::Branch;
-use crate::model::cluster::{Cluster, Pool, PoolName};
+use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
     ControlPlaneEndpoint, DEFAULT_PORT, KubeVip, KubeVipMode, Range, Way, lowest_host,
 };
@@ -131,7 +131,8 @@ fn derived(
         None => {
             let mut pools = cluster.pools.iter();
             let pool = pools.find(|pool| pool.name == PoolName::ControlPlane)?;
-            selector_of(cluster, pool)?
+            let infra = cluster.infra_provider.as_ref()?;
+            providers::find(&infra.value)?.hosts_of(&pool.settings)?
         }
     };
     let classes = match map.get("address").map(|node| (node, &node.value)) {
@@ -158,16 +159,6 @@ fn derived(
     };
     let located = Located::new(Arc::clone(&address.value), place);
     Some((Way::Host(Arc::clone(&host.name)), located))
-}
-
-/// The selector by which a pool's machines claim hosts; none where the provider claims none, or it is not understood.
-fn selector_of(cluster: &Cluster, pool: &Pool) -> Option<LabelSelector> {
-    let infra = cluster.infra_provider.as_ref()?;
-    let key = providers::find(&infra.value)?.host_selector()?;
-    match pool.settings.at(&[key]) {
-        Some(node) => LabelSelector::read(node),
-        None => Some(LabelSelector::default()),
-    }
 }
 
 /// Sylva's virtual IP: the endpoint where nothing else is said.

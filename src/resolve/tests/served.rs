@@ -110,6 +110,7 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         matching: Matching::Normalised,
         locking: Locking::Loose,
         registries: Default::default(),
+        releases: None,
     };
     let catalogues = Catalogues::new(ImageFacts::default());
     let views = [(), ()].map(|()| {

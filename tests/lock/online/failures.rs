@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{KEY, PLAIN, Site, publish, reference, sign, signed_site};
 use crate::lock::{JAMMY, NOBLE, signed};
 use crate::support::distribution::USER;
-use crate::support::registry::{Lock, Registry, Reply, fault};
+use crate::support::registry::{Lock, Registry, Reply, Way, fault};
 
 const FOCAL: &str = "ubuntu-focal-plain-rke2-1-31-8";
 const LEAP: &str = "opensuse-leap-plain-rke2-1-31-8";
@@ -157,11 +157,9 @@ fn a_lock_that_is_killed_while_it_waits_leaves_the_old_one() {
     site.values("0.4.12", &[NOBLE, JAMMY, FOCAL], "");
     let before = registry.count();
     registry.hook(|request, _| {
-        let waits = request.path.contains(FOCAL);
-        waits.then(|| {
-            std::thread::sleep(Duration::from_secs(60));
-            Reply::new(500, "")
-        })
+        // The first one is answered: nobody else asks before.
+        let waits = request.path.contains(JAMMY);
+        waits.then(|| Reply::new(200, vec![b' '; 100]).way(Way::Stalled(60_000)))
     });
     let mut child = Command::new(env!("CARGO_BIN_EXE_metalmark"))
         .current_dir(site.project.path())

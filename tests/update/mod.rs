@@ -3,13 +3,16 @@
 //! `fixtures/update/<case>/` holds a workspace before and after, the arguments, and what was printed. `BLESS=1` rewrites what
 //! comes after.
 
+mod bot;
+mod world;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Metalmark, copy_of, golden, repository};
 
-const CASES: [&str; 2] = ["proposal", "sylva"];
+const CASES: [&str; 3] = ["locked", "proposal", "sylva"];
 
 fn case(name: &str) -> PathBuf {
     repository().join("fixtures/update").join(name)
@@ -19,6 +22,7 @@ fn case(name: &str) -> PathBuf {
 fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let entries = walkdir::WalkDir::new(folder).into_iter();
     entries
+        .filter_entry(|entry| entry.file_name() != ".git")
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| {
@@ -76,12 +80,129 @@ fn check_says_what_it_would_do_and_does_nothing() {
         .args(["update", "0.4.13", "--images", "../notes.md", "--check"])
         .run();
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("would change values.yaml"));
+    assert!(
+        outcome
+            .stderr
+            .contains("would set values.yaml:15:33: version 0.4.13\nwould change values.yaml\n")
+    );
+    assert!(
+        outcome
+            .stderr
+            .contains("- by-selector/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → "),
+        "{}",
+        outcome.stderr
+    );
     assert_eq!(files(&folder), before);
     let up_to_date = Metalmark::within(&folder)
         .args(["update", "0.4.12", "--images", "values.yaml", "--check"])
         .run();
     assert_eq!(up_to_date.status, 0, "{}", up_to_date.stderr);
+}
+
+#[test]
+fn check_with_a_lock_counts_what_is_to_be_locked() {
+    let scratch = copy_of(&case("locked"));
+    let folder = scratch.path().join("before");
+    let before = files(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "0.4.13", "--check", "--fix", "--k8s-versions"])
+        .run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    for told in [
+        "would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`\n",
+        "- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ",
+        "would set values.yaml:8:33: version 0.4.13\n",
+        "would change clusters/edge-a.yaml\nwould lock 4 images\n",
+    ] {
+        assert!(outcome.stderr.contains(told), "{told}: {}", outcome.stderr);
+    }
+    assert_eq!(files(&folder), before);
+}
+
+#[test]
+fn the_lock_tells_what_a_raised_version_rolls() {
+    let scratch = copy_of(&case("locked"));
+    let folder = scratch.path().join("before");
+    raise(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "--fix", "--k8s-versions"])
+        .run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let told = &outcome.stderr;
+    assert!(told.contains("OS images: 0.4.12 → 0.4.13\n"), "{told}");
+    assert!(
+        told.contains("- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13\n"),
+        "{told}"
+    );
+    // The same bytes under both tags: nothing is stamped anew.
+    assert!(!told.contains("edge-b/md0"), "{told}");
+    assert!(
+        told.contains("3 node pools in 2 clusters will be re-provisioned.\n"),
+        "{told}"
+    );
+}
+
+/// Raises the version as a bot does, and nothing else.
+fn raise(folder: &Path) {
+    let file = folder.join("values.yaml");
+    let text = fs::read_to_string(&file).expect("values");
+    let raised = text.replace("_version: 0.4.12", "_version: 0.4.13");
+    assert_ne!(text, raised);
+    fs::write(file, raised).expect("written");
+}
+
+#[test]
+fn what_nobody_tells_is_unknown() {
+    let scratch = copy_of(&case("locked"));
+    let folder = scratch.path().join("before");
+    raise(&folder);
+    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "--fix", "--k8s-versions"])
+        .run();
+    assert!(
+        outcome.stderr.contains(
+            "2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: \
+             the values name 0.4.13 already, and neither git nor a lock tells what came before.\n"
+        ),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn git_tells_what_a_raised_version_rolls() {
+    let Some(scratch) = crate::git::repository() else {
+        return;
+    };
+    let folder = scratch.path().join("before");
+    crate::git::copy(&case("locked/images"), &scratch.path().join("images"));
+    crate::git::copy(&case("locked/before"), &folder);
+    fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+    crate::git::commit(scratch.path(), "Before");
+    raise(&folder);
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "--check", "--fix", "--k8s-versions"])
+        .run();
+    let told = &outcome.stderr;
+    assert!(told.contains("OS images: 0.4.12 → 0.4.13\n"), "{told}");
+    assert!(
+        told.contains(
+            "4 node pools in 2 clusters will be re-provisioned, compared with the last commit.\n"
+        ),
+        "{told}"
+    );
+    // Committed on a branch, as a bot does it: the branch's base tells.
+    crate::git::git(scratch.path(), &["switch", "--quiet", "-c", "bot"]);
+    crate::git::commit(scratch.path(), "Raise the builder");
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "--check", "--fix", "--k8s-versions"])
+        .run();
+    let told = &outcome.stderr;
+    assert!(
+        told.contains("4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.\n"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -95,7 +216,7 @@ fn a_version_that_nothing_is_listed_for_changes_nothing() {
     assert_eq!(outcome.status, 2);
     assert_eq!(
         outcome.stderr,
-        "error: `../notes.md` names no image of version `0.5.0`\nhelp: it names images of 0.4.12, 0.4.13\n"
+        "error: `../notes.md` names no image of version `0.5.0`\nhelp: there are images of 0.4.12, 0.4.13\n"
     );
     assert_eq!(files(&folder), before);
 }

@@ -1,0 +1,113 @@
+//! A control plane endpoint is an address that is taken.
+
+use std::net::IpAddr;
+
+use crate::model::endpoint::{ControlPlaneEndpoint, Way};
+use crate::model::finding::Finding;
+use crate::model::place::Place;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every endpoint that is an address.
+pub(super) struct EndpointCollides;
+
+impl Rule for EndpointCollides {
+    fn id(&self) -> &'static str {
+        "endpoint-collides"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a control plane endpoint is an address that is taken"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+A virtual IP that is a host's own address answers from two machines. An endpoint inside the networks of pods or services is swallowed by
+the cluster's own routing: nodes would look for the API server among their pods.
+
+Wrong:
+
+    cluster:
+      cluster_services_cidrs: [100.73.0.0/16]
+      control_plane_endpoint: {vip: 100.73.0.10}
+
+Right:
+
+    cluster:
+      cluster_services_cidrs: [100.73.0.0/16]
+      control_plane_endpoint: {vip: 192.0.2.10}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((found, endpoint)) = input.endpoint() else {
+            return;
+        };
+        let Some(address) = endpoint.address() else {
+            return;
+        };
+        let told = |message: String| {
+            Finding::new(self.id(), message)
+                .about(input.subject(None))
+                .at(input.spot(endpoint.host.place), "the endpoint")
+        };
+        if endpoint.way == Way::Vip
+            && let Some((host, place)) = owner(found, address)
+        {
+            let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
+            let finding = told(message).at(input.spot(place), "the host's");
+            report(finding.help("take an address that no host has"));
+        }
+        let mut ranges = found.ranges.iter();
+        if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
+            let (of, network) = (range.of, range.network.value);
+            let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
+            let finding = told(message).at(input.spot(range.network.place), "that network");
+            report(finding.help("take an address of the hosts' network"));
+        }
+    }
+}
+
+/// The host that has an address.
+fn owner(found: &ControlPlaneEndpoint, address: IpAddr) -> Option<(&str, Place)> {
+    found.hosts.iter().find_map(|host| {
+        let mut addresses = host.addresses.iter();
+        let (_, own) = addresses.find(|(_, own)| own.value.parse() == Ok(address))?;
+        Some((&*host.name, own.place))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::{Range, Way};
+    use crate::model::place::{Located, Place};
+    use crate::testing::Given;
+
+    #[test]
+    fn a_hosts_own_address_is_told_of_a_virtual_ip_alone() {
+        let mut given = Given::new();
+        given.endpoint(Way::Vip, "2001:db8::1");
+        given.host("server-1", &[], &[("internal", "2001:db8:0::1")]);
+        let found = given.found("endpoint-collides");
+        assert!(
+            found.starts_with("the virtual IP `2001:db8::1` is host `server-1`'s own address\n")
+        );
+        given.endpoint(Way::Host("server-1".into()), "2001:db8::1");
+        given.host("server-1", &[], &[("internal", "2001:db8::1")]);
+        assert_eq!(given.found("endpoint-collides"), "");
+    }
+
+    #[test]
+    fn an_endpoint_in_a_network_of_the_cluster_is_told() {
+        let mut given = Given::new();
+        let endpoint = given.endpoint(Way::Explicit, "100.73.0.10");
+        for (of, network) in [("pod", "100.72.0.0/16"), ("service", "100.73.0.0/16")] {
+            let network = Located::new(network.parse().expect("a network"), Place::NONE);
+            endpoint.ranges.push(Range { of, network });
+        }
+        let found = given.found("endpoint-collides");
+        assert!(
+            found.starts_with(
+                "the endpoint `100.73.0.10` is in the service network `100.73.0.0/16`\n"
+            )
+        );
+    }
+}

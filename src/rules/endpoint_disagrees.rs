@@ -1,0 +1,132 @@
+//! Two values name different control plane endpoints.
+
+use std::sync::Arc;
+
+use crate::model::endpoint::{Endpoint, Statement, same_host};
+use crate::model::finding::Finding;
+use crate::model::place::Place;
+use crate::rules::{ClusterInput, Rule};
+
+/// Holds everything that names the endpoint against the one that is taken.
+pub(super) struct EndpointDisagrees;
+
+impl Rule for EndpointDisagrees {
+    fn id(&self) -> &'static str {
+        "endpoint-disagrees"
+    }
+
+    fn summary(&self) -> &'static str {
+        "two values name different control plane endpoints"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+The infrastructure cluster, kube-vip, the certificate and the address that nodes register at must mean one thing. Where they differ,
+machines wait for an address that nobody holds, or refuse the certificate. The first of `explicit`, `vip` and `host` is taken, then
+Sylva's `cluster_virtual_ip`; a name and an address are not compared, since only DNS knows.
+
+Wrong:
+
+    cluster_virtual_ip: 192.0.2.10
+    cluster:
+      control_plane_endpoint: {vip: 192.0.2.20}
+
+Right:
+
+    cluster_virtual_ip: 192.0.2.10"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((found, endpoint)) = input.endpoint() else {
+            return;
+        };
+        let told = |message: String| {
+            Finding::new(self.id(), message)
+                .about(input.subject(None))
+                .at(input.spot(endpoint.host.place), "the endpoint")
+        };
+        for statement in &found.statements {
+            let path = statement.path;
+            if let Some((other, place)) = difference(endpoint, statement) {
+                let own = shown(endpoint, statement);
+                let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
+                let finding = told(message).at(input.spot(place), "another one");
+                report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
+            }
+        }
+        let Some(names) = &found.certificate_names else {
+            return;
+        };
+        let host = &endpoint.host.value;
+        let is_it = |name: &Arc<str>| same_host(name, host) == Some(true);
+        if !names.value.iter().any(is_it) {
+            let message = format!("the certificate would not hold the endpoint `{host}`");
+            let finding = told(message).at(input.spot(names.place), "these it holds");
+            report(finding.help(format!(
+                "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
+            )));
+        }
+    }
+}
+
+/// What a statement names otherwise, and where.
+fn difference(endpoint: &Endpoint, statement: &Statement) -> Option<(String, Place)> {
+    let host = statement.host.as_ref();
+    let host = host.filter(|host| same_host(&host.value, &endpoint.host.value) == Some(false));
+    let port = statement.port.as_ref();
+    let port = port.filter(|port| port.value != endpoint.port);
+    match (host, port) {
+        (Some(host), _) => Some((host.value.to_string(), host.place)),
+        (None, Some(port)) => Some((port.value.to_string(), port.place)),
+        (None, None) => None,
+    }
+}
+
+/// The part of the endpoint that the statement differs in.
+fn shown(endpoint: &Endpoint, statement: &Statement) -> String {
+    let host = statement.host.as_ref();
+    match host.and_then(|host| same_host(&host.value, &endpoint.host.value)) {
+        Some(false) => endpoint.host.value.to_string(),
+        _ => endpoint.port.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::Way;
+    use crate::model::place::{Located, Place};
+    use crate::testing::Given;
+
+    fn located<T>(value: T) -> Option<Located<T>> {
+        Some(Located::new(value, Place::NONE))
+    }
+
+    #[test]
+    fn another_host_and_another_port_are_told_and_a_name_for_an_address_is_not() {
+        let found = |host: &str, port: u16| {
+            let mut given = Given::new();
+            let endpoint = given.endpoint(Way::Vip, "192.0.2.10");
+            endpoint.state("cluster_virtual_ip", located(host.into()), located(port));
+            given.found("endpoint-disagrees")
+        };
+        assert_eq!(found("192.0.2.10", 6443), "");
+        assert_eq!(found("api.example.org", 6443), "");
+        let other = found("192.0.2.20", 6443);
+        assert!(other.starts_with(
+            "`cluster_virtual_ip` names `192.0.2.20`, and the endpoint is `192.0.2.10`\n"
+        ));
+        assert!(found("192.0.2.10", 443).contains("names `443`, and the endpoint is `6443`"));
+    }
+
+    #[test]
+    fn a_certificate_without_the_endpoint_is_told() {
+        let found = |name: &str| {
+            let mut given = Given::new();
+            let endpoint = given.endpoint(Way::Explicit, "2001:db8::1");
+            endpoint.certificate_names = located(vec!["x.example".into(), name.into()]);
+            given.found("endpoint-disagrees")
+        };
+        assert_eq!(found("2001:DB8::0:1"), "");
+        assert!(found("192.0.2.1").starts_with("the certificate would not hold"));
+    }
+}

@@ -1,0 +1,76 @@
+//! A cluster has no control plane endpoint, and one is to be rendered.
+
+use crate::model::finding::Finding;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every cluster, where the project asks for endpoints.
+pub(super) struct EndpointMissing;
+
+impl Rule for EndpointMissing {
+    fn id(&self) -> &'static str {
+        "endpoint-missing"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a cluster has no control plane endpoint, and one is to be rendered"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Cluster API waits for the endpoint before it makes the first machine, and the infrastructure providers of bare metal cannot make one up:
+with a blank endpoint the cluster stays pending for ever. Somebody must hold an address: a virtual IP that moves between the control
+plane's hosts, or, for one replica, the host itself.
+
+Wrong:
+
+    outputs:
+      - {target: manifests, path: rendered, infra-cluster: true}
+
+with no `cluster.control_plane_endpoint` and no `cluster_virtual_ip` in the values.
+
+Right:
+
+    cluster:
+      control_plane_endpoint: {vip: 192.0.2.10}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let found = input.view.cluster.endpoint.as_ref();
+        let Some(found) = found.filter(|_| input.settings.renders_endpoints()) else {
+            return;
+        };
+        if found.endpoint.is_some() {
+            return;
+        }
+        let finding = Finding::new(self.id(), "the cluster has no control plane endpoint")
+            .about(input.subject(None))
+            .at(input.spot(found.place), "nothing here comes to an address");
+        report(
+            finding
+                .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
+                .help(
+                    "a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be \
+                     selected and have such an address",
+                ),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::Way;
+    use crate::testing::Given;
+
+    #[test]
+    fn a_blank_endpoint_is_told_with_both_ways_where_one_is_to_be_rendered() {
+        let mut given = Given::new();
+        given.endpoint(Way::Vip, "192.0.2.10").endpoint = None;
+        assert_eq!(given.found("endpoint-missing"), "");
+        given.asks_for_endpoints();
+        let found = given.found("endpoint-missing");
+        assert!(found.starts_with("the cluster has no control plane endpoint\n"));
+        assert!(found.contains("endpoint.vip: ") && found.contains("endpoint.host: "));
+        given.endpoint(Way::Vip, "192.0.2.10");
+        assert_eq!(given.found("endpoint-missing"), "");
+    }
+}

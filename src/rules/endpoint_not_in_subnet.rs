@@ -1,0 +1,103 @@
+//! A virtual IP stands outside the network of the hosts that are to hold it.
+
+use crate::model::endpoint::{KubeVipMode, Way};
+use crate::model::finding::Finding;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every cluster whose endpoint is a virtual IP.
+pub(super) struct EndpointNotInSubnet;
+
+impl Rule for EndpointNotInSubnet {
+    fn id(&self) -> &'static str {
+        "endpoint-not-in-subnet"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a virtual IP stands outside the network of the hosts that are to hold it"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+In ARP mode (NDP for IPv6) the address is answered for on the hosts' own network: from outside of it, or in the other family, nobody
+ever asks there. Announced by BGP or from a routing table it may stand anywhere. The networks are
+`cluster.control_plane_endpoint.subnets`, else Sylva's `cluster.capm3.networks.primary.subnet`.
+
+Wrong:
+
+    cluster_virtual_ip: 198.51.100.10
+    cluster:
+      capm3: {networks: {primary: {subnet: 192.0.2.0/26}}}
+
+Right:
+
+    cluster_virtual_ip: 192.0.2.10
+    cluster:
+      capm3: {networks: {primary: {subnet: 192.0.2.0/26}}}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((found, endpoint)) = input.endpoint() else {
+            return;
+        };
+        let mode = found.kube_vip.as_ref().map(|kube_vip| kube_vip.mode);
+        let is_routed = mode.is_some_and(|mode| mode != KubeVipMode::Arp);
+        let Some(address) = endpoint.address().filter(|_| endpoint.way == Way::Vip) else {
+            return;
+        };
+        let mut subnets = found.subnets.iter();
+        if is_routed || found.subnets.is_empty() || subnets.any(|net| net.value.contains(&address))
+        {
+            return;
+        }
+        let networks: Vec<String> = found
+            .subnets
+            .iter()
+            .map(|net| format!("`{}`", net.value))
+            .collect();
+        let message = format!(
+            "the virtual IP `{address}` is not in the hosts' network {}",
+            networks.join(", ")
+        );
+        let mut finding = Finding::new(self.id(), message)
+            .about(input.subject(None))
+            .at(input.spot(endpoint.host.place), "outside of it");
+        for subnet in &found.subnets {
+            finding = finding.at(input.spot(subnet.place), "the hosts' network");
+        }
+        report(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
+    use crate::model::place::{Located, Place};
+    use crate::model::value::{Node, Value};
+    use crate::testing::Given;
+
+    fn found(vip: &str, subnets: &[&str], mode: KubeVipMode) -> String {
+        let mut given = Given::new();
+        let endpoint = given.endpoint(Way::Vip, vip);
+        let net = |text: &&str| Located::new(text.parse().expect("a network"), Place::NONE);
+        endpoint.subnets = subnets.iter().map(net).collect();
+        endpoint.kube_vip = Some(KubeVip {
+            mode,
+            settings: Node::computed(Value::empty_map()),
+        });
+        given.found("endpoint-not-in-subnet")
+    }
+
+    #[test]
+    fn an_address_outside_or_of_another_family_is_told_in_arp_mode_alone() {
+        let (subnets, arp) = (["192.0.2.0/26", "2001:db8::/64"], KubeVipMode::Arp);
+        assert_eq!(found("192.0.2.63", &subnets, arp), "");
+        assert_eq!(found("2001:db8::a", &subnets, arp), "");
+        assert!(
+            found("192.0.2.64", &subnets, arp).starts_with("the virtual IP `192.0.2.64` is not in")
+        );
+        assert!(!found("2001:db8::a", &subnets[..1], arp).is_empty());
+        assert_eq!(found("192.0.2.64", &subnets, KubeVipMode::Bgp), "");
+        assert_eq!(found("192.0.2.64", &[], arp), "");
+        assert_eq!(found("api.example.org", &subnets, arp), "");
+    }
+}

@@ -1,0 +1,89 @@
+//! More than one control plane replica stands behind one host.
+
+use crate::model::cluster::PoolName;
+use crate::model::endpoint::Way;
+use crate::model::finding::{Finding, Level};
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every cluster whose endpoint is a host of the inventory.
+pub(super) struct EndpointSingleHost;
+
+impl Rule for EndpointSingleHost {
+    fn id(&self) -> &'static str {
+        "endpoint-single-host"
+    }
+
+    fn summary(&self) -> &'static str {
+        "more than one control plane replica stands behind one host"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+An endpoint that is one host's own address is lost with the host, however many replicas stand beside it; and when that machine is
+rolled, the API server is gone before the next one is there.
+
+Wrong:
+
+    cluster:
+      control_plane_replicas: 3
+      control_plane_endpoint: {host: {address: internal}}
+
+Right:
+
+    cluster:
+      control_plane_replicas: 3
+      control_plane_endpoint: {vip: 192.0.2.10}"
+    }
+
+    fn level(&self) -> Level {
+        Level::Warning
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((_, endpoint)) = input.endpoint() else {
+            return;
+        };
+        let Way::Host(name) = &endpoint.way else {
+            return;
+        };
+        let mut pools = input.view.cluster.pools.iter();
+        let pool = pools.find(|pool| pool.name == PoolName::ControlPlane);
+        let replicas = pool.and_then(|pool| pool.replicas.as_ref());
+        let Some(replicas) = replicas.filter(|replicas| replicas.value > 1) else {
+            return;
+        };
+        let message = format!(
+            "{} control plane replicas stand behind host `{name}` alone",
+            replicas.value
+        );
+        let finding = Finding::new(self.id(), message)
+            .about(input.subject(pool))
+            .at(
+                input.spot(endpoint.host.place),
+                "the endpoint is its address",
+            )
+            .at(input.spot(replicas.place), "replicas");
+        report(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::Way;
+    use crate::model::place::{Located, Place};
+    use crate::testing::Given;
+
+    #[test]
+    fn replicas_behind_one_host_are_told() {
+        let mut given = Given::new();
+        given.endpoint(Way::Host("server-1".into()), "192.0.2.11");
+        given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));
+        let found = given.found("endpoint-single-host");
+        assert!(found.starts_with("3 control plane replicas stand behind host `server-1` alone\n"));
+        given.view.cluster.pools[0].replicas = Some(Located::new(1, Place::NONE));
+        assert_eq!(given.found("endpoint-single-host"), "");
+        given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));
+        given.endpoint(Way::Vip, "192.0.2.10");
+        assert_eq!(given.found("endpoint-single-host"), "");
+    }
+}

@@ -1,0 +1,124 @@
+//! Fewer hosts match a node pool than it has machines.
+
+use crate::model::finding::{Finding, Level};
+use crate::model::value::Value;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every pool that claims hosts of an inventory by their labels.
+pub(super) struct HostsShort;
+
+impl Rule for HostsShort {
+    fn id(&self) -> &'static str {
+        "hosts-short"
+    }
+
+    fn summary(&self) -> &'static str {
+        "fewer hosts match a node pool than it has machines"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Machines of bare metal claim hosts by their labels. With too few the pool never comes to its replicas; with just enough a roll has no
+host to put the next machine on before the old one is gone, which is a warning. `nodeReuse` gives each machine its own host back, and
+needs no spare. The inventory is `cluster.inventory`, and Sylva's `cluster.baremetal_hosts`.
+
+Wrong, where one host has the label:
+
+    cluster:
+      control_plane_replicas: 3
+      control_plane: {capm3: {hostSelector: {matchLabels: {cluster-role: control-plane}}}}
+
+Right: four hosts with the label under `cluster.baremetal_hosts`, three for the machines and one to roll with."
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let cluster = &input.view.cluster;
+        let Some(found) = cluster.endpoint.as_ref().filter(|it| !it.hosts.is_empty()) else {
+            return;
+        };
+        for pool in &cluster.pools {
+            let (Some(replicas), Some(selector)) = (&pool.replicas, input.host_selector(pool))
+            else {
+                continue;
+            };
+            let hosts = found.hosts.iter();
+            let matching = hosts.filter(|host| selector.matches(&host.labels)).count();
+            let wanted = replicas.value as usize;
+            let reuse = pool.settings.at(&["nodeReuse"]);
+            let reuses = reuse.is_some_and(|node| node.value == Value::Bool(true));
+            if matching > wanted || (matching == wanted && (reuses || wanted == 0)) {
+                continue;
+            }
+            let message = match matching < wanted {
+                true => format!(
+                    "{matching} hosts match pool `{}`, which has {wanted} machines",
+                    pool.name
+                ),
+                false => format!("no host is left for pool `{}` to roll with", pool.name),
+            };
+            let finding = Finding::new(self.id(), message)
+                .about(input.subject(Some(pool)))
+                .at(
+                    input.spot(replicas.place),
+                    format!("{matching} hosts match its selector"),
+                )
+                .help("label another host, or ask for fewer replicas");
+            report(match matching < wanted {
+                true => finding,
+                false => finding.unless_set(Level::Warning),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::Way;
+    use crate::model::place::{Located, Place};
+    use crate::model::value::{Entry, Map, Node};
+    use crate::testing::Given;
+
+    fn given(replicas: u32, hosts: usize) -> Given {
+        let mut given = Given::new();
+        given.view.cluster.infra_provider = Some(Located::new("capm3".into(), Place::NONE));
+        given.endpoint(Way::Vip, "192.0.2.10");
+        given.host("other", &[("role", "worker")], &[]);
+        for index in 0..hosts {
+            given.host(&format!("server-{index}"), &[("role", "cp")], &[]);
+        }
+        let pool = &mut given.view.cluster.pools[0];
+        pool.replicas = Some(Located::new(replicas, Place::NONE));
+        let labels = Map::from_iter([Entry::computed("role", "cp")]);
+        let selector = Map::from_iter([Entry::computed("matchLabels", labels)]);
+        pool.settings = Node::computed(Map::from_iter([Entry::computed("hostSelector", selector)]));
+        given
+    }
+
+    #[test]
+    fn too_few_hosts_and_no_spare_are_told() {
+        let id = "hosts-short";
+        let short = given(3, 2).found(id);
+        assert!(short.starts_with("2 hosts match pool `control-plane`, which has 3 machines\n"));
+        let tight = given(3, 3).found(id);
+        assert!(tight.starts_with("no host is left for pool `control-plane` to roll with\n"));
+        assert_eq!(given(3, 4).found(id), "");
+        assert_eq!(given(0, 0).found(id), "");
+    }
+
+    #[test]
+    fn reused_nodes_need_no_spare_and_providers_without_hosts_none_at_all() {
+        let mut reused = given(3, 3);
+        let settings = &mut reused.view.cluster.pools[0].settings;
+        let mut map = settings
+            .value
+            .as_map()
+            .map(|map| Map::clone(map))
+            .expect("a map");
+        map.insert(Entry::computed("nodeReuse", true));
+        *settings = Node::computed(map);
+        assert_eq!(reused.found("hosts-short"), "");
+        let mut cloud = given(3, 1);
+        cloud.view.cluster.infra_provider = Some(Located::new("capo".into(), Place::NONE));
+        assert_eq!(cloud.found("hosts-short"), "");
+    }
+}

@@ -1,0 +1,131 @@
+//! The control plane and a machine deployment claim the same hosts.
+
+use crate::model::cluster::PoolName;
+use crate::model::finding::Finding;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every pair of the control plane and a machine deployment.
+pub(super) struct SelectorsOverlap;
+
+impl Rule for SelectorsOverlap {
+    fn id(&self) -> &'static str {
+        "selectors-overlap"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the control plane and a machine deployment claim the same hosts"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+Whichever pool is made first claims the host; a control plane then waits for one that a worker has. A pool without a selector claims any
+host. Where the inventory is known, some host of it must be claimed by both; else one selector must say all that the other says.
+
+Wrong:
+
+    cluster:
+      elemental: {selector: {matchLabels: {site: lyon}}}
+      machine_deployments: {md0: {replicas: 2}}
+
+Right:
+
+    cluster:
+      elemental: {selector: {matchLabels: {role: control-plane}}}
+      machine_deployments: {md0: {replicas: 2, elemental: {selector: {matchLabels: {role: worker}}}}}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let cluster = &input.view.cluster;
+        let Some(found) = &cluster.endpoint else {
+            return;
+        };
+        let mut pools = cluster.pools.iter();
+        let Some(own) = pools.find(|pool| pool.name == PoolName::ControlPlane) else {
+            return;
+        };
+        let Some(selector) = input.host_selector(own) else {
+            return;
+        };
+        for pool in cluster
+            .pools
+            .iter()
+            .filter(|pool| pool.name != PoolName::ControlPlane)
+        {
+            let Some(other) = input.host_selector(pool) else {
+                continue;
+            };
+            let mut hosts = found.hosts.iter();
+            let both =
+                hosts.find(|host| selector.matches(&host.labels) && other.matches(&host.labels));
+            let which = match both {
+                Some(host) => format!("host `{}`", host.name),
+                None if found.hosts.is_empty()
+                    && (selector.is_within(&other) || other.is_within(&selector)) =>
+                {
+                    "the same hosts".to_owned()
+                }
+                None => continue,
+            };
+            let message = format!(
+                "the control plane and pool `{}` both claim {which}",
+                pool.name
+            );
+            let finding = Finding::new(self.id(), message)
+                .about(input.subject(Some(pool)))
+                .at(input.spot(pool.place), "this pool")
+                .at(input.spot(own.place), "the control plane");
+            report(finding.help("select by a label that tells them apart, such as `role`"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::endpoint::Way;
+    use crate::model::place::{Located, Place};
+    use crate::model::value::{Entry, Map, Node};
+    use crate::testing::Given;
+
+    fn settings(labels: &[(&str, &str)]) -> Node {
+        let labels = labels
+            .iter()
+            .map(|(key, value)| Entry::computed(*key, *value));
+        let labels: Map = labels.collect();
+        let selector = Map::from_iter([Entry::computed("matchLabels", labels)]);
+        Node::computed(Map::from_iter([Entry::computed("selector", selector)]))
+    }
+
+    fn given(own: &[(&str, &str)], other: &[(&str, &str)]) -> Given {
+        let mut given = Given::new();
+        given.view.cluster.infra_provider = Some(Located::new("elemental".into(), Place::NONE));
+        given.endpoint(Way::Vip, "192.0.2.10");
+        given.view.cluster.pools[0].settings = settings(own);
+        given.machine_deployment("md0").settings = settings(other);
+        given
+    }
+
+    #[test]
+    fn one_selector_within_the_other_is_told() {
+        let (cp, worker) = (("role", "cp"), ("role", "worker"));
+        let id = "selectors-overlap";
+        assert_eq!(given(&[cp], &[worker]).found(id), "");
+        assert_eq!(given(&[cp], &[("zone", "b")]).found(id), "");
+        let found = given(&[cp], &[cp, ("zone", "b")]).found(id);
+        assert!(found.starts_with("the control plane and pool `md0` both claim the same hosts\n"));
+        assert!(!given(&[cp], &[]).found(id).is_empty());
+    }
+
+    #[test]
+    fn an_inventory_decides_by_its_hosts() {
+        let mut given = given(&[("role", "cp")], &[("zone", "b")]);
+        given.host("server-1", &[("role", "cp"), ("zone", "a")], &[]);
+        given.host("server-2", &[("zone", "b")], &[]);
+        assert_eq!(given.found("selectors-overlap"), "");
+        given.host("server-3", &[("role", "cp"), ("zone", "b")], &[]);
+        assert!(
+            given
+                .found("selectors-overlap")
+                .contains("both claim host `server-3`")
+        );
+    }
+}
