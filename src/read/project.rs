@@ -53,15 +53,15 @@ pub(super) struct ProjectFile {
     /// How registries are asked: mirrors, certificates, limits.
     #[serde(default)]
     pub registries: RegistryOptions,
+    /// How `metalmark update` learns what a version of the image builder offers.
+    #[serde(default)]
+    pub update: UpdateOptions,
     /// Files and folders of manifests that `metalmark stamp` brings up to date where they stand.
     #[serde(default)]
     pub manifests: Vec<String>,
     /// Which image the objects in manifests boot that no marker speaks for: the first entry that fits counts.
     #[serde(default)]
     pub stamps: Vec<StampOptions>,
-    /// How `metalmark update` learns what a version of the image builder offers.
-    #[serde(default)]
-    pub update: UpdateOptions,
     /// Levels of rules, and waivers.
     #[serde(default)]
     pub policy: PolicyOptions,
