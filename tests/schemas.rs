@@ -92,6 +92,12 @@ fn a_missing_field_and_an_unknown_one_are_refused() {
 }
 
 #[test]
+fn a_required_field_with_a_default_may_be_missing() {
+    let schema = "type: object\nrequired: [a, b]\nproperties:\n  a: {type: string}\n  b: {type: string, default: Secret}";
+    told(schema, "{a: x}", "{}", "spec: `a` is required");
+}
+
+#[test]
 fn unknown_fields_may_stay_where_the_schema_says_so() {
     let kept = "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties:\n  a: {type: string}";
     told(

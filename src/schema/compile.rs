@@ -24,6 +24,7 @@ pub(super) struct Schema {
     pub(super) embedded: bool,
     pub(super) properties: BTreeMap<Arc<str>, Schema>,
     pub(super) additional: Additional,
+    /// Without those that have a default: the API server puts it in before it validates.
     pub(super) required: Vec<Arc<str>>,
     pub(super) items: Option<Box<Schema>>,
     /// The values allowed, as JSON.
@@ -119,7 +120,7 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
             .map(|entry| Ok((Arc::clone(&entry.key), compile(&entry.node, depth)?)))
             .collect::<Result<_, String>>()?,
         additional: additional(node, depth)?,
-        required: texts(node, "required"),
+        required: required(node),
         items: one("items")?.map(Box::new),
         allowed: allowed(node),
         pattern: pattern(node)?,
@@ -171,6 +172,12 @@ fn kind_of(name: &str) -> Option<Kind> {
 
 fn text<'a>(node: &'a Node, key: &str) -> Option<&'a Arc<str>> {
     node.at(&[key])?.value.as_str()
+}
+
+fn required(node: &Node) -> Vec<Arc<str>> {
+    let mut keys = texts(node, "required");
+    keys.retain(|key| node.at(&["properties", key, "default"]).is_none());
+    keys
 }
 
 fn texts(node: &Node, key: &str) -> Vec<Arc<str>> {
