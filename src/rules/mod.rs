@@ -28,6 +28,7 @@ mod image_not_enabled;
 mod image_replaced_in_place;
 mod image_unstamped;
 mod image_unused;
+mod input;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
@@ -66,19 +67,12 @@ mod waiver_expired;
 mod waiver_unused;
 mod yaml_syntax;
 
-use std::sync::Arc;
-
-use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
-use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
-use crate::model::finding::{Finding, Level, Subject};
-use crate::model::image::{Image, ImageKey, Images, is_oci};
-use crate::model::labels::LabelSelector;
-use crate::model::lock::{Gap, Lock, is_lockable};
-use crate::model::matching::{Outcome, Selection};
-use crate::model::place::{Located, Place, Source, Sources, Spot};
-use crate::model::workspace::{ClusterView, Settings};
+use crate::model::finding::{Finding, Level};
+use crate::model::image::Image;
+use crate::model::lock::Gap;
 use crate::objects::standing::Manifests;
-use crate::providers::{self, Stamp};
+
+pub use input::{ChangeInput, ClusterInput, ImageUse, Side, WorkspaceInput};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
@@ -184,226 +178,6 @@ pub trait Rule: Sync {
     /// Whether it looks at manifests alone, so that a run over values says nothing of it.
     fn is_of_manifests(&self) -> bool {
         false
-    }
-}
-
-/// What a rule sees of a cluster before and after a change.
-pub struct ChangeInput<'a> {
-    /// As it was.
-    pub before: Side<'a>,
-    /// As it will be.
-    pub after: Side<'a>,
-    /// The commit that the change starts from, as people quote it.
-    pub revision: &'a str,
-}
-
-/// One side of a change to a cluster.
-pub struct Side<'a> {
-    /// The cluster, read and resolved.
-    pub view: &'a ClusterView,
-    /// What is stamped of each pool's image, in the order of the pools.
-    pub stamps: &'a [Option<Stamp>],
-    /// The version of the machine templates that the project asks for.
-    pub api_version: Option<&'a str>,
-}
-
-impl<'a> ChangeInput<'a> {
-    /// The pools that are on both sides, by their index before and after.
-    pub fn pools(&self) -> Vec<(usize, usize)> {
-        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
-        let was = |pool: &Pool| before.pools.iter().position(|old| old.name == pool.name);
-        let after = after.pools.iter().enumerate();
-        after
-            .filter_map(|(index, pool)| Some((was(pool)?, index)))
-            .collect()
-    }
-
-    /// The Kubernetes versions of a pool before and after, where both are known.
-    pub fn versions(&self, (was, is): (usize, usize)) -> Option<[&'a Located<Arc<str>>; 2]> {
-        let (before, after) = (&self.before.view.cluster, &self.after.view.cluster);
-        Some([
-            before.k8s_version_of(&before.pools[was])?,
-            after.k8s_version_of(&after.pools[is])?,
-        ])
-    }
-
-    /// A place after the change, with its file.
-    pub fn spot(&self, place: Place) -> Option<Spot> {
-        self.after.view.sources.resolve(place)
-    }
-
-    /// A place before the change, with its file as `REVISION:path`.
-    pub fn spot_before(&self, place: Place) -> Option<Spot> {
-        let spot = self.before.view.sources.resolve(place)?;
-        let path = format!("{}:{}", self.revision, spot.source.path);
-        let source = Source {
-            secret: spot.source.secret,
-            ..Source::new(path, spot.source.text.as_str())
-        };
-        Some(Spot {
-            source: Arc::new(source),
-            ..spot
-        })
-    }
-
-    /// The subject of a finding about a pool after the change.
-    pub fn subject(&self, pool: usize) -> Subject {
-        let cluster = &self.after.view.cluster;
-        Subject {
-            cluster: Some(cluster.name.to_string()),
-            pool: Some(cluster.pools[pool].name.to_string()),
-            image: None,
-        }
-    }
-}
-
-/// What a rule sees of one cluster.
-pub struct ClusterInput<'a> {
-    /// The cluster, read and resolved.
-    pub view: &'a ClusterView,
-    /// The project's settings.
-    pub settings: &'a Settings,
-}
-
-/// What a rule sees of the whole.
-pub struct WorkspaceInput<'a> {
-    /// Every cluster's image use, in cluster order: small, so that memory does not grow with the values.
-    pub uses: &'a [ImageUse],
-    /// The catalogue that all clusters share, resolved once with the shared layers alone.
-    pub images: &'a Images,
-    /// The files that the shared catalogue's places point into.
-    pub sources: &'a Sources,
-    /// The project's settings.
-    pub settings: &'a Settings,
-    /// Whether any source of image facts is named.
-    pub facts_given: bool,
-    /// The lock and the files that its places point into, where the project has one.
-    pub lock: Option<(&'a Lock, &'a Sources)>,
-}
-
-/// What one cluster uses.
-#[derive(Clone, Debug)]
-pub struct ImageUse {
-    /// The cluster.
-    pub cluster: Arc<str>,
-    /// The image of each pool that came to one.
-    pub pools: Vec<(String, ImageKey)>,
-    /// The images served for it.
-    pub served: Vec<ImageKey>,
-    /// Where the digests of its catalogue's images start in the lock.
-    pub locked: Vec<u32>,
-    /// The images of its catalogue that the lock does not hold, where there is one.
-    pub unlocked: Vec<ImageKey>,
-}
-
-impl<'a> ClusterInput<'a> {
-    /// The pools with what their choices came to.
-    pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> + use<'a> {
-        self.view.cluster.pools.iter().zip(&self.view.selections)
-    }
-
-    /// The pools that came to an image of the catalogue, with that image.
-    pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a> {
-        let images = &self.view.images;
-        self.pools()
-            .filter_map(|(pool, selection)| match &selection.outcome {
-                Outcome::Image(key) => images.get(key).map(|image| (pool, image)),
-                _ => None,
-            })
-    }
-
-    /// The pools that give `machine_image_url` and the rest themselves, with that URL.
-    pub fn explicit(&self) -> impl Iterator<Item = (&'a Pool, &'a Located<Arc<str>>)> + use<'a> {
-        self.pools()
-            .filter(|(_, selection)| selection.outcome == Outcome::Explicit)
-            .filter_map(|(pool, _)| pool.choice.url.as_ref().map(|url| (pool, url)))
-    }
-
-    /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
-    pub fn k8s_version(&self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
-        self.view.cluster.k8s_version_of(pool)
-    }
-
-    /// The infrastructure provider's key in the values; Metal3's where none is set.
-    pub fn infra(&self) -> &'a str {
-        self.view
-            .cluster
-            .infra_provider
-            .as_ref()
-            .map_or("capm3", |provider| &provider.value)
-    }
-
-    /// What the levels wrote that a pool's choice is inherited from, the strongest first (S26).
-    pub fn levels(&self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> + use<'a> {
-        let levels = &self.view.cluster.levels;
-        levels.iter().rev().filter(|level| match &level.name {
-            LevelName::Cluster => true,
-            LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
-            LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
-            LevelName::MachineDeployment(name) => {
-                matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
-            }
-        })
-    }
-
-    /// The values' path of a setting: at the strongest level of the pool that wrote it, else where the pool would write it.
-    pub fn path(&self, pool: &'a Pool, setting: &str, wrote: impl Fn(&Choice) -> bool) -> String {
-        let writer = self.levels(pool).find(|level| wrote(&level.choice));
-        let own = match &pool.name {
-            PoolName::ControlPlane => LevelName::ControlPlane,
-            PoolName::MachineDeployment(name) => LevelName::MachineDeployment(Arc::clone(name)),
-        };
-        let name = writer.map_or(&own, |level| &level.name);
-        format!("{}.{setting}", name.path(self.infra()).join("."))
-    }
-
-    /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped (S33).
-    pub fn is_pulled(&self, image: &Image) -> bool {
-        let template = self.settings.images.url.trim_start();
-        let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
-        let served = image.facts.text("locations.https").is_some();
-        let by_template = is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri));
-        by_template && !served
-    }
-
-    /// What is said of the control plane endpoint, where it came to one.
-    pub fn endpoint(&self) -> Option<(&'a ControlPlaneEndpoint, &'a Endpoint)> {
-        let found = self.view.cluster.endpoint.as_deref()?;
-        Some((found, found.endpoint.as_ref()?))
-    }
-
-    /// The labels by which a pool's machines claim hosts; none where the provider makes its machines.
-    pub fn host_selector(&self, pool: &Pool) -> Option<LabelSelector> {
-        providers::find(self.infra())?.hosts_of(&pool.settings)
-    }
-
-    /// Whether `metalmark lock` would learn an image's facts: it has a reference into a registry, and is not locked for it.
-    pub fn could_lock(&self, image: &Image) -> bool {
-        let holds = |lock: &Lock, uri: &str| lock.get(&image.key, uri).is_some();
-        let locked = self.view.lock.as_ref().zip(image.uri.as_ref());
-        is_lockable(image) && !locked.is_some_and(|(lock, uri)| holds(lock, &uri.value))
-    }
-
-    /// A place with its file.
-    pub fn spot(&self, place: Place) -> Option<Spot> {
-        self.view.sources.resolve(place)
-    }
-
-    /// The subject of a finding about the cluster, or one of its pools.
-    pub fn subject(&self, pool: Option<&Pool>) -> Subject {
-        Subject {
-            cluster: Some(self.view.cluster.name.to_string()),
-            pool: pool.map(|pool| pool.name.to_string()),
-            image: None,
-        }
-    }
-
-    /// The subject of a finding about a pool and the image it boots.
-    pub fn subject_with(&self, pool: &Pool, image: &str) -> Subject {
-        Subject {
-            image: Some(image.to_string()),
-            ..self.subject(Some(pool))
-        }
     }
 }
 
