@@ -15,7 +15,7 @@ use crate::write::{self, Foreign, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
-use super::rendered::{self, EMPTY, Faulty, Part};
+use super::rendered::{self, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
 use super::{Terminal, Verdict};
 
@@ -72,16 +72,8 @@ pub fn render(
         return print(&mut workspace, options, terminal);
     }
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let (settings, templates) = (
-        workspace.settings.clone(),
-        std::mem::take(&mut workspace.templates),
-    );
-    let schemas = workspace.schemas.take();
-    let mut found = Vec::new();
-    let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| {
-        found.push(finding)
-    });
-    workspace.findings.extend(found);
+    let material = Material::of(&mut workspace);
+    let renderer = material.renderer(&mut workspace);
     plan(&workspace, &tools, &renderer, options, terminal)
 }
 

@@ -1,5 +1,6 @@
 //! What is rendered and stays in memory: printed as one stream, handed to Argo CD, or to the next KRM function.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -7,10 +8,12 @@ use crate::check::Checked;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::manifest::ManifestFile;
+use crate::model::place::Source;
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
+use crate::model::workspace::{ClusterView, Settings};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
+use crate::schema::Schemas;
 
 use super::fleet::{self, Survey, Tools};
 use super::{Format, Terminal, Verdict};
@@ -45,6 +48,32 @@ pub(super) enum Faulty {
     KeepGoing,
 }
 
+/// What is rendered with, taken out of the workspace so that what is wrong in it can join the workspace's findings.
+pub(super) struct Material {
+    settings: Settings,
+    templates: BTreeMap<String, Arc<Source>>,
+    schemas: Option<Schemas>,
+}
+
+impl Material {
+    /// The workspace's settings, and the user's templates and schemas, which it holds no more.
+    pub(super) fn of(workspace: &mut Workspace) -> Self {
+        Self {
+            settings: workspace.settings.clone(),
+            templates: std::mem::take(&mut workspace.templates),
+            schemas: workspace.schemas.take(),
+        }
+    }
+
+    /// The renderer; what is wrong with the templates joins the workspace's findings.
+    pub(super) fn renderer(&self, workspace: &mut Workspace) -> Renderer<'_> {
+        let (templates, schemas) = (&self.templates, self.schemas.as_ref());
+        Renderer::new(&self.settings, templates, schemas, &mut |finding| {
+            workspace.findings.push(finding)
+        })
+    }
+}
+
 /// Renders a part of the workspace.
 ///
 /// # Errors
@@ -56,16 +85,8 @@ pub(super) fn rendered(
     faulty: Faulty,
 ) -> Result<Rendered, Error> {
     let tools = fleet::tools(workspace, today)?;
-    let (settings, templates) = (
-        workspace.settings.clone(),
-        std::mem::take(&mut workspace.templates),
-    );
-    let schemas = workspace.schemas.take();
-    let mut found = Vec::new();
-    let renderer = Renderer::new(&settings, &templates, schemas.as_ref(), &mut |finding| {
-        found.push(finding)
-    });
-    workspace.findings.extend(found);
+    let material = Material::of(workspace);
+    let renderer = material.renderer(workspace);
     let mut survey = match part {
         Part::Whole => fleet::survey(workspace, &tools, |view, checked| {
             Ok(of_cluster(&renderer, view, checked))
