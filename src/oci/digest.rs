@@ -21,7 +21,12 @@ pub struct DigestError {
 impl Digest {
     /// The sha256 digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(format!("sha256:{}", hex(&Sha256::digest(bytes))).into())
+        Self::of_hash("sha256", &Sha256::digest(bytes))
+    }
+
+    /// The digest whose hash was computed by that algorithm.
+    pub(super) fn of_hash(algorithm: &str, hash: &[u8]) -> Self {
+        Self(format!("{algorithm}:{}", hex(hash)).into())
     }
 
     /// Reads a digest.

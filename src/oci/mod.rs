@@ -5,17 +5,43 @@
 //!
 //! Source: OCI image-spec and distribution-spec 1.1, <https://github.com/opencontainers/distribution-spec/blob/main/spec.md>.
 
+mod artifact;
 mod choose;
 mod digest;
 mod failure;
 mod manifest;
 mod reference;
 
+use std::io::Write;
+
+pub use artifact::{Artifact, Blob, Body, Digesting};
 pub use choose::{Chosen, images};
 pub use digest::{Digest, DigestError};
 pub use failure::{Failure, FailureKind};
 pub use manifest::{Content, Descriptor, MANIFEST_LIMIT, Manifest, ManifestError};
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
+
+/// Where artifacts are put: a registry, or an image layout in a folder.
+///
+/// Whatever is put is there whole or not at all, and what is there already is not sent again.
+pub trait Sink: Send + Sync {
+    /// Puts an artifact under a reference: its blobs first, then its manifest. A reference with a digest and no tag puts the
+    /// manifest under its digest alone. What an index names is put before it, each by its digest.
+    ///
+    /// # Errors
+    /// The sink cannot be reached, refuses it, or names it by another digest; a body cannot be read, or its bytes are not those
+    /// of its descriptor.
+    fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure>;
+}
+
+/// What was sent to a sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Put {
+    /// How many blobs were sent, and not only found there.
+    pub sent: usize,
+    /// Whether the reference named that very manifest before.
+    pub is_unchanged: bool,
+}
 
 /// Where artifacts lie: a registry, or an image layout in a folder.
 ///
@@ -33,6 +59,26 @@ pub trait Store: Send + Sync {
         wanted: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>>;
+
+    /// Copies a blob of any length into a writer, never more bytes than its descriptor says, its length and digest proven:
+    /// until this returns, what was written is not to be relied on. As it stands here it holds the blob meanwhile; where
+    /// content comes in pieces, a store passes the pieces on.
+    ///
+    /// # Errors
+    /// It cannot be had, its bytes are not those of its descriptor, or the writer takes no more.
+    fn copy(
+        &self,
+        of: &Reference,
+        blob: &Descriptor,
+        into: &mut (dyn Write + Send),
+    ) -> Result<(), Failure> {
+        let mut got = self.blobs(&[(of.clone(), blob.clone())], blob.size);
+        let bytes = got.pop().unwrap_or_else(|| Ok(Vec::new()))?;
+        into.write_all(&bytes).map_err(|error| {
+            let message = format!("blob `{}` cannot be kept: {error}", blob.digest);
+            Failure::new(of, FailureKind::Unreachable, message)
+        })
+    }
 
     /// How many bytes the blobs of those digests have, as the store tells without sending them; none where it need not hold
     /// them. The references say in which repository each lies.
