@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod archive;
 mod charts;
 mod cli;
 mod cmp;

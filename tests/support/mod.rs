@@ -3,6 +3,7 @@
 pub(crate) mod distribution;
 pub(crate) mod layout;
 pub(crate) mod registry;
+pub(crate) mod tarball;
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
