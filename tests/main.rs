@@ -20,6 +20,7 @@ mod init;
 mod krm;
 mod layers;
 mod layout;
+mod layout_sink;
 mod limits;
 mod lock;
 mod management;

@@ -1,5 +1,6 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
+pub(crate) mod artifact;
 pub(crate) mod distribution;
 pub(crate) mod layout;
 pub(crate) mod registry;
