@@ -39,6 +39,7 @@ mod reports;
 mod rules;
 mod schemas;
 mod signatures;
+mod signing;
 mod stamp;
 mod support;
 mod sylva_core;
