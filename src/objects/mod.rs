@@ -2,6 +2,7 @@
 
 pub mod bundled;
 pub mod choices;
+pub mod component_bundle;
 pub mod elemental_registration;
 pub mod hash;
 pub mod info;
