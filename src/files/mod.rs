@@ -4,6 +4,7 @@
 mod disk;
 mod git;
 mod revision;
+mod tree;
 mod with;
 
 use std::io::ErrorKind;
@@ -14,6 +15,7 @@ use crate::error::Error;
 pub use disk::Disk;
 pub use git::Repository;
 pub use revision::Revision;
+pub use tree::{Inside, InsideKind, body, named, open, tree};
 pub use with::With;
 
 /// A folder of files; paths are relative to its root.
