@@ -3,6 +3,7 @@
 
 mod disk;
 mod git;
+mod provenance;
 mod revision;
 mod tree;
 mod with;
@@ -14,6 +15,7 @@ use crate::error::Error;
 
 pub use disk::Disk;
 pub use git::Repository;
+pub use provenance::Provenance;
 pub use revision::Revision;
 pub use tree::{Inside, InsideKind, body, named, open, tree};
 pub use with::With;
