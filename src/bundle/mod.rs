@@ -4,6 +4,7 @@
 //! Pure but for the temporary files that archives are kept in: nothing here writes a named file or asks a registry by itself.
 
 mod artifact;
+mod compare;
 mod components;
 mod config_maps;
 mod deployment;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::archive::Tree;
 use crate::oci::Body;
 
+pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
 pub use deployment::{Deployment, DeploymentVersion, Source};
