@@ -20,7 +20,7 @@ use crate::model::value::{Node, Value};
 use crate::yaml;
 
 /// How many bytes of data go into one: Kubernetes takes 1 MiB, and names and labels need some room.
-pub const MOST: usize = (1 << 20) - (16 << 10);
+const MOST: usize = (1 << 20) - (16 << 10);
 
 /// A ConfigMap that was made.
 pub struct Shard {

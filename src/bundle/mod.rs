@@ -11,6 +11,7 @@ mod deployment;
 mod kind;
 pub mod plain;
 mod receive;
+pub mod registry;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,6 +91,11 @@ impl Bundle {
         }
     }
 
+    /// A bundle without files.
+    pub fn empty(kind: Kind) -> Self {
+        Self::of_files(kind, Vec::new())
+    }
+
     /// A bundle of files whose paths are known to differ.
     fn of_files(kind: Kind, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
@@ -110,6 +116,14 @@ impl Bundle {
             content: Arc::new(entry.content.clone()),
         });
         Self::of_files(kind, files.collect())
+    }
+
+    /// The same, its files shown to people as lying in what they wrote: `app.tgz:manifests/a.yaml`.
+    pub fn shown_below(mut self, shown: &str) -> Self {
+        for file in &mut self.files {
+            file.from = format!("{shown}:{}", file.path).into();
+        }
+        self
     }
 
     /// The files, sorted by the bytes of their paths, each path once.
