@@ -97,7 +97,7 @@ pub fn bundle_unpack(
 }
 
 /// What is written of a bundle, and what is wrong with it.
-fn checked(
+pub(super) fn checked(
     loaded: Loaded,
     wish: &Wish<'_>,
 ) -> Result<(Bundle, Vec<crate::model::finding::Finding>), Error> {

@@ -113,8 +113,16 @@ fn print(verified: &Verified, format: Format, terminal: &mut Terminal) -> Result
         Some(clause) => clause.as_str(),
         None => "its signature was not asked for (`--key`)",
     };
-    let Verified { reference, kind, files, .. } = verified;
+    let Verified {
+        reference,
+        kind,
+        files,
+        ..
+    } = verified;
     let files = counted(*files, "file");
-    writeln!(terminal.out, "{reference}: {kind} bundle of {files}, {signature}")?;
+    writeln!(
+        terminal.out,
+        "{reference}: {kind} bundle of {files}, {signature}"
+    )?;
     Ok(())
 }
