@@ -9,9 +9,15 @@
 
 mod choose;
 mod fields;
+mod files;
 mod marker;
+mod past;
 mod plan;
 mod rotate;
+mod stamped;
+mod subject;
+mod variables;
+mod versions;
 mod wish;
 
 pub use choose::Chooser;

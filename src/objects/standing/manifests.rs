@@ -13,6 +13,7 @@ use crate::providers::{self, Kind};
 use crate::yaml::edit::Step;
 
 use super::Standing;
+use super::nearest::Names;
 
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
@@ -36,8 +37,8 @@ pub struct Manifests<'a> {
 pub struct Choice {
     /// Whether anything says which image it boots: a marker or the project file.
     pub is_made: bool,
-    /// The image.
-    pub image: Option<ImageKey>,
+    /// The images: more than one where fields are chosen one by one.
+    pub images: Vec<ImageKey>,
     /// Where that is said.
     pub spot: Option<Spot>,
     /// Why nothing is stamped although it is said, each in one clause.
@@ -89,15 +90,31 @@ impl<'a> Manifests<'a> {
         references(self.objects)
     }
 
-    /// The image that was chosen for an object.
-    pub fn image(&self, index: usize) -> Option<&'a Image> {
-        self.images.get(self.choices[index].image.as_ref()?)
+    /// The images that were chosen for an object.
+    pub fn images(&self, index: usize) -> impl Iterator<Item = &'a Image> + use<'a> {
+        let keys = self.choices[index].images.iter();
+        keys.filter_map(|key| self.images.get(key))
+    }
+
+    /// Each image with an object that says what its machines run.
+    pub fn pairs(&self) -> Vec<(&'a Image, usize, usize)> {
+        let mut found = Vec::new();
+        for (chosen, runners) in self.all_runners() {
+            for runner in runners {
+                let images = self.images(chosen);
+                found.extend(images.map(|image| (image, chosen, runner)));
+            }
+        }
+        found
     }
 
     /// The objects that say which Kubernetes version the machines of each template run: those that refer to it, and the
-    /// clusters of the classes that do.
+    /// clusters of the classes that do. What says a version runs its own images.
     pub fn all_runners(&self) -> BTreeMap<usize, Vec<usize>> {
-        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let says = |index: &usize| version_node(&self.objects[*index]).is_some();
+        let own = (0..self.objects.len()).filter(says);
+        let mut found: BTreeMap<usize, Vec<usize>> =
+            own.map(|index| (index, vec![index])).collect();
         for reference in references(self.objects) {
             let Some(template) = reference.to else {
                 continue;
@@ -141,15 +158,19 @@ impl<'a> Manifests<'a> {
         Subject {
             cluster: self.cluster(index).map(str::to_owned),
             pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
-            image: self.choices[index].image.as_deref().map(str::to_owned),
+            image: self.choices[index].images.first().map(ToString::to_string),
         }
     }
 }
 
-/// Where an object says its Kubernetes version.
+/// Where an object says its Kubernetes version; none where an expression stands there, which another program evaluates.
 pub fn version_node(object: &Standing) -> Option<(Vec<Step>, &Node)> {
     let field = version_field(object)?;
-    object.nodes(field.path).into_iter().next()
+    let found = object.nodes(field.path).into_iter().next();
+    found.filter(|(_, node)| {
+        let text = node.value.as_str();
+        text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
+    })
 }
 
 fn version_field(object: &Standing) -> Option<&'static VersionField> {
@@ -159,17 +180,9 @@ fn version_field(object: &Standing) -> Option<&'static VersionField> {
         .find(|field| field.kind == &*object.kind && field.group == group)
 }
 
-/// What an object is found by.
-type Name<'a> = (&'a str, &'a str, &'a str);
-
 /// Every reference among these objects that Cluster API knows, in their order.
 pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
-    let mut known: BTreeMap<Name<'_>, usize> = BTreeMap::new();
-    for (index, object) in objects.iter().enumerate() {
-        known
-            .entry((&object.kind, &object.namespace, &object.name))
-            .or_insert(index);
-    }
+    let known = Names::of(objects);
     let mut found = Vec::new();
     for (from, object) in objects.iter().enumerate() {
         let (group, version) = object.group_version();
@@ -187,7 +200,7 @@ pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
 
 fn reference<'a>(
     objects: &'a [Standing],
-    known: &BTreeMap<Name<'_>, usize>,
+    known: &Names<'_>,
     from: usize,
     mut steps: Vec<Step>,
     node: &'a Node,
@@ -196,18 +209,18 @@ fn reference<'a>(
     let (kind, name) = (text("kind")?, node.at(&["name"])?);
     let own = &objects[from].namespace;
     let namespace = text("namespace").unwrap_or(own);
-    let to = known.get(&(&**kind, &**namespace, &**name.value.as_str()?));
     let group = text("apiGroup").map(|group| &**group);
     let group = group.or_else(|| Some(text("apiVersion")?.split_once('/')?.0));
+    let wanted = (&**kind, &**namespace, &**name.value.as_str()?);
     let is_of_group =
-        |index: &&usize| group.is_none_or(|group| objects[**index].group_version().0 == group);
+        |index: usize| group.is_none_or(|group| objects[index].group_version().0 == group);
     steps.push(Step::from("name"));
     Some(Reference {
         from,
         steps,
         name,
         kind,
-        to: to.filter(is_of_group).copied(),
+        to: known.nearest(wanted, from, is_of_group),
     })
 }
 
