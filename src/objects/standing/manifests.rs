@@ -9,7 +9,7 @@ use crate::model::matching::Matching;
 use crate::model::place::{Place, Spot};
 use crate::model::value::Node;
 use crate::providers::cluster_api::{REFERENCES, VERSIONS, VersionField};
-use crate::providers::{self, Kind};
+use crate::providers::{self, Change, Kind};
 use crate::yaml::edit::Step;
 
 use super::Standing;
@@ -17,6 +17,11 @@ use super::nearest::Names;
 
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// The group of the bootstrap providers' templates, whose changes roll no machine either.
+const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
+/// What machines are made from.
+const MACHINE: &str = "spec.template.spec";
 
 /// What a rule sees of manifests that stand in files.
 pub struct Manifests<'a> {
@@ -47,6 +52,20 @@ pub struct Choice {
     pub changes: Vec<FieldChange>,
     /// Whether it gets a new name with its new content.
     pub is_rotated: bool,
+    /// What becomes of it since the commit that it is held against.
+    pub since: Since,
+}
+
+/// What becomes of a template between a commit and the end of a run.
+#[derive(Clone, Debug, Default)]
+pub enum Since {
+    /// There is no commit to hold it against.
+    #[default]
+    Unknown,
+    /// It comes to be as it was, or it was not there.
+    Same,
+    /// It says something else under the same name.
+    Changed(FieldChange),
 }
 
 /// An image field that changes.
@@ -83,6 +102,21 @@ impl<'a> Manifests<'a> {
             let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
             Some((index, object, kind))
         })
+    }
+
+    /// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
+    /// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
+    pub fn guarded(object: &Standing) -> Option<&'static str> {
+        let (group, _) = object.group_version();
+        if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
+            return Some(MACHINE);
+        }
+        let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
+        match kind.change {
+            Change::Rolls => None,
+            Change::Ignored => kind.is_template().then_some(MACHINE),
+            Change::Refused(path) => Some(path),
+        }
     }
 
     /// Every reference that Cluster API knows.
@@ -141,6 +175,33 @@ impl<'a> Manifests<'a> {
             None => Arc::clone(node.value.as_str()?),
         };
         Some((text, node.place))
+    }
+
+    /// The Kubernetes distribution that the machines of an object run, with the place of the word that says so.
+    pub fn flavor(&self, index: usize) -> Option<(&'static str, Option<Spot>)> {
+        let object = &self.objects[index];
+        if let Some(flavor) = flavor_of(&object.kind) {
+            return Some((flavor, object.name_spot()));
+        }
+        let from = match &*object.kind {
+            "Cluster" => self.class(object).unwrap_or(object),
+            _ => object,
+        };
+        let named = FLAVOR_PATHS.iter().flat_map(|path| from.nodes(path));
+        let mut named = named.filter_map(|(_, node)| {
+            let flavor = flavor_of(node.value.as_str()?)?;
+            Some((flavor, from.spot(node.place)))
+        });
+        named.next()
+    }
+
+    /// The ClusterClass of a Cluster, if it is among the manifests.
+    fn class(&self, cluster: &Standing) -> Option<&'a Standing> {
+        let mut classes = self
+            .objects
+            .iter()
+            .filter(|object| &*object.kind == "ClusterClass");
+        classes.find(|class| is_of_class(cluster, class))
     }
 
     /// The cluster that an object belongs to, by its field or its label.
@@ -224,16 +285,37 @@ fn reference<'a>(
     })
 }
 
+/// Where the kind stands that bootstraps an object's machines.
+const FLAVOR_PATHS: [&str; 4] = [
+    "spec.template.spec.bootstrap.configRef.kind",
+    "spec.controlPlaneRef.kind",
+    "spec.controlPlane.ref.kind",
+    "spec.controlPlane.templateRef.kind",
+];
+
+/// The distribution that a control plane's or a bootstrap configuration's kind is made for.
+fn flavor_of(kind: &str) -> Option<&'static str> {
+    let is_one = ["Config", "ControlPlane"]
+        .iter()
+        .any(|part| kind.contains(part));
+    let known = [("Kubeadm", "kubeadm"), ("RKE2", "rke2"), ("KThrees", "k3s")];
+    let found = known
+        .into_iter()
+        .find(|(prefix, _)| is_one && kind.starts_with(prefix));
+    found.map(|(_, flavor)| flavor)
+}
+
+fn is_of_class(cluster: &Standing, class: &Standing) -> bool {
+    let topology = |path: &[&str]| cluster.node.at(path).and_then(|node| node.value.as_str());
+    let name = topology(&["spec", "topology", "class"])
+        .or_else(|| topology(&["spec", "topology", "classRef", "name"]));
+    &*cluster.kind == "Cluster" && name == Some(&class.name)
+}
+
 fn clusters_of(objects: &[Standing], class: &Standing) -> Vec<usize> {
-    let is_of = |object: &Standing| {
-        let topology = |path: &[&str]| object.node.at(path).and_then(|node| node.value.as_str());
-        let name = topology(&["spec", "topology", "class"])
-            .or_else(|| topology(&["spec", "topology", "classRef", "name"]));
-        &*object.kind == "Cluster" && name == Some(&class.name)
-    };
     let clusters = objects.iter().enumerate();
     clusters
-        .filter(|(_, object)| is_of(object))
+        .filter(|(_, object)| is_of_class(object, class))
         .map(|(index, _)| index)
         .collect()
 }
