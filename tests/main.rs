@@ -1,6 +1,7 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod archive;
 mod charts;
 mod cli;
 mod cmp;
@@ -20,6 +21,7 @@ mod init;
 mod krm;
 mod layers;
 mod layout;
+mod layout_sink;
 mod limits;
 mod lock;
 mod management;
