@@ -15,6 +15,7 @@ mod gotemplate;
 mod helm;
 mod hooks;
 mod host_pages;
+mod hostile;
 mod hosts;
 mod impact;
 mod init;
