@@ -7,7 +7,7 @@ use crate::model::suggest::did_you_mean;
 use crate::objects::standing::Manifests;
 use crate::rules::Rule;
 
-/// Looks at every reference to a kind of which there are any in the same namespace.
+/// Looks at every reference to a kind of which there are any in the same folder and namespace.
 pub(super) struct ReferenceDangling;
 
 impl Rule for ReferenceDangling {
@@ -23,7 +23,7 @@ impl Rule for ReferenceDangling {
         "\
 A control plane or a machine deployment whose template does not exist makes no machine, and says so only in its status. It
 happens when a template is renamed and a reference forgotten. What the manifests do not hold at all may live elsewhere: a
-reference is told of only where its namespace has other objects of the kind that it names.
+reference is told of only where its folder has other objects of the kind that it names, in the same namespace.
 
 Wrong:
 
@@ -58,7 +58,9 @@ Right:
                 continue;
             };
             let others = input.objects.iter().filter(|object| {
-                &*object.kind == reference.kind && object.namespace == from.namespace
+                &*object.kind == reference.kind
+                    && object.namespace == from.namespace
+                    && object.folder() == from.folder()
             });
             let others: BTreeSet<&str> = others.map(|object| &*object.name).collect();
             if others.is_empty() {

@@ -1,7 +1,6 @@
 //! Which of several objects of one name is meant: repositories hold the same names for many clusters, a folder each.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::Standing;
@@ -48,18 +47,10 @@ impl<'a> Names<'a> {
 
 /// How near two objects stand.
 fn nearness(one: &Standing, other: &Standing) -> (bool, bool, usize) {
-    let (file, other_file) = (one.file(), other.file());
-    let folder = |path: &'_ str| {
-        Path::new(path)
-            .parent()
-            .map(Path::to_path_buf)
-            .unwrap_or_default()
-    };
-    let (here, there) = (folder(&file.path), folder(&other_file.path));
-    let shared = here.iter().zip(there.iter()).take_while(|(a, b)| a == b);
+    let folders = one.folder().split('/').zip(other.folder().split('/'));
     (
         Arc::ptr_eq(&one.text, &other.text),
-        Arc::ptr_eq(file, other_file),
-        shared.count(),
+        Arc::ptr_eq(one.file(), other.file()),
+        folders.take_while(|(a, b)| a == b).count(),
     )
 }

@@ -2,6 +2,7 @@
 
 use crate::model::value::Value;
 
+use super::super::emit::is_printable;
 use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Outline, Piece, Shape};
@@ -206,6 +207,10 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
     };
     let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
     let is_block = !write::is_flat(value);
+    if let Some(line) = only_line(layout, piece, value) {
+        splices.put(line, value.as_str().map_or("", |text| text));
+        return;
+    }
     if at.in_flow || (!was_block && !is_block) {
         let may_be_block = !at.in_flow && !layout.has_comment(piece.end().max(at.start));
         let block = may_be_block.then_some(at.parent);
@@ -221,4 +226,22 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
         return;
     }
     block::replace(layout, piece, value, at, splices);
+}
+
+/// The one line of a block without a last line break, where another line may stand in its place.
+fn only_line(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+) -> Option<std::ops::Range<usize>> {
+    let Shape::Scalar(Style::Literal | Style::Folded) = piece.shape else {
+        return None;
+    };
+    let text = value.as_str()?;
+    let fits = !text.is_empty() && text.trim() == &**text && text.chars().all(is_printable);
+    let (header, line) = layout.text[piece.range.clone()].split_once('\n')?;
+    let is_stripped = matches!(header.trim_end(), "|-" | ">-");
+    let is_one = !line.contains('\n') && !line.trim().is_empty();
+    let start = piece.range.start + header.len() + 1 + (line.len() - line.trim_start().len());
+    (fits && is_stripped && is_one).then(|| start..start + line.trim().len())
 }
