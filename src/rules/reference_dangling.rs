@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::finding::Finding;
 use crate::model::suggest::did_you_mean;
-use crate::objects::standing::Manifests;
+use crate::objects::standing::{Manifests, Reference};
 use crate::rules::Rule;
 
 /// Looks at every reference to a kind of which there are any in the same folder and namespace.
@@ -74,10 +74,32 @@ Right:
                 .about(input.subject(reference.from))
                 .at(from.spot(reference.name.place), "");
             let only = others.first().copied().filter(|_| others.len() == 1);
-            report(match did_you_mean(name, others).or(only) {
+            report(match did_you_mean(name, others.iter().copied()).or(only) {
+                _ if others.contains(&**name) => elsewhere(input, &reference, finding),
                 Some(meant) => finding.help(format!("write `name: {meant}`")),
                 None => finding.help("name a template that is there, or add it"),
             });
         }
     }
+}
+
+/// There is an object of that kind and name, and the reference names another group.
+fn elsewhere(input: &Manifests<'_>, reference: &Reference<'_>, finding: Finding) -> Finding {
+    let name = reference.name.value.as_str();
+    let mut same = input
+        .objects
+        .iter()
+        .filter(|object| &*object.kind == reference.kind && Some(&object.name) == name);
+    let Some(object) = same.next() else {
+        return finding;
+    };
+    let (group, _) = object.group_version();
+    finding
+        .at(
+            object.name_spot(),
+            format!("this one is of the group `{group}`"),
+        )
+        .help(format!(
+            "write `apiGroup: {group}`, or the same group in `apiVersion`"
+        ))
 }

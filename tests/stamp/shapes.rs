@@ -25,6 +25,27 @@ const TOUCHED: [&str; 10] = [
     "version:",
 ];
 
+/// That line ends and the file's end stay, and that each line that changes is about the image.
+fn is_changed_in_its_image(path: &Path, old: &str, text: &str) {
+    assert_eq!(old.contains("\r\n"), text.contains("\r\n"));
+    let bare = text.matches('\n').count() - text.matches("\r\n").count();
+    assert!(bare == 0 || !old.contains("\r\n"), "{}", path.display());
+    assert_eq!(
+        old.ends_with('\n'),
+        text.ends_with('\n'),
+        "{}",
+        path.display()
+    );
+    for change in TextDiff::from_lines(old, text).iter_all_changes() {
+        let line = change.value().to_lowercase();
+        let expected = change.tag() == ChangeTag::Equal
+            || TOUCHED.iter().any(|word| line.contains(word))
+            || line.trim() == "filter:"
+            || line.trim() == "name: noble-1";
+        assert!(expected, "{}: {line}", path.display());
+    }
+}
+
 #[test]
 fn every_shape_changes_only_in_its_image() {
     let case = fixtures().join("shapes");
@@ -48,23 +69,7 @@ fn every_shape_changes_only_in_its_image() {
         }
         golden(&fixtures().join("shapes-after").join(path), text);
         assert_ne!(old, text, "{}", path.display());
-        assert_eq!(old.contains("\r\n"), text.contains("\r\n"));
-        let bare = text.matches('\n').count() - text.matches("\r\n").count();
-        assert!(bare == 0 || !old.contains("\r\n"), "{}", path.display());
-        assert_eq!(
-            old.ends_with('\n'),
-            text.ends_with('\n'),
-            "{}",
-            path.display()
-        );
-        for change in TextDiff::from_lines(old.as_str(), text).iter_all_changes() {
-            let line = change.value().to_lowercase();
-            let expected = change.tag() == ChangeTag::Equal
-                || TOUCHED.iter().any(|word| line.contains(word))
-                || line.trim() == "filter:"
-                || line.trim() == "name: noble-1";
-            assert!(expected, "{}: {line}", path.display());
-        }
+        is_changed_in_its_image(path, old, text);
     }
     let again = Metalmark::within(scratch.path())
         .args(["stamp", "--check"])

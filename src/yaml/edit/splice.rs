@@ -5,7 +5,7 @@ use crate::model::value::Value;
 use super::super::emit::is_printable;
 use super::super::scan::Style;
 use super::layout::Layout;
-use super::outline::{Outline, Piece, Shape};
+use super::outline::{Collection, Outline, Piece, Shape};
 use super::plan::{Plan, joined};
 use super::write::{self, Hand, Parent};
 use super::{EditError, block, flow, within};
@@ -94,20 +94,47 @@ fn piece(
         set(layout, piece, value, at, splices);
         return Ok(());
     }
-    for (from, to) in &plan.replaced {
-        let start = piece.range.start;
-        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
-            splices.put(start + at..start + at + found.len(), *to);
-        }
-    }
     if !plan.replaced.is_empty() {
+        replace(layout, piece, plan, splices);
         return Ok(());
     }
     let Shape::Collection(collection) = &piece.shape else {
         block::open(layout, piece, plan, at, splices);
         return Ok(());
     };
-    let in_flow = collection.is_flow;
+    members(layout, outline, (collection, value), plan, splices)?;
+    rename(layout, collection, plan, splices)?;
+    if plan.removed.is_empty() && plan.inserts.is_empty() {
+        return Ok(());
+    }
+    match collection.is_flow {
+        true if collection.members.is_empty() && !at.in_flow => {
+            block::open(layout, piece, plan, at, splices);
+        }
+        true => flow::members(layout, piece, collection, plan, splices),
+        false => block::members(layout, collection, plan, at, splices)?,
+    }
+    Ok(())
+}
+
+/// Texts within a scalar, as the file spells them.
+fn replace(layout: &Layout<'_>, piece: &Piece<'_>, plan: &Plan<'_>, splices: &mut Splices) {
+    let start = piece.range.start;
+    for (from, to) in &plan.replaced {
+        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
+            splices.put(start + at..start + at + found.len(), *to);
+        }
+    }
+}
+
+/// What happens to the members of a collection, each in its place.
+fn members(
+    layout: &Layout<'_>,
+    outline: &Outline<'_>,
+    (collection, value): (&Collection<'_>, Option<&Value>),
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     let hand = Hand::of(layout, Some(collection));
     for (index, below) in &plan.members {
         let member = &collection.members[*index];
@@ -119,7 +146,7 @@ fn piece(
             } else {
                 Parent::Dash(column)
             },
-            in_flow,
+            in_flow: collection.is_flow,
             hand,
         };
         let value = match (value, &member.key) {
@@ -127,9 +154,18 @@ fn piece(
             (Some(Value::List(items)), _) => items.get(*index).map(|node| &node.value),
             _ => None,
         };
-        let below_it = (&member.value, value);
-        self::piece(layout, outline, below_it, below, at, splices)?;
+        piece(layout, outline, (&member.value, value), below, at, splices)?;
     }
+    Ok(())
+}
+
+/// Keys that change.
+fn rename(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     for (index, key) in &plan.renamed {
         let member = &collection.members[*index];
         if member.key.is_none() {
@@ -139,16 +175,6 @@ fn piece(
         }
         let text = write::string(layout, Some(member.key_style), None, key);
         splices.put(member.key_range.clone(), text);
-    }
-    if plan.removed.is_empty() && plan.inserts.is_empty() {
-        return Ok(());
-    }
-    match in_flow {
-        true if collection.members.is_empty() && !at.in_flow => {
-            block::open(layout, piece, plan, at, splices);
-        }
-        true => flow::members(layout, piece, collection, plan, splices),
-        false => block::members(layout, collection, plan, at, splices)?,
     }
     Ok(())
 }
