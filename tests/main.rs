@@ -16,6 +16,7 @@ mod hooks;
 mod host_pages;
 mod hosts;
 mod impact;
+mod index_page;
 mod init;
 mod krm;
 mod layers;
