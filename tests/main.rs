@@ -18,6 +18,7 @@ mod host_pages;
 mod hostile;
 mod hosts;
 mod impact;
+mod index_page;
 mod init;
 mod krm;
 mod layers;
