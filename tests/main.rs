@@ -42,6 +42,7 @@ mod reports;
 mod rules;
 mod schemas;
 mod signatures;
+mod signing;
 mod stamp;
 mod support;
 mod sylva_core;
