@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::check::{self, Checked};
 use crate::error::Error;
+use crate::files::{Files, Found, Repository, Revision};
+use crate::model::engine::Engine;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::policy::Date;
 use crate::objects::standing::Manifests;
@@ -15,6 +17,7 @@ use crate::render::Renderer;
 use crate::report::{self, Changes};
 use crate::stamp::{self, Chooser, Plan};
 use crate::write;
+use crate::yaml;
 
 use super::{Reporting, Terminal, Verdict, fleet, reporting};
 
@@ -27,6 +30,8 @@ pub struct StampOptions {
     pub check: bool,
     /// How templates are stamped.
     pub templates: stamp::Options,
+    /// The commit that templates are held against; the last one unless it is given.
+    pub against: Option<String>,
     /// How findings and changes are told.
     pub reporting: Reporting,
     /// The day that waivers are held against.
@@ -45,12 +50,7 @@ pub fn stamp(
     let mut workspace = read::workspace(request)?;
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
-    for path in &files.skipped {
-        writeln!(
-            terminal.err,
-            "skipped {path}: it is no YAML, and holds no marker"
-        )?;
-    }
+    tell_skipped(&files.skipped, terminal)?;
     let changes = [change_set(&workspace, &files, &plan)];
     let told = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
@@ -70,6 +70,23 @@ pub fn stamp(
         true => Verdict::Drift,
         false => Verdict::Clean,
     })
+}
+
+/// Files that hold no manifests as they are, such as a chart's templates: the first by name.
+fn tell_skipped(skipped: &[String], terminal: &mut Terminal) -> Result<(), Error> {
+    /// How many are named.
+    const NAMED: usize = 3;
+    for path in skipped.iter().take(NAMED) {
+        writeln!(
+            terminal.err,
+            "skipped {path}: it is no YAML, and holds no marker"
+        )?;
+    }
+    if let Some(more @ 1..) = skipped.len().checked_sub(NAMED) {
+        let files = if more == 1 { "file" } else { "files" };
+        writeln!(terminal.err, "skipped {more} more {files} of that kind")?;
+    }
+    Ok(())
 }
 
 /// The plan, and everything that is to be said of it.
@@ -100,6 +117,7 @@ fn planned(
         &options.templates,
     );
     found.append(&mut plan.findings);
+    hold_against(workspace, files, options.against.as_deref(), &mut plan)?;
     let manifests = Manifests {
         objects: &files.objects,
         choices: &plan.choices,
@@ -110,6 +128,38 @@ fn planned(
     found.extend(check::manifests(&manifests, &settings.policy));
     let checked = check::findings(found, &settings, options.today);
     Ok((plan, checked))
+}
+
+/// Tells the plan which templates change since a commit. Where none is named, and there is no repository or no commit in it yet,
+/// nothing is told.
+fn hold_against(
+    workspace: &Workspace,
+    files: &ManifestFiles,
+    against: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    let is_guarded = |object| Manifests::guarded(object).is_some();
+    if against.is_none() && !files.objects.iter().any(is_guarded) {
+        return Ok(());
+    }
+    let revision = match (revision(workspace, against.unwrap_or("HEAD")), against) {
+        (Ok(revision), _) => revision,
+        (Err(_), None) => return Ok(()),
+        (Err(error), Some(_)) => return Err(error),
+    };
+    stamp::since(&files.objects, plan, |source| {
+        match revision.file(Path::new(&*source.path)) {
+            Ok(Found::File(bytes)) => yaml::decode(&bytes, Engine::Kubectl).ok(),
+            _ => None,
+        }
+    });
+    Ok(())
+}
+
+fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
+    let repository = Repository::of(&workspace.settings.root)?;
+    let commit = repository.commit(name)?;
+    Revision::open(&repository, &commit)
 }
 
 fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> ChangeSet {
