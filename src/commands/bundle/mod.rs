@@ -2,6 +2,7 @@
 
 mod from;
 mod gather;
+mod index;
 mod inspect;
 mod manifests;
 mod pack;
@@ -37,10 +38,11 @@ pub enum ManifestOrder {
     Numbered,
 }
 
-/// The workspace, whose policy counts; there need be no project.
-fn workspace(request: &Request) -> Result<Workspace, Error> {
+/// The workspace, whose policy counts. There need be no project unless what it renders is asked for.
+fn workspace(request: &Request, renders: bool) -> Result<Workspace, Error> {
     let mut request = request.clone();
-    request.flags.manifests = true;
+    request.flags.manifests = !renders;
+    request.flags.without_project = !renders;
     read::workspace(&request)
 }
 

@@ -79,10 +79,11 @@ pub fn bundle_pack(
         return Err(Error::Usage { message });
     }
     deployable(options)?;
-    let mut workspace = workspace(request)?;
-    let gathered = match options.inputs.is_empty() {
-        false => Some(gather::named(request, &options.inputs, options.kind)?),
-        true => gather::of_project(&mut workspace, options.kind, options.today, terminal)?,
+    let mut workspace = workspace(request, options.inputs.is_empty())?;
+    let gathered = match options.inputs.as_slice() {
+        [] => gather::of_project(&mut workspace, options.kind, options.today, terminal)?,
+        [only] if gather::is_index(only) => Some(gather::of_index(request, only, terminal)?),
+        inputs => Some(gather::named(request, inputs, options.kind)?),
     };
     let Some(gathered) = gathered else {
         return Ok(Verdict::Findings);
@@ -138,6 +139,7 @@ fn made(
     terminal: &Terminal,
 ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
     let mut findings = gathered.findings;
+    let annotations = gathered.annotations;
     let files: Vec<File> = gathered.files.into_values().collect();
     let kind = match options.kind {
         PackKind::Plain => {
@@ -152,7 +154,9 @@ fn made(
             };
             let prepared = prepared(files, &wish)?;
             findings.extend(prepared.findings);
-            return Ok((prepared.bundle, Some(prepared.objects.len()), findings));
+            let mut bundle = prepared.bundle;
+            bundle.annotations = annotations;
+            return Ok((bundle, Some(prepared.objects.len()), findings));
         }
         PackKind::Artifact => Kind::Artifact(options.layer_type),
         PackKind::Components => Kind::Components,
