@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::component::annotation;
 use crate::model::policy::Date;
+use crate::objects::bundled::Order;
 use crate::oci::Reference;
 
 #[derive(Debug, Args)]
@@ -55,7 +56,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct PackArguments {
-    /// Folders and files, or `-` for a stream of manifests; without any, what the project renders.
+    /// Folders and files, `-` for a stream of manifests, or `index:FILE`; without any, what the project renders.
     #[arg(value_name = "IN")]
     inputs: Vec<PathBuf>,
     /// What is packed.
@@ -158,7 +159,8 @@ struct DeploymentArguments {
 
 #[derive(Debug, Args)]
 struct UnpackArguments {
-    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`, or `oci://…@sha256:…`.
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
     #[arg(value_name = "FROM", value_parser = From::parse)]
     from: From,
     /// The folder that the files go into.
@@ -175,9 +177,13 @@ struct UnpackArguments {
 
 #[derive(Debug, Args)]
 struct InspectArguments {
-    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`, or `oci://…@sha256:…`.
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
     #[arg(value_name = "FROM", value_parser = From::parse)]
     from: From,
+    /// In which order objects are applied.
+    #[arg(long, value_enum, default_value_t = OrderArgument::Kind, value_name = "ORDER")]
+    order: OrderArgument,
     #[command(flatten)]
     report: ReportArguments,
 }
@@ -235,6 +241,10 @@ impl BundleArguments {
             Command::Inspect(inspect) => {
                 let options = InspectOptions {
                     from: inspect.from.clone(),
+                    order: match inspect.order {
+                        OrderArgument::Kind => Order::Kind,
+                        OrderArgument::Names | OrderArgument::Numbered => Order::Names,
+                    },
                     format: inspect.report.format(),
                     today,
                 };

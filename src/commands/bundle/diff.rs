@@ -39,7 +39,7 @@ pub fn bundle_diff(
     options: &DiffOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = loaded(request, options, terminal)?;
     let reporting = Reporting {
         output: Format::Human.report(),

@@ -17,6 +17,7 @@ use crate::read::{self, Request};
 use crate::registry::Progress;
 use crate::sources;
 
+use super::index::{self, Above};
 use super::to::layout_name;
 use super::{below, lost};
 
@@ -25,10 +26,10 @@ use super::{below, lost};
 pub enum From {
     /// An archive on stdin: `-`.
     Stdin,
-    /// An archive, compressed or not.
-    Archive(PathBuf),
-    /// A folder.
-    Folder(PathBuf),
+    /// A folder, or an archive, compressed or not.
+    Path(PathBuf),
+    /// An index of bundles: `index:FILE`.
+    Index(PathBuf),
     /// ConfigMaps in a file of YAML or a folder of them: `configmaps:PATH`.
     ConfigMaps(PathBuf),
     /// An image layout, and the name in it: `oci-layout:DIR[:NAME]`.
@@ -70,11 +71,23 @@ impl From {
         if let Some(path) = text.strip_prefix("configmaps:") {
             return Ok(Self::ConfigMaps(path.into()));
         }
-        let is_folder = text.ends_with('/') || Path::new(text).is_dir();
-        Ok(match is_folder {
-            true => Self::Folder(text.into()),
-            false => Self::Archive(text.into()),
+        Ok(match text.strip_prefix("index:") {
+            Some(path) => Self::Index(path.into()),
+            None => Self::Path(text.into()),
         })
+    }
+
+    /// The same, a relative path in it as one below a folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::Path(path) => Self::Path(folder.join(path)),
+            Self::Index(path) => Self::Index(folder.join(path)),
+            Self::ConfigMaps(path) => Self::ConfigMaps(folder.join(path)),
+            Self::Layout(path, name) => {
+                Self::Layout(folder.join(path).to_string_lossy().into_owned(), name)
+            }
+            same @ (Self::Stdin | Self::Registry(_)) => same,
+        }
     }
 
     /// The bundle.
@@ -88,11 +101,14 @@ impl From {
     ) -> Result<Loaded, Error> {
         match self {
             Self::Stdin => archive("-", std::io::stdin().lock()),
-            Self::Archive(path) => {
-                let file = files::open(&below(request, path))?;
-                archive(&path.to_string_lossy(), file)
+            Self::Path(path) => {
+                let at = below(request, path);
+                match files::named(&at)? {
+                    InsideKind::Folder => folder(path, &at),
+                    _ => archive(&path.to_string_lossy(), files::open(&at)?),
+                }
             }
-            Self::Folder(path) => folder(path, &below(request, path)),
+            Self::Index(path) => index::load(path, request, progress, &mut Above::default()),
             Self::ConfigMaps(path) => config_maps(path, &below(request, path)),
             Self::Layout(folder, name) => {
                 let base = request.directory.as_deref().unwrap_or(Path::new("."));

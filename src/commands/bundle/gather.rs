@@ -18,6 +18,7 @@ use crate::read::{Request, Workspace};
 
 use super::super::rendered::{Faulty, Part, rendered};
 use super::super::{Format, Terminal, Verdict};
+use super::from::From;
 use super::packing::PackKind;
 use super::{below, lost};
 
@@ -31,6 +32,35 @@ pub(super) struct Gathered {
     /// Folders that a plain bundle may not have.
     pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
+    /// What is said of them.
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+/// What stands before an index of bundles.
+const INDEX: &str = "index:";
+
+/// Whether an input is an index of bundles.
+pub(super) fn is_index(input: &Path) -> bool {
+    input.to_str().is_some_and(|text| text.starts_with(INDEX))
+}
+
+/// The bundles that an index names, as one.
+pub(super) fn of_index(
+    request: &Request,
+    input: &Path,
+    terminal: &Terminal,
+) -> Result<Gathered, Error> {
+    let from = From::parse(&input.to_string_lossy()).map_err(|message| Error::Usage { message })?;
+    let loaded = from.load(request, terminal.progress.as_ref())?;
+    let files = loaded.bundle.files().iter();
+    Ok(Gathered {
+        files: files
+            .map(|file| (file.path.to_string(), file.clone()))
+            .collect(),
+        folders: loaded.folders,
+        findings: loaded.findings,
+        annotations: loaded.bundle.annotations.clone(),
+    })
 }
 
 /// The files that are named.

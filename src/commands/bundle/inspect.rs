@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
+use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain, registry};
 use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
@@ -23,6 +23,8 @@ use super::{counted, lost, told, workspace};
 pub struct InspectOptions {
     /// Where the bundle is.
     pub from: From,
+    /// In which order whoever takes the bundle applies its objects.
+    pub order: Order,
     /// The format of what is printed.
     pub format: Format,
     /// The day that waivers are held against.
@@ -81,11 +83,11 @@ pub fn bundle_inspect(
     options: &InspectOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let (shown, wrong) = looked(&loaded, &workspace.settings.policy)?;
+        let (shown, wrong) = looked(&loaded, options.order, &workspace.settings.policy)?;
         found.extend(wrong);
         match options.format {
             Format::Human => print(&shown, terminal)?,
@@ -105,6 +107,7 @@ pub fn bundle_inspect(
 
 fn looked(
     loaded: &Loaded,
+    order: Order,
     policy: &crate::model::policy::Policy,
 ) -> Result<(Told, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, lost(&loaded.shown));
@@ -122,13 +125,17 @@ fn looked(
         kind => {
             let manifests = manifests(bundle, kind);
             let index = plain::index(&manifests, &|_| {}).map_err(&unreadable)?;
+            if kind == Kind::Registry {
+                let converted = registry::plain(bundle.files(), None).map_err(&unreadable)?;
+                found.extend(converted.err().unwrap_or_default());
+            }
             if kind == Kind::Plain {
                 let paths = bundle.files().iter().map(|file| &*file.path);
                 let folders = loaded.folders.iter().map(String::as_str);
                 found.extend(plain::misplaced(paths, folders));
                 found.extend(index.findings);
                 let texts = plain::Texts::new(&manifests);
-                let seen = bundled::Bundle::new(&index.objects, &texts, Order::Kind);
+                let seen = bundled::Bundle::new(&index.objects, &texts, order);
                 found.extend(check::bundle(&seen, policy));
             }
             objects = index

@@ -3,6 +3,7 @@
 mod diff;
 mod from;
 mod gather;
+mod index;
 mod inspect;
 mod keys;
 mod manifests;
@@ -52,10 +53,11 @@ pub enum ManifestOrder {
     Numbered,
 }
 
-/// The workspace, whose policy counts; there need be no project.
-fn workspace(request: &Request) -> Result<Workspace, Error> {
+/// The workspace, whose policy counts. There need be no project unless what it renders is asked for.
+fn workspace(request: &Request, renders: bool) -> Result<Workspace, Error> {
     let mut request = request.clone();
-    request.flags.manifests = true;
+    request.flags.manifests = !renders;
+    request.flags.without_project = !renders;
     read::workspace(&request)
 }
 

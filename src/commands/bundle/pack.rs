@@ -51,7 +51,7 @@ pub fn bundle_pack(
         return Err(Error::Usage { message });
     }
     deployable(options)?;
-    let mut workspace = workspace(request)?;
+    let mut workspace = workspace(request, options.packing.inputs.is_empty())?;
     let reporting = options.reporting.within(request.directory.as_ref());
     let telling = (options.today, &reporting);
     let packed = packed(request, &mut workspace, &options.packing, telling, terminal)?;

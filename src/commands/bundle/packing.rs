@@ -57,9 +57,10 @@ pub(super) fn packed(
     telling: (Date, &Reporting),
     terminal: &mut Terminal,
 ) -> Result<Option<Packed>, Error> {
-    let gathered = match packing.inputs.is_empty() {
-        false => Some(gather::named(request, &packing.inputs, packing.kind)?),
-        true => gather::of_project(workspace, packing.kind, telling.0, terminal)?,
+    let gathered = match packing.inputs.as_slice() {
+        [] => gather::of_project(workspace, packing.kind, telling.0, terminal)?,
+        [only] if gather::is_index(only) => Some(gather::of_index(request, only, terminal)?),
+        inputs => Some(gather::named(request, inputs, packing.kind)?),
     };
     match gathered {
         Some(gathered) => whole(workspace, gathered, packing, telling, terminal),
@@ -82,6 +83,7 @@ pub(super) fn packed_anew(
             .collect(),
         folders: loaded.folders,
         findings: loaded.findings,
+        annotations: BTreeMap::new(),
     };
     whole(workspace, gathered, packing, telling, terminal)
 }
@@ -109,6 +111,7 @@ fn made(
     terminal: &Terminal,
 ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
     let mut findings = gathered.findings;
+    let annotations = gathered.annotations;
     let files: Vec<File> = gathered.files.into_values().collect();
     let kind = match packing.kind {
         PackKind::Plain => {
@@ -123,7 +126,9 @@ fn made(
             };
             let prepared = prepared(files, &wish)?;
             findings.extend(prepared.findings);
-            return Ok((prepared.bundle, Some(prepared.objects.len()), findings));
+            let mut bundle = prepared.bundle;
+            bundle.annotations = annotations;
+            return Ok((bundle, Some(prepared.objects.len()), findings));
         }
         PackKind::Artifact => Kind::Artifact(packing.layer_type),
         PackKind::Components => Kind::Components,

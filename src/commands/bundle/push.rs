@@ -158,13 +158,13 @@ fn artifacts(
         }
         created = created.or(of.committed);
     }
-    let mut workspace = workspace(request)?;
+    let mut workspace = workspace(request, archive.is_none() && packing.inputs.is_empty())?;
     let reporting = plainly();
     let telling = (options.today, &reporting);
     let packed = match archive {
         None => packed(request, &mut workspace, &packing, telling, terminal)?,
         Some(file) => {
-            let loaded = From::Archive(file.clone()).load(request, terminal.progress.as_ref())?;
+            let loaded = From::Path(file.clone()).load(request, terminal.progress.as_ref())?;
             packed_anew(&workspace, loaded, &packing, telling, terminal)?
         }
     };

@@ -45,7 +45,7 @@ pub fn bundle_unpack(
     options: &UnpackOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
     let mut found = std::mem::take(&mut loaded.findings);
     let kind = loaded.bundle.kind;

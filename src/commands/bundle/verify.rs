@@ -54,7 +54,7 @@ pub fn bundle_verify(
         Some(file) => Some((keys::public(request, file)?, file)),
         None => None,
     };
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let stores = stores(request, terminal)?;
     let of = match options.of.digest {
         Some(_) => options.of.clone(),
