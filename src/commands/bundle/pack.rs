@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::bundle::{self, Bundle, Deployment, File, Kind, LayerType, Source, plain};
+use crate::bundle::{self, Bundle, Deployment, DeploymentSource, File, Kind, LayerType, plain};
 use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::finding::Finding;
@@ -16,7 +16,7 @@ use crate::write::Foreign;
 use super::super::{Reporting, Terminal, Verdict};
 use super::gather::{self, Gathered};
 use super::manifests::{Wish, prepared};
-use super::to::{Manner, PutDown, To};
+use super::to::{Done, Manner, PutDown, To};
 use super::{ManifestOrder, counted, lost, told, workspace};
 
 /// What is packed.
@@ -74,11 +74,7 @@ pub fn bundle_pack(
     options: &PackOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    if matches!(options.to, To::ConfigMaps(_)) && options.kind != PackKind::Plain {
-        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
-        return Err(Error::Usage { message });
-    }
-    deployable(options)?;
+    possible(options)?;
     let mut workspace = workspace(request, options.inputs.is_empty())?;
     let gathered = match options.inputs.as_slice() {
         [] => gather::of_project(&mut workspace, options.kind, options.today, terminal)?,
@@ -97,38 +93,42 @@ pub fn bundle_pack(
     }
     let manner = Manner {
         request,
-        foreign: if options.adopt {
-            Foreign::Adopt
-        } else {
-            Foreign::Refuse
-        },
+        foreign: Foreign::by(options.adopt),
         created: options.created,
         name: &options.name,
         system_namespace: &options.system_namespace,
         progress: terminal.progress.as_ref(),
     };
     match options.to.put(&bundle, &manner)? {
-        PutDown::Refused(found) => told(&workspace, found, telling, terminal),
-        PutDown::Done {
-            told,
-            digest,
-            config_maps,
-        } => {
-            let has_list = options.deployment.is_some() || !config_maps.is_empty();
-            let stream = match has_list {
-                true => &mut terminal.err,
-                false => &mut terminal.out,
-            };
-            writeln!(stream, "{digest}")?;
-            let kind = bundle.kind;
-            let files = counted(bundle.files().len(), "file");
+        PutDown::Done(done) => {
             let objects = objects.map(|count| format!(", {}", counted(count, "object")));
-            let objects = objects.unwrap_or_default();
-            writeln!(terminal.err, "{kind} bundle of {files}{objects}; {told}")?;
-            deployment(options, &digest, config_maps, terminal)?;
+            let (files, kind) = (counted(bundle.files().len(), "file"), bundle.kind);
+            let what = format!("{kind} bundle of {files}{}", objects.unwrap_or_default());
+            print(options, &what, done, terminal)?;
             Ok(Verdict::Clean)
         }
+        PutDown::Refused(found) => {
+            told(&workspace, found, telling, terminal)?;
+            Ok(Verdict::Findings)
+        }
     }
+}
+
+/// Prints the digest; where manifests are printed for it, beside them.
+fn print(
+    options: &PackOptions,
+    what: &str,
+    done: Done,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let prints_manifests = options.deployment.is_some() || !done.config_maps.is_empty();
+    let stream = match prints_manifests {
+        true => &mut terminal.err,
+        false => &mut terminal.out,
+    };
+    writeln!(stream, "{}", done.digest)?;
+    writeln!(terminal.err, "{what}; {}", done.told)?;
+    deployment(options, &done.digest, done.config_maps, terminal)
 }
 
 /// The bundle, how many objects it holds where it holds manifests, and what is wrong with it.
@@ -138,26 +138,13 @@ fn made(
     options: &PackOptions,
     terminal: &Terminal,
 ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    if options.kind == PackKind::Plain {
+        return manifests(workspace, gathered, options, terminal);
+    }
     let mut findings = gathered.findings;
-    let annotations = gathered.annotations;
     let files: Vec<File> = gathered.files.into_values().collect();
     let kind = match options.kind {
-        PackKind::Plain => {
-            let paths = files.iter().map(|file| &*file.path);
-            let folders = gathered.folders.iter().map(String::as_str);
-            findings.extend(plain::misplaced(paths, folders));
-            let wish = Wish {
-                order: options.order,
-                namespace: options.namespace.as_deref(),
-                policy: &workspace.settings.policy,
-                progress: terminal.progress.as_ref(),
-            };
-            let prepared = prepared(files, &wish)?;
-            findings.extend(prepared.findings);
-            let mut bundle = prepared.bundle;
-            bundle.annotations = annotations;
-            return Ok((bundle, Some(prepared.objects.len()), findings));
-        }
+        PackKind::Plain => Kind::Plain,
         PackKind::Artifact => Kind::Artifact(options.layer_type),
         PackKind::Components => Kind::Components,
     };
@@ -173,6 +160,29 @@ fn made(
     })?;
     bundle.annotations = options.declared.annotations();
     Ok((bundle, None, findings))
+}
+
+/// The bundle of manifests.
+fn manifests(
+    workspace: &Workspace,
+    gathered: Gathered,
+    options: &PackOptions,
+    terminal: &Terminal,
+) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    let mut findings = gathered.findings;
+    let paths = gathered.files.keys().map(String::as_str);
+    let folders = gathered.folders.iter().map(String::as_str);
+    findings.extend(plain::misplaced(paths, folders));
+    let wish = Wish {
+        order: options.order,
+        namespace: options.namespace.as_deref(),
+        policy: &workspace.settings.policy,
+        progress: terminal.progress.as_ref(),
+    };
+    let mut prepared = prepared(gathered.files.into_values().collect(), &wish)?;
+    findings.extend(prepared.findings);
+    prepared.bundle.annotations = gathered.annotations;
+    Ok((prepared.bundle, Some(prepared.objects.len()), findings))
 }
 
 /// Prints the BundleDeployment that installs what was packed, or the list of ConfigMaps that it would name.
@@ -195,8 +205,8 @@ fn deployment(
         return Ok(());
     };
     let source = match image {
-        Some(image) => Source::Image(format!("{}@{digest}", image.name())),
-        None => Source::ConfigMaps(config_maps, options.system_namespace.clone()),
+        Some(image) => DeploymentSource::Image(format!("{}@{digest}", image.name())),
+        None => DeploymentSource::ConfigMaps(config_maps, options.system_namespace.clone()),
     };
     let manifest = deployment.manifest(&source);
     let manifest = manifest.map_err(|message| Error::Usage { message })?;
@@ -204,8 +214,12 @@ fn deployment(
     Ok(())
 }
 
-/// A BundleDeployment needs something that it can name.
-fn deployable(options: &PackOptions) -> Result<(), Error> {
+/// ConfigMaps hold manifests, and a BundleDeployment needs something that it can name.
+fn possible(options: &PackOptions) -> Result<(), Error> {
+    if matches!(options.to, To::ConfigMaps(_)) && options.kind != PackKind::Plain {
+        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
+        return Err(Error::Usage { message });
+    }
     match (&options.deployment, &options.to) {
         (None, _) | (Some((_, None)), To::ConfigMaps(_)) | (Some((_, Some(_))), To::Layout(..)) => {
             Ok(())
