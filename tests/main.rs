@@ -16,6 +16,7 @@ mod host_pages;
 mod hosts;
 mod impact;
 mod init;
+mod killed;
 mod krm;
 mod layers;
 mod layout;
