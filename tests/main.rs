@@ -1,10 +1,12 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod archive;
 mod charts;
 mod cli;
 mod cmp;
 mod cmp_server;
+mod components;
 mod compose;
 mod cosign;
 mod evaluate;
@@ -13,6 +15,7 @@ mod gotemplate;
 mod helm;
 mod hooks;
 mod host_pages;
+mod hostile;
 mod hosts;
 mod impact;
 mod init;
@@ -20,6 +23,7 @@ mod killed;
 mod krm;
 mod layers;
 mod layout;
+mod layout_sink;
 mod limits;
 mod lock;
 mod management;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::check::{self, Checked};
 use crate::error::Error;
+use crate::files::{Files, Found, Repository, Revision};
+use crate::model::engine::Engine;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::policy::Date;
 use crate::objects::standing::Manifests;
@@ -14,6 +16,7 @@ use crate::render::Renderer;
 use crate::report::{self, Changes};
 use crate::stamp::{self, Chooser, Plan};
 use crate::write;
+use crate::yaml;
 
 use super::{Reporting, Terminal, Verdict, fleet, mend, reporting, texts};
 
@@ -26,6 +29,8 @@ pub struct StampOptions {
     pub check: bool,
     /// How templates are stamped.
     pub templates: stamp::Options,
+    /// The commit that templates are held against; the last one unless it is given.
+    pub against: Option<String>,
     /// How findings and changes are told.
     pub reporting: Reporting,
     /// The day that waivers are held against.
@@ -102,6 +107,7 @@ fn planned(
         &options.templates,
     );
     found.append(&mut plan.findings);
+    hold_against(workspace, files, options.against.as_deref(), &mut plan)?;
     let manifests = Manifests {
         objects: &files.objects,
         choices: &plan.choices,
@@ -112,6 +118,38 @@ fn planned(
     found.extend(check::manifests(&manifests, &settings.policy));
     let checked = check::findings(found, &settings, options.today);
     Ok((plan, checked))
+}
+
+/// Tells the plan which templates change since a commit. Where none is named, and there is no repository or no commit in it yet,
+/// nothing is told.
+fn hold_against(
+    workspace: &Workspace,
+    files: &ManifestFiles,
+    against: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    let is_guarded = |object| Manifests::guarded(object).is_some();
+    if against.is_none() && !files.objects.iter().any(is_guarded) {
+        return Ok(());
+    }
+    let revision = match (revision(workspace, against.unwrap_or("HEAD")), against) {
+        (Ok(revision), _) => revision,
+        (Err(_), None) => return Ok(()),
+        (Err(error), Some(_)) => return Err(error),
+    };
+    stamp::since(&files.objects, plan, |source| {
+        match revision.file(Path::new(&*source.path)) {
+            Ok(Found::File(bytes)) => yaml::decode(&bytes, Engine::Kubectl).ok(),
+            _ => None,
+        }
+    });
+    Ok(())
+}
+
+fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
+    let repository = Repository::of(&workspace.settings.root)?;
+    let commit = repository.commit(name)?;
+    Revision::open(&repository, &commit)
 }
 
 fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> ChangeSet {

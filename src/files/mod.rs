@@ -16,6 +16,9 @@ pub use git::Repository;
 pub use revision::Revision;
 pub use with::With;
 
+/// The most bytes of a file that are read: what is larger was not written for this tool. A link to a device has no end.
+pub const FILE_LIMIT: u64 = 64 << 20;
+
 /// A folder of files; paths are relative to its root.
 pub trait Files: Send + Sync {
     /// The bytes of a file below the root, and nowhere else; the path holds no `..`. What a composition may read.
@@ -90,4 +93,10 @@ pub enum Found {
     Nothing,
     /// A symbolic link that leads out of the repository.
     Outside,
+}
+
+/// That a file is longer than [`FILE_LIMIT`].
+fn too_large() -> std::io::Error {
+    let message = format!("it is larger than {} MiB", FILE_LIMIT >> 20);
+    std::io::Error::new(ErrorKind::FileTooLarge, message)
 }

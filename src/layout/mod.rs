@@ -1,15 +1,17 @@
 //! An OCI image layout: the folder that `skopeo copy … oci:DIR:NAME`, `oras` and `crane` write, so that artifacts are had
 //! without a network.
 //!
-//! Only reads. Every blob's length and digest are proven; nothing outside the folder is read, whatever links stand in it.
+//! Every blob's length and digest are proven; nothing outside the folder is read, whatever links stand in it.
 //!
 //! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
 
 mod disk;
 mod names;
 mod referrers;
+mod sink;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -21,6 +23,7 @@ use crate::oci::{
 use disk::Folder;
 use names::Names;
 use referrers::Referrers;
+pub use sink::LayoutSink;
 
 /// What stands before the folder's name where a project names a layout.
 pub const SCHEME: &str = "oci-layout:";
@@ -198,6 +201,17 @@ impl Store for Layout {
                 .blob(&name, &descriptor.digest, Some(descriptor.size), limit)
         };
         wanted.iter().map(read).collect()
+    }
+
+    /// Bounded memory, whatever its length.
+    fn copy(
+        &self,
+        of: &Reference,
+        blob: &Descriptor,
+        into: &mut (dyn Write + Send),
+    ) -> Result<(), Failure> {
+        let name = of.at(&blob.digest).to_string();
+        self.folder.copy(&name, blob, into)
     }
 
     /// A layout may leave blobs out, to be had elsewhere (image-layout.md, "Blobs").

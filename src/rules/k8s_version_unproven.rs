@@ -2,7 +2,7 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Level};
-use crate::model::image::{Fact, Origin, fact};
+use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::objects::standing::Manifests;
@@ -45,7 +45,9 @@ Right, in metalmark.yaml:
             let Some(weighed) = weighed else {
                 continue;
             };
-            if !matches!(weighed.proof, Proof::Proven | Proof::Refuted) {
+            // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
+            let brought = weighed.held.is_none() && input.bundle(pool).is_some();
+            if !brought && !matches!(weighed.proof, Proof::Proven | Proof::Refuted) {
                 let explicit = selection.outcome == Outcome::Explicit;
                 report(doubt(self.id(), input, pool, &weighed, explicit));
             }
@@ -53,10 +55,9 @@ Right, in metalmark.yaml:
     }
 
     fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        for (template, runners) in input.all_runners() {
-            let told = |runner| in_manifests(self.id(), input, template, runner);
-            runners.into_iter().filter_map(told).for_each(&mut *report);
-        }
+        let pairs = input.pairs().into_iter();
+        let told = |pair| in_manifests(self.id(), input, pair);
+        pairs.filter_map(told).for_each(report);
     }
 }
 
@@ -64,10 +65,8 @@ Right, in metalmark.yaml:
 fn in_manifests(
     id: &'static str,
     input: &Manifests<'_>,
-    template: usize,
-    runner: usize,
+    (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
-    let image = input.image(template)?;
     let (wanted, place) = input.version(runner)?;
     let held = image.facts.get(fact::K8S_VERSION);
     let proof = proof::of_version(&wanted, held, input.matching);

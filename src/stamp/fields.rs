@@ -10,18 +10,34 @@ use crate::yaml::edit::{Edit, Position, Step, Target};
 
 /// Why an image cannot be stamped, whoever chose it.
 pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
+    let mut problems = unknown(stamp, provider, kind);
+    if let (false, Some(format)) = (is_bootable(stamp, provider, kind), &stamp.format) {
+        let key = stamp.key.as_deref().unwrap_or(&stamp.url);
+        problems.push(format!(
+            "{} cannot boot image `{key}`, whose format is `{format}`",
+            provider.name()
+        ));
+    }
+    problems
+}
+
+/// Whether the machines of a kind boot an image of that format, as far as it is known.
+pub(super) fn is_bootable(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> bool {
+    let format = stamp.format.as_deref();
+    let is_later = format.is_some_and(|format| kind.is_refused_later(provider.name(), format));
+    let fits = |format: &str| kind.formats.is_empty() || kind.formats.contains(&format);
+    is_later || format.is_none_or(fits)
+}
+
+/// What has to be known of an image before it can be stamped, and is not.
+pub(super) fn unknown(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     let mut problems = Vec::new();
     if kind.formats.is_empty() {
         return problems;
     }
-    match stamp.format.as_deref() {
-        None => problems.push(format!("nothing says the format of image `{key}`")),
-        Some(format) if !kind.formats.contains(&format) => problems.push(format!(
-            "{} cannot boot image `{key}`, whose format is `{format}`",
-            provider.name()
-        )),
-        Some(_) => {}
+    if stamp.format.is_none() {
+        problems.push(format!("nothing says the format of image `{key}`"));
     }
     if provider.name() == "capm3" && stamp.checksum.is_none() && !stamp.is_oci() {
         problems.push(format!("nothing says the checksum of image `{key}`"));

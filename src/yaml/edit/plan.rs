@@ -13,6 +13,8 @@ pub(super) struct Plan<'e> {
     pub(super) set: Option<&'e Value>,
     /// Texts within a string, and what replaces them.
     pub(super) replaced: Vec<(&'e str, &'e str)>,
+    /// Edits of the text that a string holds.
+    pub(super) within: Vec<&'e Edit>,
     pub(super) members: BTreeMap<usize, Plan<'e>>,
     pub(super) removed: BTreeSet<usize>,
     pub(super) renamed: BTreeMap<usize, &'e str>,
@@ -36,6 +38,7 @@ impl Plan<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.set.is_none()
             && self.replaced.is_empty()
+            && self.within.is_empty()
             && self.members.is_empty()
             && self.removed.is_empty()
             && self.renamed.is_empty()
@@ -102,6 +105,13 @@ fn add<'e>(
             plan.replaced.push((from, to));
             Ok(())
         }
+        Edit::Within { at, edits } => {
+            let (_, plan) = node(outlines, plans, at)?;
+            plan.within.extend(edits);
+            Ok(())
+        }
+        // These are no edits of any node.
+        Edit::InsertDocument { .. } | Edit::RemoveDocument { .. } => Ok(()),
         Edit::Rename { at, key } => {
             let (index, plan) = member(outlines, plans, at)?;
             let again = plan.renamed.insert(index, key);
@@ -135,13 +145,16 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
     }
     let changed_within = !plan.members.values().all(Plan::is_empty);
     let rebuilt = changed_within || !plan.removed.is_empty() || !plan.inserts.is_empty();
-    refuse(
-        (plan.set.is_some() || !plan.replaced.is_empty())
-            && (plan.set.is_some() && !plan.replaced.is_empty()
-                || rebuilt
-                || !plan.renamed.is_empty()),
-        || conflict(&plan.path),
-    )?;
+    let whole = [
+        plan.set.is_some(),
+        !plan.replaced.is_empty(),
+        !plan.within.is_empty(),
+    ];
+    let whole = whole.into_iter().filter(|is_meant| *is_meant).count();
+    let in_part = rebuilt || !plan.renamed.is_empty();
+    refuse(whole > 1 || (whole == 1 && in_part), || {
+        conflict(&plan.path)
+    })?;
     let Shape::Collection(collection) = &piece.shape else {
         return unique(&[], plan);
     };

@@ -2,11 +2,12 @@
 
 use crate::model::value::Value;
 
+use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Outline, Piece, Shape};
 use super::plan::{Plan, joined};
 use super::write::{self, Hand, Parent};
-use super::{EditError, block, flow};
+use super::{EditError, block, flow, within};
 
 /// What is put in the place of what.
 #[derive(Debug, Default)]
@@ -18,12 +19,17 @@ impl Splices {
         self.0.push((range, text.into()));
     }
 
-    /// The text with all of them made.
-    pub(super) fn applied(mut self, text: &str) -> Result<String, EditError> {
+    /// All of them in the order of the text.
+    pub(super) fn sorted(mut self) -> Vec<(std::ops::Range<usize>, String)> {
         self.0.sort_by_key(|(range, _)| (range.start, range.end));
+        self.0
+    }
+
+    /// The text with all of them made.
+    pub(super) fn applied(self, text: &str) -> Result<String, EditError> {
         let mut out = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        for (range, new) in self.0 {
+        for (range, new) in self.sorted() {
             let kept = text.get(done..range.start).ok_or(EditError::NotFollowed)?;
             out.push_str(kept);
             out.push_str(&new);
@@ -37,7 +43,7 @@ impl Splices {
 /// The splices of one document.
 pub(super) fn document(
     layout: &Layout<'_>,
-    outline: &Outline<'_>,
+    (outline, value): (&Outline<'_>, &Value),
     plan: &Plan<'_>,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
@@ -47,7 +53,14 @@ pub(super) fn document(
         in_flow: false,
         hand: Hand::default(),
     };
-    piece(layout, outline, &outline.root, plan, at, splices)
+    piece(
+        layout,
+        outline,
+        (&outline.root, Some(value)),
+        plan,
+        at,
+        splices,
+    )
 }
 
 /// Where a node stands.
@@ -64,7 +77,7 @@ pub(super) struct Slot {
 fn piece(
     layout: &Layout<'_>,
     outline: &Outline<'_>,
-    piece: &Piece<'_>,
+    (piece, value): (&Piece<'_>, Option<&Value>),
     plan: &Plan<'_>,
     at: Slot,
     splices: &mut Splices,
@@ -73,6 +86,9 @@ fn piece(
         return Ok(());
     }
     refuse_shared(outline, piece, plan)?;
+    if !plan.within.is_empty() {
+        return in_string(layout, (piece, value), plan, splices);
+    }
     if let Some(value) = plan.set {
         set(layout, piece, value, at, splices);
         return Ok(());
@@ -105,7 +121,13 @@ fn piece(
             in_flow,
             hand,
         };
-        self::piece(layout, outline, &member.value, below, at, splices)?;
+        let value = match (value, &member.key) {
+            (Some(Value::Map(map)), Some(key)) => map.get(key).map(|node| &node.value),
+            (Some(Value::List(items)), _) => items.get(*index).map(|node| &node.value),
+            _ => None,
+        };
+        let below_it = (&member.value, value);
+        self::piece(layout, outline, below_it, below, at, splices)?;
     }
     for (index, key) in &plan.renamed {
         let member = &collection.members[*index];
@@ -128,6 +150,32 @@ fn piece(
         false => block::members(layout, collection, plan, at, splices)?,
     }
     Ok(())
+}
+
+/// Edits of the text that a literal block holds.
+fn in_string(
+    layout: &Layout<'_>,
+    (piece, value): (&Piece<'_>, Option<&Value>),
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
+    let unfit = |what| EditError::Unfit {
+        path: plan.path.clone(),
+        what,
+    };
+    match (&piece.shape, value) {
+        (Shape::Scalar(Style::Literal), Some(Value::String(inner))) => {
+            let range = piece.range.clone();
+            within::put(layout, range, inner, &plan.within, splices)
+        }
+        (Shape::Scalar(Style::Folded), _) => Err(unfit(
+            "is folded, so that its lines are not those of the text in it: write it with `|`",
+        )),
+        (Shape::Scalar(_), Some(Value::String(_))) => Err(unfit(
+            "is no block of text: write it below the key, behind `|`",
+        )),
+        _ => Err(unfit("is no text")),
+    }
 }
 
 /// A node that aliases stand for is not changed under them.
