@@ -20,6 +20,7 @@ mod hosts;
 mod impact;
 mod index_page;
 mod init;
+mod killed;
 mod krm;
 mod layers;
 mod layout;
