@@ -6,6 +6,7 @@ mod charts;
 mod cli;
 mod cmp;
 mod cmp_server;
+mod components;
 mod compose;
 mod cosign;
 mod dependencies;

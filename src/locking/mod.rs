@@ -18,7 +18,7 @@ use crate::model::place::Sources;
 use crate::oci::{Failure, FailureKind, Reference, Store};
 use crate::sources::{Artifact, artifacts};
 
-pub use ask::{Ask, Asks, Signing, add, asks_of};
+pub use ask::{Ask, AskKind, Asks, Signing, add, asks_of};
 pub use verify::{Verification, VerifiedImage, verify};
 
 /// How far a run goes.
@@ -201,8 +201,12 @@ fn fetch<'a>(
 
 /// That the catalogue names what is not there.
 fn absent(ask: &Ask, failure: &Failure) -> Finding {
+    let what = match ask.kind {
+        AskKind::Image => "image",
+        AskKind::Bundle => "component bundle",
+    };
     let message = format!(
-        "the catalogue names image `{}`, and {}",
+        "the catalogue names {what} `{}`, and {}",
         ask.key, failure.message
     );
     let finding = ask.finding("catalog-drift", message);

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 
-use super::{Ask, Asks, LockChangeKind, Locked, Signing, Upgrade, Wish, add, lock, verify};
+use super::{
+    Ask, AskKind, Asks, LockChangeKind, Locked, Signing, Upgrade, Wish, add, lock, verify,
+};
 use crate::model::lock::{Lock, LockOrigin};
 use crate::model::place::Sources;
 use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
@@ -105,6 +107,7 @@ fn asks(list: &[(&str, &str)]) -> Asks {
     let mut asks = Asks::new();
     for (key, reference) in list {
         let ask = Ask {
+            kind: AskKind::Image,
             key: (*key).into(),
             reference: (*reference).into(),
             origin: LockOrigin::default(),

@@ -5,6 +5,7 @@ mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
 mod choice_conflict;
+mod component_mismatch;
 mod composition_failed;
 mod composition_unsupported;
 mod duplicate_key;
@@ -81,6 +82,7 @@ pub const RULES: &[&dyn Rule] = &[
     &checksum_malformed::ChecksumMalformed,
     &checksum_missing::ChecksumMissing,
     &choice_conflict::ChoiceConflict,
+    &component_mismatch::ComponentMismatch,
     &composition_failed::CompositionFailed,
     &composition_unsupported::CompositionUnsupported,
     &duplicate_key::DuplicateKey,
@@ -209,8 +211,16 @@ fn not_locked(
         .collect();
     let message = match keys.as_slice() {
         [] => return None,
-        [key] => format!("{what} image {key}"),
-        keys => format!("{what} {} images: {}", keys.len(), keys.join(", ")),
+        [key] => format!("{what} {} {key}", gaps[0].what),
+        keys if gaps.iter().all(|gap| gap.what == gaps[0].what) => {
+            format!(
+                "{what} {} {}s: {}",
+                keys.len(),
+                gaps[0].what,
+                keys.join(", ")
+            )
+        }
+        keys => format!("{what} {} artifacts: {}", keys.len(), keys.join(", ")),
     };
     let mut finding = Finding::new(rule, message).about(input.subject(None));
     if let [gap] = gaps {
