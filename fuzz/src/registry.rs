@@ -108,7 +108,6 @@ fn client(host: &str) -> Registries {
             first_pause: Duration::from_millis(1),
             longest_pause: Duration::from_millis(2),
             helper: long,
-            piece: 1 << 20,
         },
         environment: Environment::default(),
         progress: None,
