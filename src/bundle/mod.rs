@@ -4,6 +4,7 @@
 //! Pure but for the temporary files that archives are kept in: nothing here writes a named file or asks a registry by itself.
 
 mod artifact;
+mod compare;
 mod components;
 mod config_maps;
 mod deployment;
@@ -19,6 +20,7 @@ use crate::archive::Tree;
 use crate::model::place::{Source, Spot};
 use crate::oci::Body;
 
+pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
 pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};

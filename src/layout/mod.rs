@@ -5,6 +5,7 @@
 //!
 //! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
 
+mod contents;
 mod disk;
 mod names;
 mod referrers;

@@ -83,6 +83,10 @@ pub(super) struct StampOptions {
     /// Labels that the object has.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
+    /// Variables of a Cluster's topology, or of a ClusterClass, and what of the image each gets: `url`, `checksum`,
+    /// `checksum-type`, `format`, `key`, or a fact. `image.url` is the field `url` of the variable `image`.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
     /// The key of the image.
     #[serde(default)]
     pub image: Option<String>,
@@ -120,7 +124,8 @@ pub(super) struct ClusterSource {
 #[serde(deny_unknown_fields)]
 pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
-    /// annotations of the images in an OCI image layout; a name that ends with `.lock` for the lock, else `metalmark.lock`
+    /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and their
+    /// checksum files, which `metalmark lock` asks; a name that ends with `.lock` for the lock, else `metalmark.lock`
     /// where it exists.
     #[serde(default)]
     pub facts: Vec<String>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{STAGED, hold, unwritable};
+use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
 use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership};
 use super::record::{Owned, Record, Sum};
@@ -17,6 +17,7 @@ use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::{Finding, Subject};
+use crate::model::manifest::STAGED;
 use crate::model::output_path;
 use crate::oci::Body;
 
@@ -38,6 +39,8 @@ pub struct CopyPlan {
     /// Files of this owner that are no longer among the files.
     deletes: Vec<String>,
     before: Option<String>,
+    /// Whether a run was killed there.
+    is_unfinished: bool,
     record: Record,
     after: Record,
     /// How many files stand there already as they are to be.
@@ -84,6 +87,7 @@ pub fn copy_plan(
         writes: Vec::new(),
         deletes: Vec::new(),
         before: plan.before.clone(),
+        is_unfinished: plan.unfinished,
         record: plan.record.clone(),
         after: plan.record.clone(),
         unchanged: 0,
@@ -191,11 +195,16 @@ impl CopyPlan {
             return Ok(copied);
         }
         fs::create_dir_all(root).map_err(unwritable(root))?;
-        let _held = hold(root)?;
+        let _locked = lock(root)?;
         if ownership(root)? != self.before {
-            return Err(Error::Busy { path: root.clone() });
+            return Err(busy(root));
         }
-        super::apply::record(
+        if self.is_unfinished {
+            for folder in leftovers(root, self.before.as_deref()) {
+                sweep(root, &folder)?;
+            }
+        }
+        record(
             root,
             Some(&self.record.clone().union(&self.after).unfinished()),
         )?;
@@ -215,7 +224,7 @@ impl CopyPlan {
             }
         }
         self.delete()?;
-        super::apply::record(root, self.after.finished().as_deref())?;
+        record(root, self.after.finished().as_deref())?;
         Ok(copied)
     }
 
