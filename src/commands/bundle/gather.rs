@@ -18,7 +18,8 @@ use crate::read::{Request, Workspace};
 use super::super::rendered::{Faulty, Part, rendered};
 use super::super::{Format, Terminal, Verdict};
 use super::from::From;
-use super::{PackKind, below, lost};
+use super::packing::PackKind;
+use super::{below, lost};
 
 /// The longest stream of manifests that is read, in bytes.
 const STREAM: u64 = 64 << 20;

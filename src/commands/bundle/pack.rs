@@ -1,54 +1,26 @@
 //! `metalmark bundle pack`: files to one bundle.
 
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
 
-use crate::bundle::{self, Bundle, Deployment, DeploymentSource, File, Kind, LayerType, plain};
+use crate::bundle::{Deployment, DeploymentSource};
 use crate::error::Error;
-use crate::model::component::Declared;
-use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::oci::{Digest, Reference};
-use crate::read::{Request, Workspace};
+use crate::read::Request;
 use crate::write::Foreign;
 
 use super::super::{Reporting, Terminal, Verdict};
-use super::gather::{self, Gathered};
-use super::manifests::{Wish, prepared};
+use super::packing::{PackKind, Packing, packed};
 use super::to::{Done, Manner, PutDown, To};
-use super::{ManifestOrder, counted, lost, told, workspace};
-
-/// What is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackKind {
-    /// Manifests as RukPak takes them.
-    Plain,
-    /// A tree as Flux and Argo CD take it.
-    Artifact,
-    /// What is installed on a host.
-    Components,
-}
+use super::{counted, told, workspace};
 
 /// What `bundle pack` was asked for.
 #[derive(Clone, Debug)]
 pub struct PackOptions {
-    /// Folders and files, or `-`; without any, what the project renders.
-    pub inputs: Vec<PathBuf>,
-    /// What is packed.
-    pub kind: PackKind,
+    /// What is packed, and as what.
+    pub packing: Packing,
     /// Where it goes.
     pub to: To,
-    /// How manifests are brought into order.
-    pub order: ManifestOrder,
-    /// Where objects go that name no namespace.
-    pub namespace: Option<String>,
-    /// How the layer of an artifact is named.
-    pub layer_type: LayerType,
-    /// What is said of the bundle.
-    pub annotations: BTreeMap<String, String>,
-    /// What a component bundle is made for.
-    pub declared: Declared,
     /// What ConfigMaps are named after.
     pub name: String,
     /// The namespace of ConfigMaps: the one that RukPak runs in.
@@ -75,22 +47,13 @@ pub fn bundle_pack(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     possible(options)?;
-    let mut workspace = workspace(request, options.inputs.is_empty())?;
-    let gathered = match options.inputs.as_slice() {
-        [] => gather::of_project(&mut workspace, options.kind, options.today, terminal)?,
-        [only] if gather::is_index(only) => Some(gather::of_index(request, only, terminal)?),
-        inputs => Some(gather::named(request, inputs, options.kind)?),
-    };
-    let Some(gathered) = gathered else {
-        return Ok(Verdict::Findings);
-    };
-    let (mut bundle, objects, found) = made(&workspace, gathered, options, terminal)?;
-    bundle.annotations.extend(options.annotations.clone());
+    let mut workspace = workspace(request, options.packing.inputs.is_empty())?;
     let reporting = options.reporting.within(request.directory.as_ref());
     let telling = (options.today, &reporting);
-    if told(&workspace, found, telling, terminal)? == Verdict::Findings {
+    let packed = packed(request, &mut workspace, &options.packing, telling, terminal)?;
+    let Some((bundle, objects)) = packed else {
         return Ok(Verdict::Findings);
-    }
+    };
     let manner = Manner {
         request,
         foreign: Foreign::by(options.adopt),
@@ -131,60 +94,6 @@ fn print(
     deployment(options, &done.digest, done.config_maps, terminal)
 }
 
-/// The bundle, how many objects it holds where it holds manifests, and what is wrong with it.
-fn made(
-    workspace: &Workspace,
-    gathered: Gathered,
-    options: &PackOptions,
-    terminal: &Terminal,
-) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
-    if options.kind == PackKind::Plain {
-        return manifests(workspace, gathered, options, terminal);
-    }
-    let mut findings = gathered.findings;
-    let files: Vec<File> = gathered.files.into_values().collect();
-    let kind = match options.kind {
-        PackKind::Plain => Kind::Plain,
-        PackKind::Artifact => Kind::Artifact(options.layer_type),
-        PackKind::Components => Kind::Components,
-    };
-    if kind == Kind::Components {
-        let (_, found) = bundle::contract(&files, &options.declared).map_err(lost("install.sh"))?;
-        findings.extend(found);
-    } else if files.is_empty() {
-        let finding = Finding::new("bundle-empty", "the bundle holds no file");
-        findings.push(finding.help("name a folder with files in it"));
-    }
-    let mut bundle = Bundle::new(kind, files).map_err(|twice| Error::Usage {
-        message: format!("two files come to `{twice}`"),
-    })?;
-    bundle.annotations = options.declared.annotations();
-    Ok((bundle, None, findings))
-}
-
-/// The bundle of manifests.
-fn manifests(
-    workspace: &Workspace,
-    gathered: Gathered,
-    options: &PackOptions,
-    terminal: &Terminal,
-) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
-    let mut findings = gathered.findings;
-    let paths = gathered.files.keys().map(String::as_str);
-    let folders = gathered.folders.iter().map(String::as_str);
-    findings.extend(plain::misplaced(paths, folders));
-    let wish = Wish {
-        order: options.order,
-        namespace: options.namespace.as_deref(),
-        policy: &workspace.settings.policy,
-        progress: terminal.progress.as_ref(),
-    };
-    let mut prepared = prepared(gathered.files.into_values().collect(), &wish)?;
-    findings.extend(prepared.findings);
-    prepared.bundle.annotations = gathered.annotations;
-    Ok((prepared.bundle, Some(prepared.objects.len()), findings))
-}
-
 /// Prints the BundleDeployment that installs what was packed, or the list of ConfigMaps that it would name.
 fn deployment(
     options: &PackOptions,
@@ -216,7 +125,7 @@ fn deployment(
 
 /// ConfigMaps hold manifests, and a BundleDeployment needs something that it can name.
 fn possible(options: &PackOptions) -> Result<(), Error> {
-    if matches!(options.to, To::ConfigMaps(_)) && options.kind != PackKind::Plain {
+    if matches!(options.to, To::ConfigMaps(_)) && options.packing.kind != PackKind::Plain {
         let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
         return Err(Error::Usage { message });
     }

@@ -85,7 +85,7 @@ pub fn bundle_unpack(
 }
 
 /// What is written of a bundle, and what is wrong with it.
-fn checked(loaded: Loaded, wish: &Wish<'_>) -> Result<(Bundle, Vec<Finding>), Error> {
+pub(super) fn checked(loaded: Loaded, wish: &Wish<'_>) -> Result<(Bundle, Vec<Finding>), Error> {
     let bundle = loaded.bundle;
     match bundle.kind {
         Kind::Artifact(_) => Ok((bundle, Vec::new())),
