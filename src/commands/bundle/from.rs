@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::archive::{Limits, Reason, Refusal};
-use crate::bundle::{self, Bundle, File, Kind, LayerType, MANIFESTS, Received, Trouble};
+use crate::bundle::{self, Bundle, File, Kind, LayerType, MANIFESTS, Received, Trouble, spot_of};
 use crate::error::Error;
 use crate::files::{self, InsideKind};
 use crate::layout::{self, Layout};
 use crate::model::component::INSTALLER;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
 use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
 use crate::read::{self, Request};
 use crate::registry::Progress;
 use crate::sources;
 
-use super::index::{self, Above};
+use super::index::Reading;
 use super::to::layout_name;
 use super::{below, lost};
 
@@ -108,36 +107,44 @@ impl From {
                     _ => archive(&path.to_string_lossy(), files::open(&at)?),
                 }
             }
-            Self::Index(path) => index::load(path, request, progress, &mut Above::default()),
+            Self::Index(path) => Reading::new(request, progress).load(path),
             Self::ConfigMaps(path) => config_maps(path, &below(request, path)),
-            Self::Layout(folder, name) => {
-                let base = request.directory.as_deref().unwrap_or(Path::new("."));
-                let opened = Layout::open(base, folder).map_err(failed)?;
-                let picked = opened.pick(name.as_deref()).map_err(failed)?;
-                let architecture = read::registries(request)?.1.architecture;
-                let shown = format!("{}{folder}", layout::SCHEME);
-                stored(&opened, &picked, &architecture, shown)
-            }
-            Self::Registry(reference) => {
-                if !matches!(reference.target(), Target::Digest(_)) {
-                    let message = "its tag may move: a bundle is named by its digest";
-                    let failure = Failure::new(reference, FailureKind::Unsupported, message);
-                    let name = reference.name();
-                    return Err(failed(
-                        failure.help(format!("write `{SCHEME}{name}@sha256:…`")),
-                    ));
-                }
-                let (root, settings) = read::registries(request)?;
-                let stores = sources::stores(&root, &settings, progress.cloned());
-                stored(
-                    &stores,
-                    reference,
-                    &settings.architecture,
-                    reference.to_string(),
-                )
-            }
+            Self::Layout(folder, name) => in_layout(request, folder, name.as_deref()),
+            Self::Registry(reference) => in_registry(request, reference, progress),
         }
     }
+}
+
+fn in_layout(request: &Request, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
+    let base = request.directory.as_deref().unwrap_or(Path::new("."));
+    let opened = Layout::open(base, folder).map_err(failed)?;
+    let picked = opened.pick(name).map_err(failed)?;
+    let architecture = read::registries(request)?.1.architecture;
+    let shown = format!("{}{folder}", layout::SCHEME);
+    stored(&opened, &picked, &architecture, shown)
+}
+
+fn in_registry(
+    request: &Request,
+    reference: &Reference,
+    progress: Option<&Progress>,
+) -> Result<Loaded, Error> {
+    if !matches!(reference.target(), Target::Digest(_)) {
+        let message = "its tag may move: a bundle is named by its digest";
+        let failure = Failure::new(reference, FailureKind::Unsupported, message);
+        let name = reference.name();
+        return Err(failed(
+            failure.help(format!("write `{SCHEME}{name}@sha256:…`")),
+        ));
+    }
+    let (root, settings) = read::registries(request)?;
+    let stores = sources::stores(&root, &settings, progress.cloned());
+    stored(
+        &stores,
+        reference,
+        &settings.architecture,
+        reference.to_string(),
+    )
 }
 
 /// The bundle that a store holds under a reference; of an index, that for the architecture.
@@ -198,7 +205,7 @@ fn refused(shown: &str, refusal: &Refusal) -> Finding {
         "archive-refused",
         format!("`{shown}` is not unpacked: {refusal}"),
     );
-    let finding = finding.at(spot(shown), "");
+    let finding = finding.at(spot_of(shown), "");
     match refusal.reason {
         Reason::SymbolicLink | Reason::HardLink(_) => {
             finding.help("pack the file that the link leads to")
@@ -213,46 +220,59 @@ fn folder(written: &Path, path: &Path) -> Result<Loaded, Error> {
     let (mut found, mut folders, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for entry in files::tree(path)? {
         let from = written.join(&entry.path).to_string_lossy().into_owned();
-        let mut refuse = |what: String| {
-            let message = format!("`{from}` {what}");
-            findings.push(Finding::new("bundle-layout", message).at(spot(&from), ""));
+        let refusal = match entry.kind {
+            InsideKind::Folder => {
+                folders.push(entry.path);
+                continue;
+            }
+            InsideKind::Link => Some("is a symbolic link, which no bundle holds".to_owned()),
+            InsideKind::Other => Some("is no file, or has a name that is not UTF-8".to_owned()),
+            InsideKind::File { .. } => output_path::fault(&entry.path)
+                .map(|fault| format!("cannot be in a bundle: its path {fault}")),
         };
-        match entry.kind {
-            InsideKind::Folder => folders.push(entry.path),
-            InsideKind::Link => refuse("is a symbolic link, which no bundle holds".to_owned()),
-            InsideKind::Other => refuse("is no file, or has a name that is not UTF-8".to_owned()),
-            InsideKind::File {
-                size,
-                is_executable,
-            } => match output_path::fault(&entry.path) {
-                Some(fault) => refuse(format!("cannot be in a bundle: its path {fault}")),
-                None => found.push(File {
-                    path: entry.path.into(),
-                    from: from.into(),
-                    is_executable,
+        match (refusal, entry.kind) {
+            (
+                None,
+                InsideKind::File {
                     size,
-                    content: files::body(&entry.at),
-                }),
-            },
+                    is_executable,
+                },
+            ) => found.push(File {
+                path: entry.path.into(),
+                from: from.into(),
+                is_executable,
+                size,
+                content: files::body(&entry.at),
+            }),
+            (what, _) => {
+                let message = format!("`{from}` {}", what.unwrap_or_default());
+                let finding = Finding::new("bundle-layout", message);
+                findings.push(finding.at(spot_of(&from), ""));
+            }
         }
     }
-    let has = |path: &str| found.iter().any(|file| &*file.path == path);
-    let kind = if has(INSTALLER) {
-        Kind::Components
-    } else if has("metadata/annotations.yaml") && folders.iter().any(|path| path == MANIFESTS) {
-        Kind::Registry
-    } else if folders.iter().any(|path| path == MANIFESTS) {
-        Kind::Plain
-    } else {
-        Kind::Artifact(LayerType::Oci)
-    };
     Ok(Loaded {
-        bundle: Bundle::new(kind, found).map_err(twice)?,
+        bundle: Bundle::new(kind(&found, &folders), found).map_err(twice)?,
         folders,
         findings,
         digest: None,
         shown,
     })
+}
+
+/// What the files of a folder make it.
+fn kind(files: &[File], folders: &[String]) -> Kind {
+    let has = |path: &str| files.iter().any(|file| &*file.path == path);
+    let has_manifests = folders.iter().any(|path| path == MANIFESTS);
+    if has(INSTALLER) {
+        Kind::Components
+    } else if has("metadata/annotations.yaml") && has_manifests {
+        Kind::Registry
+    } else if has_manifests {
+        Kind::Plain
+    } else {
+        Kind::Artifact(LayerType::Oci)
+    }
 }
 
 fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
@@ -285,15 +305,6 @@ fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
         findings,
         digest: None,
         shown,
-    })
-}
-
-fn spot(shown: &str) -> Option<Spot> {
-    let source = Arc::new(Source::new(shown, ""));
-    Some(Spot {
-        source,
-        start: 0,
-        end: 0,
     })
 }
 

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::archive::Spooling;
-use crate::bundle::{File, MANIFESTS};
+use crate::bundle::{File, MANIFESTS, spot_of};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
 use crate::model::policy::Date;
 use crate::read::{Request, Workspace};
 
@@ -218,14 +217,8 @@ impl Gathered {
     }
 
     fn refuse(&mut self, from: &str, what: &str) {
-        let source = Arc::new(Source::new(from, ""));
-        let spot = Spot {
-            source,
-            start: 0,
-            end: 0,
-        };
         let finding = Finding::new("bundle-layout", format!("`{from}` {what}"));
-        self.findings.push(finding.at(Some(spot), ""));
+        self.findings.push(finding.at(spot_of(from), ""));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::bundle::{Deployment, Source};
+use crate::bundle::{Deployment, DeploymentSource};
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::oci::{Digest, Reference};
@@ -11,7 +11,7 @@ use crate::write::Foreign;
 
 use super::super::{Reporting, Terminal, Verdict};
 use super::packing::{PackKind, Packing, packed};
-use super::to::{Manner, PutDown, To};
+use super::to::{Done, Manner, PutDown, To};
 use super::{counted, told, workspace};
 
 /// What `bundle pack` was asked for.
@@ -46,11 +46,7 @@ pub fn bundle_pack(
     options: &PackOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    if matches!(options.to, To::ConfigMaps(_)) && options.packing.kind != PackKind::Plain {
-        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
-        return Err(Error::Usage { message });
-    }
-    deployable(options)?;
+    possible(options)?;
     let mut workspace = workspace(request, options.packing.inputs.is_empty())?;
     let reporting = options.reporting.within(request.directory.as_ref());
     let telling = (options.today, &reporting);
@@ -60,38 +56,42 @@ pub fn bundle_pack(
     };
     let manner = Manner {
         request,
-        foreign: if options.adopt {
-            Foreign::Adopt
-        } else {
-            Foreign::Refuse
-        },
+        foreign: Foreign::by(options.adopt),
         created: options.created,
         name: &options.name,
         system_namespace: &options.system_namespace,
         progress: terminal.progress.as_ref(),
     };
     match options.to.put(&bundle, &manner)? {
-        PutDown::Refused(found) => told(&workspace, found, telling, terminal),
-        PutDown::Done {
-            told,
-            digest,
-            config_maps,
-        } => {
-            let has_list = options.deployment.is_some() || !config_maps.is_empty();
-            let stream = match has_list {
-                true => &mut terminal.err,
-                false => &mut terminal.out,
-            };
-            writeln!(stream, "{digest}")?;
-            let kind = bundle.kind;
-            let files = counted(bundle.files().len(), "file");
+        PutDown::Done(done) => {
             let objects = objects.map(|count| format!(", {}", counted(count, "object")));
-            let objects = objects.unwrap_or_default();
-            writeln!(terminal.err, "{kind} bundle of {files}{objects}; {told}")?;
-            deployment(options, &digest, config_maps, terminal)?;
+            let (files, kind) = (counted(bundle.files().len(), "file"), bundle.kind);
+            let what = format!("{kind} bundle of {files}{}", objects.unwrap_or_default());
+            print(options, &what, done, terminal)?;
             Ok(Verdict::Clean)
         }
+        PutDown::Refused(found) => {
+            told(&workspace, found, telling, terminal)?;
+            Ok(Verdict::Findings)
+        }
     }
+}
+
+/// Prints the digest; where manifests are printed for it, beside them.
+fn print(
+    options: &PackOptions,
+    what: &str,
+    done: Done,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    let prints_manifests = options.deployment.is_some() || !done.config_maps.is_empty();
+    let stream = match prints_manifests {
+        true => &mut terminal.err,
+        false => &mut terminal.out,
+    };
+    writeln!(stream, "{}", done.digest)?;
+    writeln!(terminal.err, "{what}; {}", done.told)?;
+    deployment(options, &done.digest, done.config_maps, terminal)
 }
 
 /// Prints the BundleDeployment that installs what was packed, or the list of ConfigMaps that it would name.
@@ -114,8 +114,8 @@ fn deployment(
         return Ok(());
     };
     let source = match image {
-        Some(image) => Source::Image(format!("{}@{digest}", image.name())),
-        None => Source::ConfigMaps(config_maps, options.system_namespace.clone()),
+        Some(image) => DeploymentSource::Image(format!("{}@{digest}", image.name())),
+        None => DeploymentSource::ConfigMaps(config_maps, options.system_namespace.clone()),
     };
     let manifest = deployment.manifest(&source);
     let manifest = manifest.map_err(|message| Error::Usage { message })?;
@@ -123,8 +123,12 @@ fn deployment(
     Ok(())
 }
 
-/// A BundleDeployment needs something that it can name.
-fn deployable(options: &PackOptions) -> Result<(), Error> {
+/// ConfigMaps hold manifests, and a BundleDeployment needs something that it can name.
+fn possible(options: &PackOptions) -> Result<(), Error> {
+    if matches!(options.to, To::ConfigMaps(_)) && options.packing.kind != PackKind::Plain {
+        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
+        return Err(Error::Usage { message });
+    }
     match (&options.deployment, &options.to) {
         (None, _) | (Some((_, None)), To::ConfigMaps(_)) | (Some((_, Some(_))), To::Layout(..)) => {
             Ok(())

@@ -110,26 +110,13 @@ fn made(
     packing: &Packing,
     terminal: &Terminal,
 ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    if packing.kind == PackKind::Plain {
+        return manifests(workspace, gathered, packing, terminal);
+    }
     let mut findings = gathered.findings;
-    let annotations = gathered.annotations;
     let files: Vec<File> = gathered.files.into_values().collect();
     let kind = match packing.kind {
-        PackKind::Plain => {
-            let paths = files.iter().map(|file| &*file.path);
-            let folders = gathered.folders.iter().map(String::as_str);
-            findings.extend(plain::misplaced(paths, folders));
-            let wish = Wish {
-                order: packing.order,
-                namespace: packing.namespace.as_deref(),
-                policy: &workspace.settings.policy,
-                progress: terminal.progress.as_ref(),
-            };
-            let prepared = prepared(files, &wish)?;
-            findings.extend(prepared.findings);
-            let mut bundle = prepared.bundle;
-            bundle.annotations = annotations;
-            return Ok((bundle, Some(prepared.objects.len()), findings));
-        }
+        PackKind::Plain => Kind::Plain,
         PackKind::Artifact => Kind::Artifact(packing.layer_type),
         PackKind::Components => Kind::Components,
     };
@@ -145,4 +132,27 @@ fn made(
     })?;
     bundle.annotations = packing.declared.annotations();
     Ok((bundle, None, findings))
+}
+
+/// The bundle of manifests.
+fn manifests(
+    workspace: &Workspace,
+    gathered: Gathered,
+    packing: &Packing,
+    terminal: &Terminal,
+) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+    let mut findings = gathered.findings;
+    let paths = gathered.files.keys().map(String::as_str);
+    let folders = gathered.folders.iter().map(String::as_str);
+    findings.extend(plain::misplaced(paths, folders));
+    let wish = Wish {
+        order: packing.order,
+        namespace: packing.namespace.as_deref(),
+        policy: &workspace.settings.policy,
+        progress: terminal.progress.as_ref(),
+    };
+    let mut prepared = prepared(gathered.files.into_values().collect(), &wish)?;
+    findings.extend(prepared.findings);
+    prepared.bundle.annotations = gathered.annotations;
+    Ok((prepared.bundle, Some(prepared.objects.len()), findings))
 }
