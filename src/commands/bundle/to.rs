@@ -208,7 +208,7 @@ pub(super) fn into_folder(
 /// A layout's folder and the name behind it: `DIR:NAME`, as skopeo writes it.
 pub(super) fn layout_name(text: &str) -> (&str, Option<&str>) {
     // A drive's letter on Windows is no folder's name.
-    let start = if text.as_bytes().get(1) == Some(&b':') {
+    let start = if matches!(text.as_bytes(), [_, b':', b'\\' | b'/', ..]) {
         2
     } else {
         0
@@ -238,6 +238,7 @@ mod tests {
                 "oci-layout:a:r.example:5000/b:1",
                 layout("a", Some("r.example:5000/b:1")),
             ),
+            ("oci-layout:l:1", layout("l", Some("1"))),
             ("oci-layout:C:\\a:1", layout("C:\\a", Some("1"))),
             ("configmaps:a", To::ConfigMaps("a".into())),
         ] {
