@@ -69,8 +69,13 @@ impl Standing {
 
     /// Where its name stands.
     pub fn name_spot(&self) -> Option<Spot> {
+        self.spot(self.name_place())
+    }
+
+    /// The same, as a place of its text.
+    fn name_place(&self) -> Place {
         let name = self.node.at(&["metadata", "name"]);
-        self.spot(name.map_or(self.node.place, |name| name.place))
+        name.map_or(self.node.place, |name| name.place)
     }
 
     /// The group and version of its `apiVersion`.
