@@ -150,6 +150,7 @@ impl Given {
         pools.push(Pool {
             name,
             choice: Choice::default(),
+            bundle: Default::default(),
             place,
             replicas: None,
             k8s_version: None,
@@ -316,7 +317,9 @@ fn empty_view() -> ClusterView {
             ..Cluster::default()
         },
         images: Arc::default(),
+        bundles: Arc::default(),
         selections: Vec::new(),
+        bundle_outcomes: Vec::new(),
         registries: Arc::default(),
         served: Vec::new(),
         lock: None,

@@ -33,7 +33,7 @@ const WORLD: &[(&str, &[&str])] = &[
     ("std::fs", &["files", "layout", "read", "registry", "write"]),
     ("fs::", &["files", "layout", "read", "registry", "write"]),
     ("walkdir", &["files"]),
-    ("tempfile", &["write"]),
+    ("tempfile", &["archive", "write"]),
     ("std::env", &["cli", "read", "registry"]),
     ("std::net::Tcp", &[]),
     ("tokio::", &["registry"]),

@@ -1,10 +1,12 @@
 //! One test binary; each module says what it proves.
 
 mod architecture;
+mod archive;
 mod charts;
 mod cli;
 mod cmp;
 mod cmp_server;
+mod components;
 mod compose;
 mod cosign;
 mod evaluate;
@@ -13,12 +15,15 @@ mod gotemplate;
 mod helm;
 mod hooks;
 mod host_pages;
+mod hostile;
 mod hosts;
 mod impact;
+mod index_page;
 mod init;
 mod krm;
 mod layers;
 mod layout;
+mod layout_sink;
 mod limits;
 mod lock;
 mod management;
@@ -37,6 +42,7 @@ mod reports;
 mod rules;
 mod schemas;
 mod signatures;
+mod signing;
 mod stamp;
 mod support;
 mod sylva_core;

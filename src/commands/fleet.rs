@@ -268,18 +268,15 @@ fn uses(view: &ClusterView) -> ImageUse {
             Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
             _ => None,
         });
+    let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         cluster: Arc::clone(&view.cluster.name),
         pools: chosen.collect(),
         served: view.served.clone(),
-        locked: view
-            .images
-            .values()
+        locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
             .collect(),
-        unlocked: view
-            .images
-            .values()
+        unlocked: artifacts()
             .filter(|image| view.lock.is_some() && image.digest.is_none() && is_lockable(image))
             .map(|image| Arc::clone(&image.key))
             .collect(),

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, ImageKey};
+use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::lock::{LockOrigin, LockedImage, is_lockable};
 use crate::model::place::{Located, Place, Spot};
 use crate::model::workspace::ClusterView;
@@ -13,19 +13,30 @@ use crate::oci::Reference;
 use crate::signature::PublicKey;
 use crate::sources::Artifact;
 
-/// One image that clusters ask for.
+/// One image or component bundle that clusters ask for.
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// Its key.
     pub key: ImageKey,
     /// Its reference, as the values write it.
     pub reference: Arc<str>,
+    /// What kind of artifact it is.
+    pub kind: AskKind,
     /// What in the values asks for it.
     pub origin: LockOrigin,
     /// Whether it is to be signed, and by whom.
     pub signing: Signing,
     /// Where the catalogue names it.
     pub spot: Option<Spot>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskKind {
+    /// An OS image: its annotations say everything.
+    Image,
+    /// A component bundle: whoever fetches its tarball needs the tarball's own digest too.
+    Bundle,
 }
 
 /// Whether an image is to be signed.
@@ -42,15 +53,19 @@ pub enum Signing {
 /// Everything that is asked for, by key and reference.
 pub type Asks = BTreeMap<(ImageKey, Arc<str>), Ask>;
 
-/// What one cluster asks for: every image of its catalogue that can be locked, for a selector needs the facts of all.
+/// What one cluster asks for: every image and component bundle of its catalogue that can be locked, for a selector needs the facts
+/// of all.
 pub fn asks_of<'a>(
     view: &'a ClusterView,
     mut signing: impl FnMut(&Image) -> Signing + 'a,
 ) -> impl Iterator<Item = Ask> + 'a {
-    let images = view.images.values().filter(|image| is_lockable(image));
-    images.filter_map(move |image| {
+    let of = |images: &'a Images, kind| images.values().map(move |image| (image, kind));
+    let all = of(&view.images, AskKind::Image).chain(of(&view.bundles, AskKind::Bundle));
+    let all = all.filter(|(image, _)| is_lockable(image));
+    all.filter_map(move |(image, kind)| {
         Some(Ask {
             key: Arc::clone(&image.key),
+            kind,
             reference: Arc::clone(&image.uri.as_ref()?.value),
             origin: origin(image),
             signing: signing(image),
@@ -105,13 +120,18 @@ impl Ask {
     /// The entry of what arrived, not yet verified.
     pub(super) fn locked(&self, arrived: Artifact) -> LockedImage {
         let nowhere = Place::NONE;
-        let facts = arrived.facts.into_iter();
+        let mut facts = arrived.facts.clone();
+        let tarball = arrived.tarball().filter(|_| self.kind == AskKind::Bundle);
+        if let Some(tarball) = tarball {
+            facts.entry(fact::SHA256.into()).or_insert(tarball.into());
+        }
         LockedImage {
             key: Located::new(Arc::clone(&self.key), nowhere),
             reference: Located::new(Arc::clone(&self.reference), nowhere),
             digest: Located::new(arrived.digest, nowhere),
             mirror: arrived.mirror,
             facts: facts
+                .into_iter()
                 .map(|(name, value)| (name, Located::new(value, nowhere)))
                 .collect(),
             origin: self.origin.clone(),

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::component::annotation::PREFIX;
+
 /// The longest value that is taken for a fact, in bytes; the builder's longest are digests.
 pub const FACT_LIMIT: usize = 4096;
 
@@ -61,20 +63,33 @@ pub enum Oddity {
     },
 }
 
-/// The facts that annotations hold: those whose key contains `sylva`, named by what follows the key's last `/` (S14).
+/// The fact that an annotation of this key holds; none where it holds none.
+fn fact_name(key: &str) -> Option<&str> {
+    match key.strip_prefix(PREFIX) {
+        Some(name) => Some(name),
+        None if key.contains(MARK) => Some(key.rsplit('/').next().unwrap_or(key)),
+        None => None,
+    }
+}
+
+/// The facts that annotations hold: those whose key contains `sylva`, named by what follows the key's last `/` (S14); and those of
+/// component bundles, named by what follows [`PREFIX`].
 ///
 /// # Errors
 /// There are more of them than [`FACTS_LIMIT`].
 pub fn facts(annotations: &BTreeMap<String, String>) -> Result<Annotated, TooManyFacts> {
-    let marked = || annotations.iter().filter(|(key, _)| key.contains(MARK));
+    let named = annotations.iter();
+    let marked = || {
+        let facts = named.clone();
+        facts.filter_map(|(key, value)| Some((fact_name(key)?, key, value)))
+    };
     let count = marked().count();
     if count > FACTS_LIMIT {
         return Err(TooManyFacts(count));
     }
     let mut annotated = Annotated::default();
     let mut keys: BTreeMap<&str, &str> = BTreeMap::new();
-    for (key, value) in marked() {
-        let name = key.rsplit('/').next().unwrap_or(key);
+    for (name, key, value) in marked() {
         if name.is_empty() {
             continue;
         }
@@ -97,7 +112,7 @@ pub fn facts(annotations: &BTreeMap<String, String>) -> Result<Annotated, TooMan
             }
             continue;
         }
-        if value.contains('/') {
+        if value.contains('/') && !key.starts_with(PREFIX) {
             annotated.oddities.push(Oddity::Slash { key: key.clone() });
         }
         keys.insert(name, key);
@@ -145,6 +160,18 @@ mod tests {
                 ("sylva-mark", "kept")
             ]
         );
+        assert_eq!(annotated.oddities, []);
+    }
+
+    #[test]
+    fn component_bundles_have_facts_of_their_own() {
+        let annotated = facts(&annotations(&[
+            ("dev.metalmark.component.k8s-version", "1.31.8"),
+            ("dev.metalmark.component.distros", "a/b"),
+            ("dev.metalmark.other", "nothing"),
+        ]));
+        let names: Vec<&str> = annotated.facts.keys().map(|name| &**name).collect();
+        assert_eq!(names, ["distros", "k8s-version"]);
         assert_eq!(annotated.oddities, []);
     }
 

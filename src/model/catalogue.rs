@@ -13,6 +13,8 @@ use crate::oci::Digest;
 pub struct Catalogue {
     /// The entries of both lists, in file order within each list's map: `os_images` first, then the builder's.
     pub entries: Vec<CatalogueEntry>,
+    /// `component_bundles`, in file order.
+    pub bundles: Vec<CatalogueEntry>,
     /// `os_images_oci_registries`, by name.
     pub registries: BTreeMap<Arc<str>, Registry>,
     /// `diskimage_builder_version` or `sylva_diskimagebuilder_version`.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::component_choice::BundleChoice;
 use super::endpoint::ControlPlaneEndpoint;
 use super::place::{Located, Place};
 use super::selector::Selector;
@@ -140,6 +141,8 @@ pub struct Pool {
     pub name: PoolName,
     /// Its choice after inheritance (S26).
     pub choice: Choice,
+    /// Its component bundle, after the same inheritance.
+    pub bundle: BundleChoice,
     /// Where the pool is named in the values.
     pub place: Place,
     /// `control_plane_replicas` or the machine deployment's `replicas`.

@@ -2,7 +2,7 @@
 //!
 //! One entry for each image key and reference: clusters may mean different versions of an image by one key. Holds no time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::image::{Image, ImageKey, is_oci};
@@ -151,6 +151,8 @@ pub struct Gaps<'a> {
 /// One image that is not locked.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap<'a> {
+    /// `image` or `component bundle`.
+    pub what: &'static str,
     /// The image.
     pub image: &'a Image,
     /// The entries that the lock has for its key; of other references, all of them.
@@ -165,13 +167,21 @@ pub fn gaps(view: &ClusterView, locking: Locking) -> Gaps<'_> {
     if view.lock.is_none() && locking == Locking::Loose {
         return gaps;
     }
-    let unlocked = view.images.values().filter(|image| image.digest.is_none());
-    for image in unlocked.filter(|image| is_lockable(image)) {
+    let chosen: BTreeSet<&ImageKey> = view.chosen_bundles().map(|(_, it)| &it.key).collect();
+    let images = view.images.values();
+    let images = images.map(|image| ("image", image, view.is_used(&image.key)));
+    let bundles = view.bundles.values();
+    let bundles = bundles.map(|it| ("component bundle", it, chosen.contains(&it.key)));
+    let unlocked = images
+        .chain(bundles)
+        .filter(|(_, it, _)| it.digest.is_none());
+    for (what, image, is_used) in unlocked.filter(|(_, it, _)| is_lockable(it)) {
         let lock = view.lock.as_deref();
         let gap = Gap {
+            what,
             image,
             locked: lock.map_or(&[], |lock| lock.of_key(&image.key)),
-            is_used: view.is_used(&image.key),
+            is_used,
         };
         match gap.locked {
             [] => gaps.missing.push(gap),

@@ -5,6 +5,8 @@ pub mod bytes;
 pub mod catalogue;
 pub mod checksum;
 pub mod cluster;
+pub mod component;
+pub mod component_choice;
 pub mod endpoint;
 pub mod engine;
 pub mod finding;

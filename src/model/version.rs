@@ -129,6 +129,14 @@ pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
     }
 }
 
+/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavours, and K3s, which is in no Sylva release.
+pub fn distribution_of(bootstrap_provider: &str) -> Option<&'static str> {
+    match bootstrap_provider {
+        "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
+        other => flavor_of(other),
+    }
+}
+
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())

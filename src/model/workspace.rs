@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::catalogue::Catalogue;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Pool};
+use super::component_choice::BundleOutcome;
 use super::finding::Finding;
-use super::image::{ImageKey, Images};
+use super::image::{Image, ImageKey, Images};
 use super::lock::{Lock, Locking};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::{Located, Place, Sources, Spot};
@@ -34,8 +35,12 @@ pub struct ClusterView {
     pub cluster: Cluster,
     /// Its catalogue with facts, after [`crate::resolve`].
     pub images: Arc<Images>,
+    /// Its component bundles with facts; they have what images have, and are none of them.
+    pub bundles: Arc<Images>,
     /// What each pool's choice came to, in the order of `cluster.pools`.
     pub selections: Vec<Selection>,
+    /// What each pool's choice of a component bundle came to, in the same order.
+    pub bundle_outcomes: Vec<BundleOutcome>,
     /// The registries of the catalogue, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// The keys of the images that are served for this cluster, sorted.
@@ -49,6 +54,15 @@ pub struct ClusterView {
 }
 
 impl ClusterView {
+    /// The pools that came to a component bundle, with it.
+    pub fn chosen_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
+        let pools = self.cluster.pools.iter().zip(&self.bundle_outcomes);
+        pools.filter_map(|(pool, outcome)| match outcome {
+            BundleOutcome::Bundle(key) => Some((pool, self.bundles.get(key)?)),
+            _ => None,
+        })
+    }
+
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
         let boots = |selection: &Selection| matches!(&selection.outcome, Outcome::Image(chosen) if chosen == key);

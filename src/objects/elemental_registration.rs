@@ -77,6 +77,7 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
             "name",
             name::of_pool(&cluster.object_name, &pool.name.to_string()),
         ),
+        Entry::computed("pool", pool.name.to_string()),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed("labels", own),
         Entry::computed("annotations", Map::default()),

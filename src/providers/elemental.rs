@@ -45,7 +45,11 @@ impl Provider for Elemental {
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
-        let references = [Some(&*stamp.url), stamp.facts.text(fact::URI)];
+        let own = stamp.facts.text(fact::URI);
+        // Another address than the image's own is a mirror's, whose bytes nobody has asked for.
+        let is_own = !is_oci(&stamp.url) || own == Some(&*stamp.url);
+        let pinned = stamp.pinned().filter(|_| is_own);
+        let references = [pinned.as_deref(), Some(&*stamp.url), own];
         let uri = references.into_iter().flatten().find(|url| is_oci(url));
         let uri = uri.ok_or_else(|| stamp.nowhere("elemental", "oci"))?;
         let path = ["osVersionManagement", "osVersion", "imageUri"];
@@ -56,6 +60,7 @@ impl Provider for Elemental {
 #[cfg(test)]
 mod tests {
     use super::{Elemental, KINDS};
+    use crate::oci::Digest;
     use crate::providers::stamp::tests::with;
     use crate::providers::{Edit, Provider};
 
@@ -69,5 +74,29 @@ mod tests {
         assert_eq!(image("oci://r/os@sha256:0", &[]), set);
         assert_eq!(image("https://h/f", &[("uri", "oci://r/os@sha256:0")]), set);
         assert!(image("https://h/f", &[]).is_err());
+    }
+
+    #[test]
+    fn the_lock_pins_the_image_and_its_tag_is_left_out() {
+        let digest = format!("sha256:{}", "0".repeat(64));
+        let locked = |uri: &str, url: &str| {
+            let mut stamp = with(url, &[("uri", uri)]);
+            stamp.digest = Digest::parse(&digest).ok();
+            Elemental.image(&KINDS[0], "v1beta1", &stamp)
+        };
+        let path = ["osVersionManagement", "osVersion", "imageUri"];
+        let set = Ok(vec![Edit::set(
+            &path,
+            format!("oci://r.example/os@{digest}"),
+        )]);
+        for uri in ["oci://r.example/os:1", "oci://r.example/os:renamed"] {
+            assert_eq!(locked(uri, uri), set);
+            assert_eq!(locked(uri, "https://h/f"), set);
+        }
+        let mirror = Ok(vec![Edit::set(&path, "oci://mirror.example/os:1")]);
+        assert_eq!(
+            locked("oci://r.example/os:1", "oci://mirror.example/os:1"),
+            mirror
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::image::{Facts, fact, is_oci};
+use crate::oci::{Digest, Reference};
 
 /// An image as providers take it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Stamp {
     pub checksum_type: Option<Arc<str>>,
     /// Everything that is known of the image, its locations among it.
     pub facts: Facts,
+    /// The digest that the lock holds for the image's own reference.
+    pub digest: Option<Digest>,
     /// The region that its machines run in, where images are kept by region.
     pub region: Option<Arc<str>>,
 }
@@ -27,6 +30,18 @@ impl Stamp {
     /// Whether the machine pulls the image from a registry itself, so that the reference proves the content.
     pub fn is_oci(&self) -> bool {
         is_oci(&self.url)
+    }
+
+    /// The image's reference by its digest alone, where both are known: a tag that moves beside an unmoved digest changes nothing.
+    pub(super) fn pinned(&self) -> Option<String> {
+        let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
+        let digest = self.digest.as_ref().or(reference.digest.as_ref())?.clone();
+        let pinned = Reference {
+            tag: None,
+            digest: Some(digest),
+            ..reference
+        };
+        Some(pinned.to_string())
     }
 
     /// Where the image lies, by the record's words: `glance.name`, `vsphere.template`.
@@ -92,6 +107,7 @@ pub(super) mod tests {
             checksum: Some("ab".into()),
             checksum_type: Some("sha256".into()),
             facts: known,
+            digest: None,
             region: None,
         }
     }

@@ -24,6 +24,7 @@ pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stam
             .get(fact::IMAGE_FORMAT)
             .map(|format| format.value.clone()),
         facts: image.facts.clone(),
+        digest: image.digest.as_ref().map(|digest| digest.value.clone()),
         ..Stamp::default()
     };
     let checksum = match style {

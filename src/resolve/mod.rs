@@ -2,6 +2,7 @@
 //!
 //! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (S31).
 
+mod bundles;
 mod facts;
 mod problem;
 mod reference;
@@ -27,6 +28,8 @@ pub use selections::{Catalogues, cluster, served};
 pub struct Resolved {
     /// The images by key.
     pub images: Arc<Images>,
+    /// The component bundles by key.
+    pub bundles: Arc<Images>,
     /// The registries that the catalogue knows, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// What is wrong with the catalogue, in its order.
@@ -71,8 +74,10 @@ pub fn images(catalogue: &Catalogue, sources: &[Box<dyn ImageSource>]) -> Result
     for image in images.values_mut() {
         facts::learn_name(image, &mut problems);
     }
+    let bundles = bundles::bundles(catalogue, sources, &mut problems)?;
     Ok(Resolved {
         images: Arc::new(images),
+        bundles: Arc::new(bundles),
         registries: Arc::new(catalogue.registries.clone()),
         problems,
     })

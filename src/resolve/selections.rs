@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Resolved, images};
 use crate::error::Error;
 use crate::model::catalogue::Catalogue;
-use crate::model::cluster::Cluster;
+use crate::model::cluster::{Cluster, Pool};
+use crate::model::component_choice::{self, BundleOutcome, Wants};
 use crate::model::image::{ImageKey, Images};
 use crate::model::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selection};
 use crate::model::workspace::{ClusterRead, ClusterView, Settings};
@@ -75,6 +76,15 @@ pub fn cluster(
     let select = |choice| matching::select(choice, &facts, &images, mode, patterns);
     let pools = &read.cluster.pools;
     let selections: Vec<Selection> = pools.iter().map(|pool| select(&pool.choice)).collect();
+    let outcome = |(pool, selection): (&Pool, &Selection)| {
+        let image = match &selection.outcome {
+            Outcome::Image(key) => images.get(key),
+            _ => None,
+        };
+        let wants = Wants::of(&read.cluster, pool, image);
+        component_choice::choose(&pool.bundle, &wants, &resolved.bundles, patterns)
+    };
+    let bundle_outcomes: Vec<BundleOutcome> = pools.iter().zip(&selections).map(outcome).collect();
     let served = match settings.images.serve_all {
         true => images.keys().cloned().collect(),
         false => served(&read.cluster, &selections, &images, mode, patterns),
@@ -84,7 +94,9 @@ pub fn cluster(
     findings.extend(problems.map(|problem| problem.finding(&sources)));
     Ok(ClusterView {
         images,
+        bundles: Arc::clone(&resolved.bundles),
         selections,
+        bundle_outcomes,
         registries: Arc::clone(&resolved.registries),
         served,
         lock: catalogues.facts.lock.clone(),

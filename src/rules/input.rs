@@ -192,6 +192,12 @@ impl<'a> ClusterInput<'a> {
         by_template && !served
     }
 
+    /// The component bundle that a pool came to.
+    pub fn bundle(&self, pool: &Pool) -> Option<&'a Image> {
+        let mut chosen = self.view.chosen_bundles();
+        chosen.find_map(|(known, bundle)| (known.name == pool.name).then_some(bundle))
+    }
+
     /// What is said of the control plane endpoint, where it came to one.
     pub fn endpoint(&self) -> Option<(&'a ControlPlaneEndpoint, &'a Endpoint)> {
         let found = self.view.cluster.endpoint.as_deref()?;

@@ -21,6 +21,17 @@ pub struct Artifact {
     pub layers: Vec<Descriptor>,
 }
 
+impl Artifact {
+    /// The hex digest of a component bundle's tarball: that of the one layer it has, as it lies there. None where it has none, or
+    /// several.
+    pub fn tarball(&self) -> Option<&str> {
+        match self.layers.as_slice() {
+            [only] => only.digest.as_str().strip_prefix("sha256:"),
+            _ => None,
+        }
+    }
+}
+
 /// Asks for all of them; then for the wanted architecture's manifest of those that are indexes.
 pub fn artifacts(
     wanted: &[Reference],

@@ -4,11 +4,15 @@
 //! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). On request also the infrastructure cluster with its
 //! control plane endpoint, and kube-vip.
 
-use super::{Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option};
+use super::{
+    Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option, word_list_option,
+};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node};
 use crate::model::workspace::ENDPOINT_OPTIONS;
-use crate::objects::{elemental_registration, infra_cluster, kube_vip, machine_template};
+use crate::objects::{
+    component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
+};
 
 /// See the module's text.
 pub(super) struct Manifests;
@@ -38,16 +42,19 @@ impl Target for Manifests {
             return Vec::new();
         };
         let none = Map::default();
-        let templates =
+        let mut templates =
             machine_template::contexts(input.view, input.stamps, template, &none, report);
+        let mut registrations = elemental_registration::contexts(input.view, report);
+        let bundles = bundles(input, &mut templates, &mut registrations, report);
         let [infra_cluster, kube_vip] =
             ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, report));
         let mut objects: Vec<Node> = Vec::new();
         if infra_cluster {
             objects.extend(infra_cluster::context(input.view, template, &none, report));
         }
-        objects.extend(elemental_registration::contexts(input.view, report));
+        objects.extend(registrations);
         objects.extend(templates);
+        objects.extend(bundles);
         if kube_vip {
             objects.extend(kube_vip::context(input.view, &none, report));
         }
@@ -59,7 +66,7 @@ impl Target for Manifests {
 }
 
 /// What it is told by.
-const OPTIONS: [(&str, &str); 4] = [
+const OPTIONS: [(&str, &str); 5] = [
     TEMPLATE_OPTIONS[0],
     TEMPLATE_OPTIONS[1],
     (
@@ -70,7 +77,56 @@ const OPTIONS: [(&str, &str); 4] = [
         ENDPOINT_OPTIONS[1],
         "whether kube-vip's static Pod is written too, in a Secret for `files[].contentFrom`; `false` unless set",
     ),
+    (
+        BUNDLES,
+        "how pools get their component bundles, one way or a list: `secret` (unless set), `cloud-config`, `annotation`, `field`",
+    ),
 ];
+
+/// The option that says how component bundles are delivered.
+const BUNDLES: &str = "component-bundles";
+
+/// A way in which a component bundle reaches its pool.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Secret,
+    CloudConfig,
+    Annotation,
+    Field,
+}
+
+/// Writes the bundles into what takes them, and gives the Secrets that bring them.
+fn bundles(
+    input: &TargetInput<'_>,
+    templates: &mut [Node],
+    registrations: &mut [Node],
+    report: &mut dyn FnMut(Finding),
+) -> Vec<Node> {
+    let words = [
+        ("secret", Way::Secret),
+        ("cloud-config", Way::CloudConfig),
+        ("annotation", Way::Annotation),
+        ("field", Way::Field),
+    ];
+    let ways = word_list_option(input.output, BUNDLES, &words, report);
+    let view = input.view;
+    let deliveries = component_bundle::deliveries(view, report);
+    if ways.contains(&Way::CloudConfig) {
+        component_bundle::fill_cloud_config(view, &deliveries, registrations, report);
+    }
+    if ways.contains(&Way::Annotation) {
+        component_bundle::annotate(&deliveries, templates);
+        component_bundle::annotate(&deliveries, registrations);
+    }
+    if ways.contains(&Way::Field) {
+        component_bundle::fill_field(view, &deliveries, templates, report);
+    }
+    if !ways.contains(&Way::Secret) {
+        return Vec::new();
+    }
+    let secret = |delivery| component_bundle::secret(view, delivery);
+    deliveries.iter().map(secret).collect()
+}
 
 fn file(path: String, templates: Vec<Node>) -> TargetFile {
     TargetFile {

@@ -248,6 +248,28 @@ fn word_option<T: Copy>(
     found.unwrap_or(&default).1
 }
 
+/// An option that is one of a few words or a list of them, the first of them where it is not set. Another word is a finding.
+fn word_list_option<T: Copy>(
+    output: &Output,
+    name: &str,
+    words: &[(&str, T)],
+    report: &mut dyn FnMut(Finding),
+) -> Vec<T> {
+    let Some(serde_json::Value::Array(items)) = output.options.get(name) else {
+        return vec![word_option(output, name, words, report)];
+    };
+    let mut found = Vec::new();
+    for item in items {
+        let options = std::iter::once((name.to_owned(), item.clone())).collect();
+        let one = Output {
+            options,
+            ..output.clone()
+        };
+        found.push(word_option(&one, name, words, report));
+    }
+    found
+}
+
 fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Value) -> Finding {
     Finding::new(
         "project-file",

@@ -115,7 +115,7 @@ impl Step<'_> {
     /// Does it. Doing it again does no harm.
     pub fn run(&self) -> Result<(), Error> {
         match &self.action {
-            Action::Record(text) => self.record(*text),
+            Action::Record(text) => record(self.root, *text),
             Action::Sweep(folder) => self.sweep(folder),
             Action::Delete(path) => remove(&self.root.join(path)),
             Action::RemoveFolders(folders) => {
@@ -142,16 +142,6 @@ impl Step<'_> {
         if let Action::Stage(change, number) = &self.action {
             let _ = fs::remove_file(self.staged(change, *number));
         }
-    }
-
-    fn record(&self, text: Option<&str>) -> Result<(), Error> {
-        let path = self.root.join(OWNERSHIP_FILE);
-        let Some(text) = text else {
-            return remove(&path);
-        };
-        let torn = self.root.join(TORN_RECORD);
-        write_new(&torn, text)?;
-        fs::rename(&torn, &path).map_err(unwritable(&path))
     }
 
     /// Takes away what a killed run was writing.
@@ -183,6 +173,17 @@ impl Step<'_> {
         let path = self.root.join(&change.path);
         path.with_file_name(format!("{STAGED}{number}"))
     }
+}
+
+/// Puts the ownership file of a folder in its place whole, or takes it away.
+pub(super) fn record(root: &Path, text: Option<&str>) -> Result<(), Error> {
+    let path = root.join(OWNERSHIP_FILE);
+    let Some(text) = text else {
+        return remove(&path);
+    };
+    let torn = root.join(TORN_RECORD);
+    write_new(&torn, text)?;
+    fs::rename(&torn, &path).map_err(unwritable(&path))
 }
 
 /// Deletions that must come before the writing, because the file stands where a folder is needed, inside a folder where

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::apply::STAGED;
 use crate::error::Error;
+use crate::oci::Body;
 
 /// Writes a file and the folders above it. A file that stands there is replaced in one step; what is no plain file, such as
 /// a pipe or `/dev/stderr`, is written to.
@@ -23,6 +24,30 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     written.map_err(|cause| Error::Write {
         path: path.to_owned(),
         cause,
+    })
+}
+
+/// Writes a file of any length, and the folders above it; a file that stands there is replaced in one step.
+///
+/// # Errors
+/// It cannot be written, or the body not be read.
+pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let staged = path.with_file_name(format!("{STAGED}{name}"));
+    let write = || -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = fs::File::create(&staged)?;
+        std::io::copy(&mut content.open()?, &mut file)?;
+        fs::rename(&staged, path)
+    };
+    write().map_err(|cause| {
+        let _ = fs::remove_file(&staged);
+        Error::Write {
+            path: path.to_owned(),
+            cause,
+        }
     })
 }
 

@@ -11,6 +11,7 @@
 //! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
 
 mod apply;
+mod copy;
 mod file;
 mod join;
 mod owned_file;
@@ -21,7 +22,8 @@ mod replace;
 mod standing;
 
 pub use apply::{Step, apply, phases};
-pub use file::{file, new_file};
+pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
+pub use file::{body, file, new_file};
 pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};

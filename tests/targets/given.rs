@@ -143,7 +143,9 @@ pub(super) fn cluster(name: &str) -> ClusterView {
             endpoint: None,
         },
         images: Arc::new(images()),
+        bundles: Arc::default(),
         selections: Vec::new(),
+        bundle_outcomes: Vec::new(),
         registries: Arc::default(),
         served: vec!["hard".into(), "plain".into()],
         lock: None,
@@ -171,6 +173,7 @@ pub(super) fn pool(
     view.cluster.pools.push(Pool {
         name,
         choice,
+        bundle: Default::default(),
         place: Place::NONE,
         replicas: None,
         k8s_version: None,

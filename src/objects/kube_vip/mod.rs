@@ -15,7 +15,7 @@ use super::{name, secret_within};
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::version::flavor_of;
+use crate::model::version::distribution_of;
 use crate::model::workspace::ClusterView;
 use crate::yaml::emit;
 
@@ -107,12 +107,7 @@ fn kubeconfig(view: &ClusterView, kube_vip: &KubeVip) -> Result<String, Problem>
     }
     let provider = view.cluster.bootstrap_provider.as_ref();
     let provider = provider.map_or("cabpk", |provider| &*provider.value);
-    // The K3s provider is in no Sylva release, and the flavours' table has only Sylva's names.
-    let flavor = match provider {
-        "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
-        provider => flavor_of(provider),
-    };
-    match flavor {
+    match distribution_of(provider) {
         Some("kubeadm") => Ok(KUBECONFIG.to_owned()),
         Some("rke2") => Ok("/etc/rancher/rke2/rke2.yaml".to_owned()),
         Some("k3s") => Ok("/etc/rancher/k3s/k3s.yaml".to_owned()),

@@ -21,6 +21,8 @@ const BUILT: [&str; 2] = [
 pub(super) const REGISTRIES: &str = "os_images_oci_registries";
 /// The registry of everything that Sylva publishes (S13).
 const BASE: &str = "sylva_base_oci_registry";
+/// The component bundles.
+const BUNDLES: &str = "component_bundles";
 /// The builder's version, likewise.
 const VERSION: [&str; 2] = [
     "sylva_diskimagebuilder_version",
@@ -28,8 +30,8 @@ const VERSION: [&str; 2] = [
 ];
 
 /// Every key that the catalogue is made of.
-pub(super) const KEYS: [&str; 8] = [
-    GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE,
+pub(super) const KEYS: [&str; 9] = [
+    GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE, BUNDLES,
 ];
 
 /// The catalogue, evaluated: the version and the base registry only where an image needs them.
@@ -45,6 +47,8 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
             .sort_by_key(|entry: &CatalogueEntry| (entry.place.file, entry.place.start));
     }
     switch(&mut entries);
+    let mut bundles = Vec::new();
+    images(&root, BUNDLES, false, report, &mut bundles);
     let needs_builder = entries.iter().any(|entry| entry.built);
     let needs_base = entries
         .iter()
@@ -57,6 +61,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
         base_registry: needs_base.then(|| report.string(&root, BASE)).flatten(),
         registries: registries(&root, report),
         entries,
+        bundles,
     }
 }
 

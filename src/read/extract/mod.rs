@@ -3,6 +3,7 @@
 //! Reads no more than what is asked: an expression that fails is a finding only where its value is needed, and one pool's
 //! failure hides no other pool.
 
+mod bundles;
 mod catalogue;
 mod cluster;
 mod endpoint;
@@ -25,7 +26,7 @@ use crate::model::signing::SigningKeys;
 use report::Report;
 
 /// The keys of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
-pub(super) const CATALOGUE_KEYS: [&str; 8] = catalogue::KEYS;
+pub(super) const CATALOGUE_KEYS: [&str; 9] = catalogue::KEYS;
 
 /// The image catalogue, in both vocabularies, and what is wrong with it.
 pub(super) fn catalogue(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bundles::{self, BUNDLE};
 use super::report::{Report, is_true, path_of};
 use crate::evaluate::{Branch, BranchEntry};
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
@@ -41,6 +42,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     cluster.pools.push(Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
+        bundle: bundles::choice(&settings, report),
         place: control_plane_place(branch, report),
         replicas: replicas(branch, "control_plane_replicas", report),
         k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
@@ -96,6 +98,7 @@ fn deployment(
     Some(Pool {
         name: PoolName::MachineDeployment(Arc::clone(&found.key)),
         choice: choice(&settings, report),
+        bundle: bundles::choice(&settings, report),
         place: found.key_place,
         replicas: replicas(&counted, "replicas", report),
         k8s_version: report.string(&versioned, "k8s_version"),
@@ -159,7 +162,7 @@ impl Levels {
     }
 }
 
-/// The settings that choose an image, and those that the provider's machine templates take. Others are the chart's own
+/// The settings that choose an image and a component bundle, and those that the provider's machine templates take. Others are the chart's own
 /// affair (networks, credentials) and are not even evaluated.
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;
@@ -167,7 +170,8 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
     let stamped = providers::find(infra).map_or(&[][..], |provider| provider.settings());
     let mut kept = Vec::new();
     for entry in entries {
-        if !CHOICE.contains(&&*entry.key) && !stamped.contains(&&*entry.key) {
+        let known = [CHOICE, BUNDLE, stamped];
+        if !known.iter().any(|names| names.contains(&&*entry.key)) {
             continue;
         }
         if let Some(node) = report.answer(entry.branch.node()) {

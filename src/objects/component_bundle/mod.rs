@@ -1,0 +1,332 @@
+//! A pool's component bundle on its way to the machines, decoupled from the machine template: no form of it changes that one's name.
+//!
+//! The CRDs of Elemental have no field for it, so it travels in what machines execute anyway: as a script in a Secret that a bootstrap
+//! configuration names under `files[].contentFrom.secret`, or in the cloud-config of an Elemental registration. Other consumers
+//! find it in an annotation. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
+
+mod script;
+
+use std::collections::BTreeMap;
+
+use super::machine_template::CLUSTER_LABEL;
+use super::{hash, name};
+use crate::model::cluster::Pool;
+use crate::model::component::{OBJECT_ANNOTATION, component_fact, is_variable_name};
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::image::{Image, fact, is_oci};
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::ClusterView;
+use crate::oci::Reference;
+use script::Script;
+
+/// The key of the Secret that holds the script.
+pub const FILE: &str = "install-components.sh";
+/// Where machines get the script by a registration's cloud-config.
+pub const PATH: &str = "/usr/local/sbin/install-components.sh";
+
+/// A pool's bundle, ready to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The pool.
+    pub pool: String,
+    /// The artifact by its digest, or its URL.
+    pub reference: String,
+    /// The script that installs it.
+    pub script: String,
+    /// The installer's variables.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The bundle of each pool that came to one; what keeps one from being delivered is told.
+pub fn deliveries(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Delivery> {
+    let chosen = view.chosen_bundles();
+    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(view, pool, bundle) {
+        Ok(delivery) => Some(delivery),
+        Err(problem) => {
+            report(told(view, pool, problem));
+            None
+        }
+    };
+    chosen.filter_map(delivery).collect()
+}
+
+/// Why a bundle cannot be delivered.
+struct Problem {
+    message: String,
+    place: Place,
+    help: String,
+}
+
+fn told(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
+    Finding::new("manifest-invalid", problem.message)
+        .at(view.sources.resolve(problem.place), "")
+        .help(problem.help)
+        .about(subject(view, &pool.name.to_string()))
+}
+
+fn subject(view: &ClusterView, pool: &str) -> Subject {
+    Subject {
+        cluster: Some(view.cluster.name.to_string()),
+        pool: Some(pool.to_owned()),
+        image: None,
+    }
+}
+
+fn delivery(view: &ClusterView, pool: &Pool, bundle: &Image) -> Result<Delivery, Problem> {
+    let problem = |message: String, help: &str| Problem {
+        message,
+        place: pool.bundle.place(),
+        help: help.to_owned(),
+    };
+    let key = &bundle.key;
+    let sha256 = bundle.facts.text(fact::SHA256).filter(|hex| is_sha256(hex));
+    let Some(sha256) = sha256 else {
+        let message =
+            format!("nothing says which bytes the tarball of component bundle `{key}` has");
+        let help = "run `metalmark lock`, or give the tarball's `sha256` in `component_bundles`";
+        return Err(problem(message, help));
+    };
+    let Some((reference, url)) = addresses(bundle, sha256) else {
+        let message = format!("nothing says where machines fetch component bundle `{key}` from");
+        let help = "`uri: oci://REGISTRY/REPOSITORY:TAG`, or an address `https://…` of the tarball";
+        return Err(problem(message, help));
+    };
+    let env = env(view, pool, bundle)?;
+    let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
+    let id = format!("{sha256}-{}", hash::of_text(&format!("{pairs:?}")));
+    let title = format!("Installs component bundle {key}.");
+    let script = script::text(&Script {
+        title: &title,
+        url: &url,
+        sha256,
+        env: &pairs,
+        id: &id,
+    });
+    Ok(Delivery {
+        pool: pool.name.to_string(),
+        reference,
+        script,
+        env,
+    })
+}
+
+fn is_sha256(text: &str) -> bool {
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The artifact by its digest, and where its tarball is: the address that the catalogue gives, else the blob in the registry.
+fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
+    let uri = &*bundle.uri.as_ref()?.value;
+    let served = bundle.facts.text("url").filter(|url| is_http(url));
+    if !is_oci(uri) {
+        let url = served.or(Some(uri)).filter(|url| is_http(url))?;
+        return Some((format!("{uri}@sha256:{sha256}"), url.to_owned()));
+    }
+    let reference = Reference::parse(uri).ok()?;
+    let pinned = match &bundle.digest {
+        Some(digest) => reference.at(&digest.value),
+        None => reference,
+    };
+    let registry = match &*pinned.registry {
+        // Docker Hub's own name serves no registry.
+        "docker.io" => "registry-1.docker.io",
+        registry => registry,
+    };
+    let blob = format!(
+        "https://{registry}/v2/{}/blobs/sha256:{sha256}",
+        pinned.repository
+    );
+    Some((pinned.to_string(), served.map_or(blob, str::to_owned)))
+}
+
+fn is_http(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// The catalogue's variables and the pool's own, which win.
+fn env(
+    view: &ClusterView,
+    pool: &Pool,
+    bundle: &Image,
+) -> Result<BTreeMap<String, String>, Problem> {
+    let own = pool.bundle.env.iter();
+    let own = own.map(|(name, value)| (&**name, &*value.value, value.place));
+    let shared = bundle.facts.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(component_fact::ENV_VALUE)?;
+        Some((name, &*value.value, value.place))
+    });
+    let mut env = BTreeMap::new();
+    for (name, value, place) in shared.chain(own) {
+        let spot = view.sources.resolve(place);
+        if spot.is_some_and(|spot| spot.source.secret) {
+            return Err(Problem {
+                message: format!("`{name}` would show a value of a file of secrets"),
+                place,
+                help: "let the installer read it from a file that a Secret brings to the machines"
+                    .to_owned(),
+            });
+        }
+        if !is_variable_name(name) {
+            return Err(Problem {
+                message: format!(
+                    "`{}` is no name of an environment variable",
+                    name.escape_debug()
+                ),
+                place,
+                help: "names are letters, digits and `_`, and start with no digit".to_owned(),
+            });
+        }
+        // No program can be given a text with a zero byte.
+        env.insert(name.to_owned(), value.replace('\0', ""));
+    }
+    Ok(env)
+}
+
+/// The Secret that holds a pool's script, named after its content: a changed file reaches only machines that are made anew.
+pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
+    let cluster = &view.cluster;
+    let part = format!("{}-components", delivery.pool);
+    let name = name::machine_template(&cluster.object_name, &part, &delivery.script);
+    let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
+    let mut annotations = annotation(delivery);
+    if delivery.script.contains("${") {
+        annotations.insert(Entry::computed(super::SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+    let data = Map::from_iter([Entry::computed(FILE, &*delivery.script)]);
+    Node::computed(Map::from_iter([
+        Entry::computed("apiVersion", "v1"),
+        Entry::computed("kind", "Secret"),
+        Entry::computed("name", name),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("labels", labels),
+        Entry::computed("annotations", annotations),
+        Entry::computed("stringData", data),
+    ]))
+}
+
+fn annotation(delivery: &Delivery) -> Map {
+    Map::from_iter([Entry::computed(OBJECT_ANNOTATION, &*delivery.reference)])
+}
+
+/// Adds the annotation to the objects of the pools; their names stay.
+pub fn annotate(deliveries: &[Delivery], objects: &mut [Node]) {
+    for (object, delivery) in of_pools(deliveries, objects) {
+        let known = object
+            .at(&["annotations"])
+            .and_then(|node| node.value.as_map());
+        let mut annotations = known.map_or_else(Map::default, |map| Map::clone(map));
+        for entry in annotation(delivery).iter() {
+            annotations.insert(entry.clone());
+        }
+        set(object, "annotations", annotations.into());
+    }
+}
+
+/// Writes the proposal's `componentsBundle` into Elemental's machine templates, and says what becomes of it there.
+pub fn fill_field(
+    view: &ClusterView,
+    deliveries: &[Delivery],
+    templates: &mut [Node],
+    report: &mut dyn FnMut(Finding),
+) {
+    for (template, delivery) in of_pools(deliveries, templates) {
+        let kind = template.at(&["kind"]).and_then(|kind| kind.value.as_str());
+        let kind = kind.map(|kind| kind.to_string()).unwrap_or_default();
+        let message = format!("`{kind}` has no field `componentsBundle`: the API server drops it");
+        let finding = Finding::new("manifest-invalid", message)
+            .unless_set(Level::Warning)
+            .help("deliver the bundle by `component-bundles: secret` or `cloud-config`");
+        report(finding.about(subject(view, &delivery.pool)));
+        let reference = delivery.reference.trim_start_matches("oci://");
+        let path = ["spec", "template", "spec", "componentsBundle"];
+        put(template, &path, Node::computed(reference));
+    }
+}
+
+/// Lets Elemental's registrations bring the script to the hosts that register with them, and run it at each boot.
+pub fn fill_cloud_config(
+    view: &ClusterView,
+    deliveries: &[Delivery],
+    registrations: &mut [Node],
+    report: &mut dyn FnMut(Finding),
+) {
+    let has = |pool: &str, node: &Node| {
+        node.at(&["pool"])
+            .is_some_and(|own| own.value == Value::from(pool))
+    };
+    for delivery in deliveries {
+        if !registrations.iter().any(|node| has(&delivery.pool, node)) {
+            let message = format!(
+                "pool `{}` has no registration whose cloud-config could bring its component bundle",
+                delivery.pool
+            );
+            let finding = Finding::new("manifest-invalid", message).help(
+                "`cluster.elemental.registration: {config: {}}`, or `component-bundles: secret`",
+            );
+            report(finding.about(subject(view, &delivery.pool)));
+        }
+    }
+    for (registration, delivery) in of_pools(deliveries, registrations) {
+        let file = Map::from_iter([
+            Entry::computed("path", PATH),
+            Entry::computed("permissions", "0700"),
+            Entry::computed("content", &*delivery.script),
+        ]);
+        let config = ["spec", "config", "cloudConfig"];
+        append(registration, &config, "write_files", Node::computed(file));
+        append(registration, &config, "runcmd", Node::computed(PATH));
+    }
+}
+
+/// The objects whose pool has a delivery, with it.
+fn of_pools<'a>(
+    deliveries: &'a [Delivery],
+    objects: &'a mut [Node],
+) -> impl Iterator<Item = (&'a mut Node, &'a Delivery)> {
+    objects.iter_mut().filter_map(|object| {
+        let pool = object
+            .at(&["pool"])
+            .and_then(|pool| pool.value.as_str().cloned())?;
+        let delivery = deliveries.iter().find(|delivery| *delivery.pool == *pool)?;
+        Some((object, delivery))
+    })
+}
+
+fn set(node: &mut Node, key: &str, value: Value) {
+    put(node, &[key], Node::computed(value));
+}
+
+/// Puts a value below maps; one that is not there, or is none, becomes one.
+fn put(node: &mut Node, path: &[&str], value: Node) {
+    let [key, below @ ..] = path else {
+        *node = value;
+        return;
+    };
+    let mut map = node
+        .value
+        .as_map()
+        .map_or_else(Map::default, |map| Map::clone(map));
+    let mut inner = map
+        .get(key)
+        .cloned()
+        .unwrap_or_else(|| Node::computed(Value::Null));
+    put(&mut inner, below, value);
+    map.insert(Entry::holding(*key, inner));
+    node.value = map.into();
+}
+
+/// Adds an item to a list below maps.
+fn append(node: &mut Node, path: &[&str], list: &str, item: Node) {
+    let whole: Vec<&str> = path.iter().copied().chain([list]).collect();
+    let known = node.at(&whole).and_then(|node| node.value.as_list());
+    let mut items: Vec<Node> = known.map(<[Node]>::to_vec).unwrap_or_default();
+    items.push(item);
+    put(node, &whole, Node::computed(items));
+}
+
+#[cfg(test)]
+mod tests;

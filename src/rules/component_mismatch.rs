@@ -1,0 +1,243 @@
+//! A node pool's component bundle does not fit it.
+
+use crate::model::cluster::Pool;
+use crate::model::component::{Declared, Need, component_fact};
+use crate::model::component_choice::{BundleOutcome, Mismatch, Wants, mismatches};
+use crate::model::finding::{Finding, Level};
+use crate::model::image::{Image, fact};
+use crate::model::lock::is_lockable;
+use crate::model::matching::Outcome;
+use crate::model::suggest::did_you_mean;
+use crate::oci::Reference;
+use crate::rules::{ClusterInput, Rule};
+
+/// Looks at every node pool that chooses a component bundle.
+pub(super) struct ComponentMismatch;
+
+impl Rule for ComponentMismatch {
+    fn id(&self) -> &'static str {
+        "component-mismatch"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a node pool's component bundle does not fit it"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+A component bundle brings Kubernetes onto a host whose OS image has none of it. One that is made for another version, distribution,
+operating system or architecture installs what the control plane does not know or the machine cannot run, and one whose bytes are not
+pinned installs something else on the next machine. What a bundle is made for stands in `component_bundles`, in its manifest's
+annotations and so in the lock. A version that nothing says is a warning, and so is a variable that the installer does not declare.
+
+Wrong:
+
+    component_bundles:
+      rke2-1-30-1: {uri: oci://registry.example.org/components/rke2:1.30.1, k8s_version: v1.30.1+rke2r1}
+    cluster:
+      k8s_version: v1.31.8+rke2r1
+      elemental: {component_bundle_key: rke2-1-30-1}
+
+Right, after `metalmark lock`:
+
+    component_bundles:
+      rke2-1-31-8: {uri: oci://registry.example.org/components/rke2:1.31.8, k8s_version: v1.31.8+rke2r1}
+    cluster:
+      k8s_version: v1.31.8+rke2r1
+      elemental: {component_bundle_key: rke2-1-31-8}"
+    }
+
+    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let view = input.view;
+        for ((pool, selection), outcome) in input.pools().zip(&view.bundle_outcomes) {
+            let image = match &selection.outcome {
+                Outcome::Image(key) => view.images.get(key),
+                _ => None,
+            };
+            let wants = Wants::of(&view.cluster, pool, image);
+            let told = |message: String| {
+                Finding::new(self.id(), message)
+                    .about(input.subject(Some(pool)))
+                    .at(input.spot(pool.bundle.place()), "chosen here")
+            };
+            match outcome {
+                BundleOutcome::Nothing => {}
+                BundleOutcome::Unknown(name) => report(unknown(input, name, told)),
+                BundleOutcome::NoMatch => report(none(input, pool, &wants, told)),
+                BundleOutcome::Several(keys) => {
+                    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+                    let message =
+                        format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
+                    report(told(message).help(
+                        "narrow `component_bundle_selector`, or name one by `component_bundle_key`",
+                    ));
+                }
+                BundleOutcome::Bundle(key) => {
+                    if let Some(bundle) = view.bundles.get(key) {
+                        chosen(input, (pool, bundle), &wants, &told, report);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unknown(input: &ClusterInput<'_>, name: &str, told: impl Fn(String) -> Finding) -> Finding {
+    let known = input.view.bundles.keys().map(|key| &**key);
+    let help = match did_you_mean(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("describe it: `component_bundles: {{{name}: {{uri: oci://…}}}}`"),
+    };
+    told(format!("`component_bundles` has no `{name}`")).help(help)
+}
+
+/// With what speaks against each of those that there are.
+fn none(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    wants: &Wants<'_>,
+    told: impl Fn(String) -> Finding,
+) -> Finding {
+    /// Bundles that are looked at; more near misses help nobody.
+    const SHOWN: usize = 5;
+    let mut finding = told(format!("no component bundle fits pool `{}`", pool.name));
+    for bundle in input.view.bundles.values().take(SHOWN) {
+        let declared = Declared::of_facts(&bundle.facts);
+        let against = mismatches(&declared, wants);
+        let against: Vec<String> = against
+            .iter()
+            .map(|it| said(*it, &declared, wants))
+            .collect();
+        finding = finding.help(match against.as_slice() {
+            [] => format!("`{}` does not match the selector", bundle.key),
+            against => format!("`{}` {}", bundle.key, against.join(", ")),
+        });
+    }
+    match input.view.bundles.is_empty() {
+        true => finding.help("`component_bundles` has none"),
+        false => finding,
+    }
+}
+
+/// What is wrong with the bundle that a pool came to.
+fn chosen(
+    input: &ClusterInput<'_>,
+    (pool, bundle): (&Pool, &Image),
+    wants: &Wants<'_>,
+    told: &impl Fn(String) -> Finding,
+    report: &mut dyn FnMut(Finding),
+) {
+    let declared = Declared::of_facts(&bundle.facts);
+    let key = &bundle.key;
+    let placed = |finding: Finding| finding.at(input.spot(bundle.place), "described here");
+    for mismatch in mismatches(&declared, wants) {
+        let message = format!(
+            "component bundle `{key}` {}",
+            said(mismatch, &declared, wants)
+        );
+        let finding = placed(told(message));
+        report(match mismatch {
+            Mismatch::VersionUnproven => finding
+                .unless_set(Level::Warning)
+                .help("say its `k8s_version` in `component_bundles`, or annotate the artifact and run `metalmark lock`"),
+            _ => finding,
+        });
+    }
+    // Where the project has a lock, `lock-missing-image` tells what it lacks.
+    let is_told = input.view.lock.is_some() && is_lockable(bundle);
+    if !is_told && !is_pinned(bundle) {
+        let help = match is_lockable(bundle) {
+            true => "run `metalmark lock` and commit the lock",
+            false => "give the tarball's `sha256`",
+        };
+        report(
+            placed(told(format!(
+                "component bundle `{key}` is not pinned to a digest"
+            )))
+            .help(help),
+        );
+    }
+    for (message, level) in variables(pool, bundle, &declared) {
+        let finding = placed(told(message));
+        report(match level {
+            Level::Error => {
+                finding.help("`component_bundle_env: {NAME: …}`, or `env` in `component_bundles`")
+            }
+            level => finding.unless_set(level),
+        });
+    }
+}
+
+/// Whether the bytes are known that machines will unpack: the lock has them, or the values say them.
+fn is_pinned(bundle: &Image) -> bool {
+    let own = bundle.uri.as_ref().map(|uri| Reference::parse(&uri.value));
+    let own = own.is_some_and(|reference| reference.is_ok_and(|it| it.digest.is_some()));
+    own || bundle.digest.is_some() || bundle.facts.text(fact::SHA256).is_some()
+}
+
+/// What is wrong with the variables: needed ones that nobody sets, and set ones that nobody reads.
+fn variables(pool: &Pool, bundle: &Image, declared: &Declared) -> Vec<(String, Level)> {
+    let Some(known) = &declared.variables else {
+        return Vec::new();
+    };
+    let shared = bundle.facts.iter();
+    let shared = shared.filter_map(|(name, _)| name.strip_prefix(component_fact::ENV_VALUE));
+    let own = pool.bundle.env.iter().map(|(name, _)| &**name);
+    let given: std::collections::BTreeSet<&str> = shared.chain(own).collect();
+    let key = &bundle.key;
+    let missing = known
+        .iter()
+        .filter(|(name, need)| **need == Need::Required && !given.contains(&***name));
+    let missing = missing.map(|(name, _)| {
+        (
+            format!("the installer of component bundle `{key}` needs `{name}`"),
+            Level::Error,
+        )
+    });
+    let unread = given.iter().filter(|name| !known.contains_key(**name));
+    let unread = unread.map(|name| {
+        (
+            format!("the installer of component bundle `{key}` declares no `{name}`"),
+            Level::Warning,
+        )
+    });
+    missing.chain(unread).collect()
+}
+
+/// What speaks against a bundle, behind its name.
+fn said(mismatch: Mismatch, declared: &Declared, wants: &Wants<'_>) -> String {
+    let list = |items: Vec<String>| items.join(", ");
+    let or = |text: Option<&str>| text.unwrap_or("?").to_owned();
+    match mismatch {
+        Mismatch::Version => format!(
+            "holds Kubernetes `{}`, not `{}`",
+            or(declared.k8s_version.as_deref()),
+            or(wants.k8s_version)
+        ),
+        Mismatch::VersionUnproven => "does not say which Kubernetes version it holds".to_owned(),
+        Mismatch::Flavor => format!(
+            "is made for {}, not for {}",
+            or(declared.k8s_flavor.as_deref()),
+            or(wants.k8s_flavor)
+        ),
+        Mismatch::Distro => {
+            let distros = declared.distros.iter().map(|distro| format!("`{distro}`"));
+            let image = match wants.os_release {
+                Some(release) => format!("{} {release}", or(wants.os)),
+                None => or(wants.os),
+            };
+            format!(
+                "installs on {}, and the image is `{image}`",
+                list(distros.collect())
+            )
+        }
+        Mismatch::Arch => {
+            let archs = declared.archs.iter().map(|arch| format!("`{arch}`"));
+            format!(
+                "runs on {}, and the image is `{}`",
+                list(archs.collect()),
+                or(wants.arch)
+            )
+        }
+    }
+}
