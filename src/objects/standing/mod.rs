@@ -13,7 +13,9 @@ use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
-pub use manifests::{Choice, FieldChange, Manifests, Reference, Since, references, version_node};
+pub use manifests::{
+    Choice, FieldChange, Manifests, Reference, Since, references, version_node, version_nodes,
+};
 pub use text::{Host, Text};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
