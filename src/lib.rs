@@ -1,5 +1,7 @@
 //! metalmark stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 
+pub mod archive;
+pub mod bundle;
 pub mod check;
 pub mod cli;
 pub mod commands;

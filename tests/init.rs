@@ -198,13 +198,20 @@ fn a_repository_without_values_is_told_what_is_missing() {
     let manifest = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
     fs::write(scratch.path().join("template.yaml"), manifest).expect("written");
     let plain = init(scratch.path(), &[]);
-    assert_eq!(plain.status, 2);
+    assert_eq!(plain.status, 0, "{}", plain.stderr);
     assert!(
         plain
-            .stderr
-            .contains("there are machine templates (`template.yaml`), and no values"),
+            .stdout
+            .contains("found 1 file with machine templates (`template.yaml`)")
+            && plain.stdout.contains("metalmark stamp --check"),
         "{}",
-        plain.stderr
+        plain.stdout
     );
-    assert!(!scratch.path().join("metalmark.yaml").exists());
+    let stamped = Metalmark::within(scratch.path()).args(["stamp"]).run();
+    assert_eq!(stamped.status, 0, "{}{}", stamped.stdout, stamped.stderr);
+    assert!(
+        stamped.stderr.contains("nothing says which image"),
+        "{}",
+        stamped.stderr
+    );
 }

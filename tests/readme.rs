@@ -103,6 +103,59 @@ fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     assert_eq!(column("dependencies"), names);
 }
 
+/// What a command prints of itself.
+fn help(command: &[&str]) -> String {
+    let mut metalmark = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+    let output = metalmark.args(command).arg("--help").output();
+    String::from_utf8(output.expect("metalmark runs").stdout).expect("UTF-8")
+}
+
+#[test]
+fn the_table_of_commands_lists_every_command_and_only_options_that_it_has() {
+    let all = help(&[]);
+    let listed = all.split("Commands:\n").nth(1).expect("commands");
+    let listed = listed.split("\n\n").next().expect("a list");
+    // A line that goes on is indented further.
+    let names = listed.lines().filter(|line| !line.starts_with("   "));
+    let mut names: Vec<&str> = names
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(names.pop(), Some("help"));
+    let text = readme();
+    let table = text.split("<!-- commands -->").nth(1).expect("a marker");
+    let rows: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `metalmark "))
+        .collect();
+    let written: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row.split([' ', '`']).next())
+        .collect();
+    assert_eq!(written, names);
+    for (name, row) in names.iter().zip(rows) {
+        let known = help(&[name]) + &subcommands(name);
+        for part in row.split('`').filter(|part| part.starts_with("--")) {
+            let option = part.split([' ', '=']).next().expect("a word");
+            assert!(
+                known.contains(option),
+                "`metalmark {name}` has no `{option}`"
+            );
+        }
+    }
+}
+
+/// The help of the commands below a command.
+fn subcommands(command: &str) -> String {
+    let all = help(&[command]);
+    let Some(listed) = all.split("Commands:\n").nth(1) else {
+        return String::new();
+    };
+    let names = listed.lines().take_while(|line| !line.is_empty());
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let known = names.filter(|name| all.contains(&format!("\n  {name} ")));
+    known.map(|name| help(&[command, name])).collect()
+}
+
 #[test]
 fn the_table_of_exit_codes_is_what_the_code_answers() {
     use metalmark::commands::Verdict;

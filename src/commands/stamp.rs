@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use crate::check::{self, Checked};
 use crate::error::Error;
+use crate::files::{Files, Found, Repository, Revision};
+use crate::model::engine::Engine;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::policy::Date;
 use crate::objects::standing::Manifests;
@@ -15,8 +16,9 @@ use crate::render::Renderer;
 use crate::report::{self, Changes};
 use crate::stamp::{self, Chooser, Plan};
 use crate::write;
+use crate::yaml;
 
-use super::{Reporting, Terminal, Verdict, fleet, reporting};
+use super::{Reporting, Terminal, Verdict, fleet, mend, reporting, texts};
 
 /// What `stamp` was asked for.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct StampOptions {
     pub check: bool,
     /// How templates are stamped.
     pub templates: stamp::Options,
+    /// The commit that templates are held against; the last one unless it is given.
+    pub against: Option<String>,
     /// How findings and changes are told.
     pub reporting: Reporting,
     /// The day that waivers are held against.
@@ -42,15 +46,13 @@ pub fn stamp(
     options: &StampOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if !options.check {
+        mend(request)?;
+    }
     let mut workspace = read::workspace(request)?;
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
-    for path in &files.skipped {
-        writeln!(
-            terminal.err,
-            "skipped {path}: it is no YAML, and holds no marker"
-        )?;
-    }
+    tell_skipped(&files.skipped, terminal)?;
     let changes = [change_set(&workspace, &files, &plan)];
     let told = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
@@ -70,6 +72,23 @@ pub fn stamp(
         true => Verdict::Drift,
         false => Verdict::Clean,
     })
+}
+
+/// Files that hold no manifests as they are, such as a chart's templates: the first by name.
+fn tell_skipped(skipped: &[String], terminal: &mut Terminal) -> Result<(), Error> {
+    /// How many are named.
+    const NAMED: usize = 3;
+    for path in skipped.iter().take(NAMED) {
+        writeln!(
+            terminal.err,
+            "skipped {path}: it is no YAML, and holds no marker"
+        )?;
+    }
+    if let Some(more @ 1..) = skipped.len().checked_sub(NAMED) {
+        let files = if more == 1 { "file" } else { "files" };
+        writeln!(terminal.err, "skipped {more} more {files} of that kind")?;
+    }
+    Ok(())
 }
 
 /// The plan, and everything that is to be said of it.
@@ -100,6 +119,7 @@ fn planned(
         &options.templates,
     );
     found.append(&mut plan.findings);
+    hold_against(workspace, files, options.against.as_deref(), &mut plan)?;
     let manifests = Manifests {
         objects: &files.objects,
         choices: &plan.choices,
@@ -112,6 +132,38 @@ fn planned(
     Ok((plan, checked))
 }
 
+/// Tells the plan which templates change since a commit. Where none is named, and there is no repository or no commit in it yet,
+/// nothing is told.
+fn hold_against(
+    workspace: &Workspace,
+    files: &ManifestFiles,
+    against: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    let is_guarded = |object| Manifests::guarded(object).is_some();
+    if against.is_none() && !files.objects.iter().any(is_guarded) {
+        return Ok(());
+    }
+    let revision = match (revision(workspace, against.unwrap_or("HEAD")), against) {
+        (Ok(revision), _) => revision,
+        (Err(_), None) => return Ok(()),
+        (Err(error), Some(_)) => return Err(error),
+    };
+    stamp::since(&files.objects, plan, |source| {
+        match revision.file(Path::new(&*source.path)) {
+            Ok(Found::File(bytes)) => yaml::decode(&bytes, Engine::Kubectl).ok(),
+            _ => None,
+        }
+    });
+    Ok(())
+}
+
+fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
+    let repository = Repository::of(&workspace.settings.root)?;
+    let commit = repository.commit(name)?;
+    Revision::open(&repository, &commit)
+}
+
 fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> ChangeSet {
     let changes = plan.files.iter().map(|(source, text)| Change {
         path: source.path.to_string(),
@@ -119,6 +171,7 @@ fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> Chan
         old: Some(source.text.clone()),
         new: Some(text.clone()),
         origin: Origin::Run,
+        seen: None,
     });
     ChangeSet {
         root: workspace.settings.root.clone(),
@@ -152,16 +205,11 @@ fn report(
 
 /// Every file as it is to be, each whole.
 fn write_all(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
-    for (source, text) in &plan.files {
-        let path = workspace.settings.root.join(&*source.path);
-        if !write::replace(&path, &source.text, text)? {
-            let path: &Arc<str> = &source.path;
-            return Err(Error::Usage {
-                message: format!("`{path}` is not what was read: run again"),
-            });
-        }
+    if plan.files.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let mut held = write::hold(&workspace.settings.root)?;
+    texts::replace(workspace, &plan.files, &mut held)
 }
 
 /// For people the files, under `--check` line by line; else as the format has it.

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use super::{FILE_LIMIT, too_large};
 use crate::error::Error;
 
 /// A repository.
@@ -127,7 +128,7 @@ impl Repository {
     }
 
     /// The first line of an answer; none where there is none.
-    fn optional(&self, arguments: &[&str]) -> Option<String> {
+    pub(super) fn optional(&self, arguments: &[&str]) -> Option<String> {
         let said = self.run(arguments).ok().map(text)?;
         let line = said.lines().next().unwrap_or_default();
         (!line.is_empty()).then(|| line.to_owned())
@@ -182,6 +183,12 @@ impl Objects {
         let (Some(_), Some(Ok(size))) = (words.next(), words.next().map(str::parse::<u64>)) else {
             return Ok(None);
         };
+        if size > FILE_LIMIT {
+            // It would wait for whoever reads all that.
+            self.input = None;
+            let _ = self.child.kill();
+            return Err(too_large());
+        }
         let mut content = Vec::new();
         (&mut self.output).take(size).read_to_end(&mut content)?;
         self.output.read_exact(&mut [0])?;

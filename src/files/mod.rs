@@ -3,7 +3,9 @@
 
 mod disk;
 mod git;
+mod provenance;
 mod revision;
+mod tree;
 mod with;
 
 use std::io::ErrorKind;
@@ -13,8 +15,13 @@ use crate::error::Error;
 
 pub use disk::Disk;
 pub use git::Repository;
+pub use provenance::Provenance;
 pub use revision::Revision;
+pub use tree::{Inside, InsideKind, body, named, open, tree};
 pub use with::With;
+
+/// The most bytes of a file that are read: what is larger was not written for this tool. A link to a device has no end.
+pub const FILE_LIMIT: u64 = 64 << 20;
 
 /// A folder of files; paths are relative to its root.
 pub trait Files: Send + Sync {
@@ -90,4 +97,10 @@ pub enum Found {
     Nothing,
     /// A symbolic link that leads out of the repository.
     Outside,
+}
+
+/// That a file is longer than [`FILE_LIMIT`].
+fn too_large() -> std::io::Error {
+    let message = format!("it is larger than {} MiB", FILE_LIMIT >> 20);
+    std::io::Error::new(ErrorKind::FileTooLarge, message)
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::oci::{Descriptor, Digest, Failure, FailureKind};
+use crate::oci::{Descriptor, Digest, Digesting, Failure, FailureKind};
 
 use super::SCHEME;
 
@@ -153,6 +153,48 @@ impl Folder {
         Err(failure(FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
+    /// Copies content of any length, proven when it is all there.
+    ///
+    /// # Errors
+    /// It is missing or not what its descriptor promises, or the writer takes no more.
+    pub(super) fn copy(
+        &self,
+        wanted: &str,
+        blob: &Descriptor,
+        into: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let path = blob_path(&blob.digest);
+        let failure = |fault: Fault| {
+            let message = format!("{self}: {}", fault.tell(&path));
+            Failure::new(wanted, fault.kind(), message)
+        };
+        let (file, _) = self.below(&path).map_err(failure)?;
+        let mut reader = File::open(file)
+            .map_err(|error| failure(Fault::of(error)))?
+            .take(blob.size.saturating_add(1));
+        let mut digesting = Digesting::like(&blob.digest, into);
+        io::copy(&mut reader, &mut digesting).map_err(|error| failure(Fault::World(error)))?;
+        let (_, digest, length) = digesting.finish();
+        if length == blob.size && digest == blob.digest {
+            return Ok(());
+        }
+        let message = format!("{self}: `{path}` is not what its descriptor says");
+        Err(Failure::new(wanted, FailureKind::Corrupt, message).help(self.copy_again()))
+    }
+
+    /// The file of the content of that digest; none where it is left out.
+    ///
+    /// # Errors
+    /// It is no file of the folder, or the system does not tell.
+    pub(super) fn path_of(&self, digest: &Digest) -> Result<Option<PathBuf>, Failure> {
+        let path = blob_path(digest);
+        match self.below(&path) {
+            Ok((found, _)) => Ok(Some(found)),
+            Err(Fault::Missing) => Ok(None),
+            Err(fault) => Err(Failure::new(self, fault.kind(), fault.tell(&path))),
+        }
+    }
+
     /// How long the content of that digest is; none where it is left out.
     ///
     /// # Errors
@@ -197,7 +239,7 @@ impl Folder {
     }
 }
 
-fn blob_path(digest: &Digest) -> String {
+pub(super) fn blob_path(digest: &Digest) -> String {
     format!("blobs/{}", digest.as_str().replacen(':', "/", 1))
 }
 

@@ -9,7 +9,7 @@ use crate::model::suggest::did_you_mean;
 use crate::oci::{Descriptor, Reference, SCHEME};
 
 /// The annotation that names an artifact (image-spec, annotations.md).
-const NAME: &str = "org.opencontainers.image.ref.name";
+pub(super) const NAME: &str = "org.opencontainers.image.ref.name";
 
 /// Where `docker save` and BuildKit write the whole name; their [`NAME`] is the bare tag.
 const CONTAINERD_NAME: &str = "io.containerd.image.name";

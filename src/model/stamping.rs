@@ -44,6 +44,9 @@ pub struct StampEntry {
     pub namespace: Option<GlobMatcher>,
     /// Labels that the object has.
     pub labels: BTreeMap<String, String>,
+    /// What of the image the variables of a Cluster or a ClusterClass get, by the variable's name; empty where objects with
+    /// images of their own are meant.
+    pub variables: BTreeMap<String, Arc<str>>,
     /// What they boot.
     pub wish: Wish,
 }

@@ -52,6 +52,12 @@ impl Kind {
         self.kind.ends_with("MachineTemplate")
     }
 
+    /// Whether its schema lists a format that its machines refuse when they boot. Ironic's image checks do so with two that Metal3
+    /// lists. (metal3-io/metal3-docs pull request 509.)
+    pub fn is_refused_later(&self, provider: &str, format: &str) -> bool {
+        provider == "capm3" && matches!(format, "vdi" | "vmdk")
+    }
+
     /// Whether an object of this apiVersion and kind is one of it, in a version that is known.
     pub fn holds(&self, api_version: &str, kind: &str) -> bool {
         let of_group = |(group, version): (&str, &str)| {

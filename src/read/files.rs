@@ -1,5 +1,6 @@
 //! Reading one file of the workspace, and saying what is odd about it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::Error;
@@ -18,10 +19,16 @@ pub(super) fn values(
     engine: Engine,
     sources: &mut Sources,
 ) -> Result<(Node, Vec<Finding>), Error> {
-    let bytes = files.named(file)?;
+    let empty = || Node::computed(Value::empty_map());
+    let bytes = match files.named(file) {
+        Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
+            let message = format!("`{}` is not read: {cause}", display(file));
+            return Ok((empty(), vec![Finding::new("yaml-syntax", message)]));
+        }
+        read => read?,
+    };
     let mut source = Source::new(display(file), "");
     source.secret = is_secret(file);
-    let empty = || Node::computed(Value::empty_map());
     match yaml::decode(&bytes, engine) {
         Ok(text) => source.text = text,
         Err(error) => {

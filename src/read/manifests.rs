@@ -9,16 +9,14 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::engine::Engine;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::place::{Place, Source, Spot};
-use crate::objects::standing::{Standing, objects};
+use crate::objects::standing::{MARKER, Standing, Unread, objects};
+use crate::providers::PROVIDERS;
 use crate::yaml::{self, SyntaxError};
 
 use super::{Request, Workspace, files};
-
-/// What marks a file as one that somebody wants stamped.
-const MARKER: &str = "metalmark:";
 
 /// What was read.
 #[derive(Default)]
@@ -96,7 +94,7 @@ fn in_folder(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>, Error
     };
     let is_yaml = |path: &Path| {
         path.extension()
-            .is_some_and(|end| end == "yaml" || end == "yml")
+            .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
     };
     let own = below.iter().filter(|path| {
         is_yaml(path) && !is_hidden(path) && !owned.iter().any(|owned| path.starts_with(owned))
@@ -128,19 +126,43 @@ fn one(
             return Ok(());
         }
     };
-    if !text.contains("apiVersion") {
+    if !text.contains("apiVersion") && !text.contains(MARKER) {
         return Ok(());
     }
     let source = Arc::new(Source::new(path.as_str(), text));
     match objects(&source) {
-        Ok(objects) => {
+        Ok(inside) => {
             found.read += 1;
-            found.objects.extend(objects);
+            found.objects.extend(inside.objects);
+            found
+                .findings
+                .extend(inside.unread.into_iter().filter_map(unread));
         }
         Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(path),
         Err(error) => found.findings.push(broken(&source, error)),
     }
     Ok(())
+}
+
+/// A string with a manifest that cannot be read, where its kind has an image.
+fn unread(unread: Unread) -> Option<Finding> {
+    let has_image = |kind: &&String| {
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        kinds.any(|known| known.kind == **kind)
+    };
+    let kind = unread.kinds.iter().find(has_image)?;
+    let (why, help) = match unread.has_expressions {
+        true => (
+            "that expressions of a template make no YAML",
+            "mark what the expressions take their values from: `# metalmark: image=KEY field=url`",
+        ),
+        false => ("that is no YAML", "mend what is said of it"),
+    };
+    let message = format!("a {kind} stands in a string {why}, and is not looked at");
+    let finding = Finding::new("image-unstamped", message)
+        .at(unread.spot, unread.error.message)
+        .help(help);
+    Some(finding.unless_set(Level::Warning))
 }
 
 fn broken(source: &Arc<Source>, error: SyntaxError) -> Finding {

@@ -83,6 +83,10 @@ pub(super) struct StampOptions {
     /// Labels that the object has.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
+    /// Variables of a Cluster's topology, or of a ClusterClass, and what of the image each gets: `url`, `checksum`,
+    /// `checksum-type`, `format`, `key`, or a fact. `image.url` is the field `url` of the variable `image`.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
     /// The key of the image.
     #[serde(default)]
     pub image: Option<String>,

@@ -47,6 +47,11 @@ fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, Strin
         name: matcher(written.name.as_ref())?,
         namespace: matcher(written.namespace.as_ref())?,
         labels: written.labels.clone(),
+        variables: written
+            .variables
+            .iter()
+            .map(|(name, word)| (name.clone(), word.as_str().into()))
+            .collect(),
         wish: Wish {
             asked,
             field: None,

@@ -20,8 +20,8 @@ pub(super) struct Clients {
     made: Mutex<Made>,
 }
 
-/// By the host that is special; none for all others.
-type Made = HashMap<Option<Arc<str>>, Result<Client, Trouble>>;
+/// By the host that is special, none for all others; and whether much is sent.
+type Made = HashMap<(Option<Arc<str>>, bool), Result<Client, Trouble>>;
 
 impl Clients {
     pub(super) fn new(settings: RegistrySettings, limits: Limits) -> Self {
@@ -37,8 +37,9 @@ impl Clients {
         self.settings.hosts.get_key_value(authority)
     }
 
-    /// The client for an address; none for plain HTTP to a host that is not said to speak it.
-    pub(super) fn of(&self, url: &Url) -> Result<Client, Trouble> {
+    /// The client for an address; none for plain HTTP to a host that is not said to speak it. `sends`: so much that no answer
+    /// is to be waited for until all of it is sent, which the caller watches.
+    pub(super) fn of(&self, url: &Url, sends: bool) -> Result<Client, Trouble> {
         let name = authority(url);
         let special = self.host(&name);
         let is_plain = special.is_some_and(|(_, host)| host.plain_http);
@@ -48,20 +49,22 @@ impl Clients {
                 "if that is meant, allow it in the project file: `registries: {{hosts: {{\"{name}\": {{plain-http: true}}}}}}`"
             )));
         }
-        let key = special.map(|(name, _)| Arc::clone(name));
+        let key = (special.map(|(name, _)| Arc::clone(name)), sends);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let client = made
             .entry(key)
-            .or_insert_with(|| self.make(&name, special.map(|(_, host)| host)));
+            .or_insert_with(|| self.make(&name, special.map(|(_, host)| host), sends));
         client.clone()
     }
 
-    fn make(&self, name: &str, host: Option<&Host>) -> Result<Client, Trouble> {
+    fn make(&self, name: &str, host: Option<&Host>, sends: bool) -> Result<Client, Trouble> {
         let mut builder = Client::builder()
             .user_agent(concat!("metalmark/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.limits.connect)
-            .read_timeout(self.limits.read)
             .redirect(redirect::Policy::none());
+        if !sends {
+            builder = builder.read_timeout(self.limits.read);
+        }
         if let Some(host) = host {
             builder = special(builder, host)?;
         }

@@ -6,10 +6,10 @@ use crate::oci::{
     Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, ManifestError, Reference, Target,
 };
 
+use super::question::{Act, Answer, Part};
 use super::session::{Ask, Sessions, Turn};
 use super::site::Site;
 use super::trouble::{Trouble, authority};
-use super::wire::{Answer, Part};
 
 /// The manifests that are understood (image-spec, media-types.md; docker's before it).
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, \
@@ -17,22 +17,43 @@ const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, \
     application/vnd.docker.distribution.manifest.list.v2+json";
 
+/// Advice where bytes are not those of their digest.
+pub(super) const DO_NOT_USE: &str = "something between here and the registry, or the registry itself, changes what it serves; do not use it";
+
 /// The manifest that a reference names: one request.
 pub(super) async fn manifest(
     sessions: &Sessions,
     reference: &Reference,
     turn: Turn,
 ) -> Result<Manifest, Trouble> {
-    let site = Site::of(reference);
+    manifest_at(sessions, &Site::of(reference), reference, turn).await
+}
+
+/// The same, asked by who may write there.
+pub(super) async fn manifest_to_push(
+    sessions: &Sessions,
+    reference: &Reference,
+    turn: Turn,
+) -> Result<Manifest, Trouble> {
+    manifest_at(sessions, &Site::to(reference), reference, turn).await
+}
+
+async fn manifest_at(
+    sessions: &Sessions,
+    site: &Site,
+    reference: &Reference,
+    turn: Turn,
+) -> Result<Manifest, Trouble> {
     let target = match reference.target() {
         Target::Tag(tag) => tag,
         Target::Digest(digest) => digest.as_str(),
     };
-    let url = sessions.url(&site, &format!("{}/manifests/{target}", site.repository))?;
+    let url = sessions.url(site, &format!("{}/manifests/{target}", site.repository))?;
     let ask = Ask {
-        site: &site,
+        site,
         url: &url,
         accept: MANIFESTS,
+        act: Act::Get,
         part: Part::Whole,
         limit: MANIFEST_LIMIT as u64,
     };
@@ -59,6 +80,7 @@ pub(super) async fn blob(
         site: &site,
         url: &url,
         accept: "*/*",
+        act: Act::Get,
         part: Part::Whole,
         limit: size,
     };
@@ -93,6 +115,7 @@ pub(super) async fn size(
         site: &site,
         url: &url,
         accept: "*/*",
+        act: Act::Get,
         part: Part::FirstByte,
         limit: 1,
     };
@@ -176,6 +199,5 @@ fn corrupt(answer: &Answer, what: &str) -> Trouble {
         answer.body.len(),
         Digest::of(&answer.body)
     );
-    Trouble::new(FailureKind::Corrupt, message)
-        .help("something between here and the registry, or the registry itself, changes what it serves; do not use it")
+    Trouble::new(FailureKind::Corrupt, message).help(DO_NOT_USE)
 }

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use crate::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, Reference};
 
 use super::content;
+use super::question::{Act, Answer, Part};
 use super::session::{Ask, Sessions, Turn};
 use super::site::Site;
 use super::trouble::{Trouble, authority};
-use super::wire::{Answer, Part};
 
 /// How many names of a page are asked for.
 const PAGE: usize = 1000;
@@ -22,7 +22,8 @@ const PAGE: usize = 1000;
 /// The most pages of a list.
 const PAGES: usize = 1000;
 
-const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+/// The media type of an index.
+pub(super) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 #[derive(Deserialize)]
 struct Tags {
@@ -127,6 +128,7 @@ async fn pages(
             site,
             url: &url,
             accept,
+            act: Act::Get,
             part: Part::Whole,
             limit: MANIFEST_LIMIT as u64,
         };

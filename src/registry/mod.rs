@@ -8,23 +8,29 @@
 //! opened, and neither runtime nor TLS is set up, before the first question.
 
 mod batch;
+mod body;
 mod challenge;
 mod clients;
 mod content;
+mod copy;
 mod credentials;
 mod lists;
 mod near;
 mod options;
 mod page;
 mod proof;
+mod push;
+mod question;
 mod retry;
 mod session;
+mod sink;
 mod site;
 mod token;
 mod trouble;
 mod wire;
 
 use std::future::Future;
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -73,6 +79,25 @@ impl Registries {
         R: Send + 'static,
         F: Future<Output = Result<R, Trouble>> + Send,
     {
+        self.batch_within(self.options.limits, wanted, is_told, each)
+    }
+
+    fn next_batch(&self) -> u64 {
+        self.batches.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn batch_within<T, R, F>(
+        &self,
+        limits: Limits,
+        wanted: Vec<T>,
+        is_told: bool,
+        each: impl Fn(Arc<Sessions>, T, Turn) -> F + Clone + Send + 'static,
+    ) -> Vec<Result<R, Trouble>>
+    where
+        T: Clone + Send + Sync + 'static,
+        R: Send + 'static,
+        F: Future<Output = Result<R, Trouble>> + Send,
+    {
         let Some(runtime) = self.runtime() else {
             let none = |_| {
                 Err(Trouble::new(
@@ -83,9 +108,9 @@ impl Registries {
             return wanted.into_iter().map(none).collect();
         };
         let pace = Pace {
-            batch: self.batches.fetch_add(1, Ordering::Relaxed),
+            batch: self.next_batch(),
             concurrency: self.options.settings.concurrency,
-            limits: self.options.limits,
+            limits,
             progress: self.options.progress.clone().filter(|_| is_told),
         };
         let sessions = Arc::clone(&self.sessions);
@@ -166,6 +191,16 @@ impl Store for Registries {
         pairs
             .map(|((reference, _), answer)| told(answer, reference))
             .collect()
+    }
+
+    /// Bounded memory, whatever its length.
+    fn copy(
+        &self,
+        of: &Reference,
+        blob: &Descriptor,
+        into: &mut (dyn Write + Send),
+    ) -> Result<(), Failure> {
+        self.copied(of, blob, into)
     }
 
     /// One request each, for the first byte.

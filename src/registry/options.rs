@@ -36,6 +36,8 @@ pub struct Limits {
     pub batch: Duration,
     /// How often a request that may yet succeed is sent again.
     pub retries: u32,
+    /// The most bytes of a blob that are sent by one request, at first.
+    pub piece: u64,
     /// Before it is sent again the first time; twice as long each further time.
     pub first_pause: Duration,
     /// The longest pause, whatever `Retry-After` asks for.
@@ -52,6 +54,7 @@ impl Default for Limits {
             request: Duration::from_secs(180),
             batch: Duration::from_secs(1800),
             retries: 4,
+            piece: 64 << 20,
             first_pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(60),
             helper: Duration::from_secs(30),

@@ -6,9 +6,9 @@ use reqwest::Url;
 use crate::oci::{FailureKind, MANIFEST_LIMIT};
 
 use super::content;
+use super::question::{Act, Part, Question};
 use super::session::{Sessions, Turn};
 use super::trouble::{Trouble, authority};
-use super::wire::{Part, Question};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
 
@@ -21,7 +21,7 @@ pub(super) async fn text(
     let question = Question {
         url: url(address)?,
         accept: ACCEPT,
-        form: None,
+        act: Act::Get,
         limit: MANIFEST_LIMIT as u64,
         part: Part::Whole,
         deadline: turn.deadline,

@@ -7,8 +7,8 @@ use crate::model::bytes::BASE64;
 use crate::oci::FailureKind;
 
 use super::credentials::{Credential, Found, Secret};
+use super::question::Answer;
 use super::trouble::Trouble;
-use super::wire::Answer;
 
 /// The longest reason of a server that is quoted, in characters.
 const QUOTED: usize = 160;

@@ -13,10 +13,11 @@ use crate::oci::FailureKind;
 use super::challenge::{self, Challenge};
 use super::credentials::{Credential, Credentials, Found};
 use super::proof::{self, Proof};
-use super::site::Site;
+use super::question::{Act, Answer, Part, Question};
+use super::site::{Access, Site};
 use super::token::{self, Purchase, Token};
 use super::trouble::Trouble;
-use super::wire::{Answer, Part, Question, Wire};
+use super::wire::Wire;
 
 /// What is known of one registry.
 #[derive(Default)]
@@ -53,7 +54,8 @@ struct Bought {
 pub(super) struct Sessions {
     pub(super) wire: Wire,
     credentials: Credentials,
-    doors: Mutex<HashMap<String, Arc<Door>>>,
+    /// Apart for those who push: a registry that lets everyone read lets not everyone write.
+    doors: Mutex<HashMap<(String, Access), Arc<Door>>>,
 }
 
 /// In which batch is asked, and until when.
@@ -64,14 +66,28 @@ pub(super) struct Turn {
 }
 
 /// What is asked of a site.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) site: &'a Site,
     pub(super) url: &'a Url,
     pub(super) accept: &'static str,
+    pub(super) act: Act,
     pub(super) part: Part,
     /// The most bytes of the answer.
     pub(super) limit: u64,
+}
+
+impl Ask<'_> {
+    fn question(&self, turn: Turn) -> Question {
+        Question {
+            url: self.url.clone(),
+            accept: self.accept,
+            act: self.act.clone(),
+            part: self.part,
+            limit: self.limit,
+            deadline: turn.deadline,
+        }
+    }
 }
 
 impl Sessions {
@@ -91,15 +107,8 @@ impl Sessions {
 
     /// Asks with what the registry wants. An answer of 401 or 403 is trouble; every other status is the caller's to judge.
     pub(super) async fn get(&self, ask: Ask<'_>, turn: Turn) -> Result<Answer, Trouble> {
-        let door = self.door(&ask.site.authority);
-        let question = Question {
-            url: ask.url.clone(),
-            accept: ask.accept,
-            part: ask.part,
-            form: None,
-            limit: ask.limit,
-            deadline: turn.deadline,
-        };
+        let door = self.door(ask.site);
+        let question = ask.question(turn);
         let challenge = match self.enter(&door, &question, turn).await? {
             Entered::Answered(answer) => return self.judged(*answer, ask.site).await,
             Entered::With(challenge) => challenge,
@@ -114,6 +123,10 @@ impl Sessions {
                 match (answer.status, challenge::of(&answer.headers)) {
                     // It let others in freely, and wants proof for this one.
                     (401, Some(challenge)) => {
+                        if ask.site.access == Access::Push {
+                            let challenge = Arc::new(challenge.clone());
+                            *door.entry.lock().await = Entry::Challenged(challenge);
+                        }
                         self.prove(&door, &challenge, &question, ask.site, turn)
                             .await?
                     }
@@ -124,9 +137,15 @@ impl Sessions {
         self.judged(answer, ask.site).await
     }
 
-    fn door(&self, authority: &str) -> Arc<Door> {
+    /// Asks without proof: an address that a registry named, and that may be another host's.
+    pub(super) async fn elsewhere(&self, ask: Ask<'_>, turn: Turn) -> Result<Answer, Trouble> {
+        self.wire.ask(&ask.question(turn), None, &|_| ()).await
+    }
+
+    fn door(&self, site: &Site) -> Arc<Door> {
         let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(doors.entry(authority.to_owned()).or_default())
+        let key = (site.authority.clone(), site.access);
+        Arc::clone(doors.entry(key).or_default())
     }
 
     /// How to get in: the first one asks its own question and learns it for all, who wait for that and no longer.
@@ -250,7 +269,7 @@ impl Sessions {
         if answer.status != 401 {
             taken.insert(found.story.clone());
         } else if !taken.contains(&found.story) {
-            let trouble = proof::refused(&site.authority, &answer, found, &site.repository);
+            let trouble = refused(site, &answer, found);
             let mut refused = door.refused.lock().unwrap_or_else(PoisonError::into_inner);
             refused.insert(found.story.clone(), (turn.batch, trouble));
         }
@@ -309,12 +328,32 @@ impl Sessions {
             .credentials
             .find(&site.registry, &site.repository)
             .await;
-        let what = match site.repository.is_empty() {
-            true => "its list of repositories",
-            false => &site.repository,
-        };
-        Err(proof::refused(&site.authority, &answer, &found, what))
+        Err(refused(site, &answer, &found))
     }
+
+    /// The reason that an answer gives, if any.
+    pub(super) async fn reason(&self, answer: &Answer, site: &Site) -> Option<String> {
+        let found = self
+            .credentials
+            .find(&site.registry, &site.repository)
+            .await;
+        proof::reason(answer, &found)
+    }
+}
+
+fn refused(site: &Site, answer: &Answer, found: &Found) -> Trouble {
+    let what = match site.repository.is_empty() {
+        true => "its list of repositories",
+        false => &site.repository,
+    };
+    let mut trouble = proof::refused(&site.authority, answer, found, what);
+    if site.access == Access::Push {
+        trouble.message.push_str(", to write to it");
+        trouble.help.iter_mut().for_each(|help| {
+            *help = help.replace("may read the repository", "may write to the repository")
+        });
+    }
+    trouble
 }
 
 enum Entered {

@@ -18,6 +18,15 @@ pub(super) struct Site {
     pub(super) registry: String,
     /// The repository; empty for the registry itself.
     pub(super) repository: String,
+    pub(super) access: Access,
+}
+
+/// What is to be done at a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    Pull,
+    /// And to pull, for what is there is not sent again.
+    Push,
 }
 
 impl Site {
@@ -28,6 +37,7 @@ impl Site {
                 authority: registry.to_owned(),
                 registry: registry.to_owned(),
                 repository: repository.to_owned(),
+                access: Access::Pull,
             };
         }
         let official = !repository.is_empty() && !repository.contains('/');
@@ -35,6 +45,15 @@ impl Site {
             authority: DOCKER_HUB.1.to_owned(),
             registry: registry.to_owned(),
             repository: format!("{}{repository}", if official { "library/" } else { "" }),
+            access: Access::Pull,
+        }
+    }
+
+    /// The same, to write there.
+    pub(super) fn to(reference: &Reference) -> Self {
+        Self {
+            access: Access::Push,
+            ..Self::of(reference)
         }
     }
 
@@ -50,9 +69,13 @@ impl Site {
 
     /// What a token has to allow.
     pub(super) fn scope(&self) -> String {
+        let actions = match self.access {
+            Access::Pull => "pull",
+            Access::Push => "pull,push",
+        };
         match self.repository.is_empty() {
             true => "registry:catalog:*".to_owned(),
-            false => format!("repository:{}:pull", self.repository),
+            false => format!("repository:{}:{actions}", self.repository),
         }
     }
 }
@@ -72,5 +95,7 @@ mod tests {
         );
         assert_eq!(hub.scope(), "repository:library/ubuntu:pull");
         assert_eq!(site("a.example:5000/b/c").scope(), "repository:b/c:pull");
+        let reference = Reference::parse("a.example/b").expect("a reference");
+        assert_eq!(Site::to(&reference).scope(), "repository:b:pull,push");
     }
 }

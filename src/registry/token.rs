@@ -14,8 +14,9 @@ use crate::oci::FailureKind;
 
 use super::credentials::{Credential, Found, Secret};
 use super::proof;
+use super::question::{Act, Part, Question};
 use super::trouble::{Trouble, authority};
-use super::wire::{Part, Question, Wire};
+use super::wire::Wire;
 
 /// The longest answer with a token, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -112,7 +113,7 @@ fn question(
     let mut question = Question {
         url: purchase.realm.clone(),
         accept: "application/json",
-        form: None,
+        act: Act::Get,
         part: Part::Whole,
         limit: LIMIT,
         deadline: purchase.deadline,
@@ -130,7 +131,7 @@ fn question(
         let form = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(pairs)
             .finish();
-        question.form = Some(form);
+        question.act = Act::Form(form);
         return (question, None);
     }
     question

@@ -46,7 +46,8 @@ impl Trouble {
         }
     }
 
-    fn again(mut self) -> Self {
+    /// The same request may yet succeed.
+    pub(super) fn again(mut self) -> Self {
         self.again = true;
         self
     }

@@ -1,19 +1,23 @@
-//! One question to a registry and its answer: redirects, size limits, retries. Knows nothing of credentials but the header
-//! that proves them, which never leaves the host that it is for.
+//! From a question to its answer: redirects, size limits, retries. Knows nothing of credentials but the header that proves
+//! them, which never leaves the host that it is for.
 
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RANGE,
+    ACCEPT, AUTHORIZATION, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, LOCATION, RANGE,
 };
-use reqwest::{Method, Response, Url};
-use tokio::time::{Instant, sleep_until};
+use reqwest::{RequestBuilder, Response, Url};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::oci::FailureKind;
 
+use super::body::Source;
 use super::clients::Clients;
 use super::options::Limits;
+use super::question::{Act, Answer, Part, Question};
 use super::retry;
 use super::trouble::{self, Trouble, authority};
 
@@ -23,40 +27,8 @@ const REDIRECTS: usize = 5;
 /// How much is read of an answer that is no success, in bytes: enough for its reason.
 const REASON_LIMIT: u64 = 64 << 10;
 
-/// How much of an answer is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// All of it.
-    Whole,
-    /// Its first byte, for the headers that come with it. A HEAD would do where the registry keeps blobs itself; where it
-    /// sends on to a storage, that address may be signed for a GET only.
-    FirstByte,
-}
-
-/// One question.
-#[derive(Clone, Debug)]
-pub(super) struct Question {
-    pub(super) url: Url,
-    /// The media types that are understood.
-    pub(super) accept: &'static str,
-    pub(super) part: Part,
-    /// A form to post; without one it is a GET.
-    pub(super) form: Option<String>,
-    /// The most bytes of an answer.
-    pub(super) limit: u64,
-    /// When it is too late.
-    pub(super) deadline: Instant,
-}
-
-/// One answer, whole.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
-    /// Who answered, after redirects.
-    pub(super) url: Url,
-}
+/// The media type of a blob on its way (distribution-spec, "Pushing blobs").
+const BYTES: &str = "application/octet-stream";
 
 /// Told the status of an answer that will not be asked for again, before its body is read.
 pub(super) type OnStatus<'a> = &'a (dyn Fn(u16) + Send + Sync);
@@ -64,7 +36,7 @@ pub(super) type OnStatus<'a> = &'a (dyn Fn(u16) + Send + Sync);
 /// Sends questions.
 pub(super) struct Wire {
     pub(super) clients: Clients,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Hosts that asked for a pause, and until when.
     paused: Mutex<HashMap<String, Instant>>,
 }
@@ -95,6 +67,9 @@ impl Wire {
                 Err(trouble) if trouble.again => None,
                 _ => return outcome,
             };
+            if !question.act.repeats() {
+                return outcome;
+            }
             let until = Instant::now() + retry::pause(&self.limits, attempt, asked);
             if attempt == self.limits.retries || until >= question.deadline {
                 return outcome.map_err(|trouble| after_all(trouble, attempt));
@@ -165,23 +140,58 @@ impl Wire {
         url: &Url,
         proof: Option<&HeaderValue>,
     ) -> Result<Response, Trouble> {
-        let client = self.clients.of(url)?;
-        let mut request = match &question.form {
-            Some(form) => client
-                .request(Method::POST, url.clone())
-                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .body(form.clone()),
-            None => client.get(url.clone()),
-        };
-        request = request.header(ACCEPT, question.accept);
-        if question.part == Part::FirstByte {
-            request = request.header(RANGE, "bytes=0-0");
+        let piece = question.act.piece();
+        let client = self.clients.of(url, piece.is_some())?;
+        let mut request = client.request(question.act.method(), url.clone());
+        request = content(request, &question.act).header(ACCEPT, question.accept);
+        match question.part {
+            Part::FirstByte => request = request.header(RANGE, "bytes=0-0"),
+            Part::From(first) if first > 0 => {
+                request = request.header(RANGE, format!("bytes={first}-"));
+            }
+            Part::From(_) | Part::Whole => {}
         }
         if let Some(proof) = proof {
             request = request.header(AUTHORIZATION, proof.clone());
         }
-        let response = request.send().await;
+        let sent = request.send();
+        let response = match piece {
+            None => sent.await,
+            Some(piece) => self.watched(sent, &piece.source, url).await?,
+        };
         response.map_err(|error| trouble::of_exchange(&error, url, &self.limits))
+    }
+
+    /// Sends a piece for as long as the connection takes bytes of it, however long all of it takes; the registry then has time
+    /// to store it.
+    async fn watched<R>(
+        &self,
+        sent: impl Future<Output = R>,
+        source: &Source,
+        url: &Url,
+    ) -> Result<R, Trouble> {
+        let mut sent = pin!(sent);
+        let (mut taken, mut since) = (source.taken(), Instant::now());
+        let tick = self.limits.read / 8;
+        loop {
+            if let Ok(response) = timeout(tick, sent.as_mut()).await {
+                return Ok(response);
+            }
+            if source.taken() != taken {
+                (taken, since) = (source.taken(), Instant::now());
+            }
+            let patience = match source.is_all_taken() {
+                true => self.limits.request,
+                false => self.limits.read,
+            };
+            if since.elapsed() >= patience {
+                let host = authority(url);
+                let message = format!(
+                    "`{host}` took nothing of what was sent to it, or answered nothing, for {patience:?}"
+                );
+                return Err(Trouble::new(FailureKind::Unreachable, message).again());
+            }
+        }
     }
 
     /// Reads an answer's body up to the limit; how long it says that it is does not count.
@@ -198,15 +208,17 @@ impl Wire {
             REASON_LIMIT
         };
         let headers = std::mem::take(response.headers_mut());
-        let body = match question.part {
+        let (body, rest) = match question.part {
             // Who knows no ranges sends all: that is not waited for.
-            Part::FirstByte if status.as_u16() == 200 => Vec::new(),
-            _ => self.body(response, &url, limit).await?,
+            Part::FirstByte if status.as_u16() == 200 => (Vec::new(), None),
+            Part::From(_) if status.is_success() => (Vec::new(), Some(response)),
+            _ => (self.body(response, &url, limit).await?, None),
         };
         Ok(Answer {
             status: status.as_u16(),
             headers,
             body,
+            rest,
             url,
         })
     }
@@ -234,10 +246,32 @@ impl Wire {
     }
 }
 
-/// Where a GET is sent on to. A redirected form is not followed: it holds secrets.
+/// What goes with a question.
+fn content(request: RequestBuilder, act: &Act) -> RequestBuilder {
+    match act {
+        Act::Get | Act::Head => request,
+        Act::Form(form) => request
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form.clone()),
+        // Some registries want a length of nothing, too.
+        Act::Begin | Act::Finish(None) => request.body(""),
+        Act::Put { media_type, bytes } => request
+            .header(CONTENT_TYPE, &**media_type)
+            .body(bytes.to_vec()),
+        Act::Finish(Some(piece)) => request.header(CONTENT_TYPE, BYTES).body(piece.body()),
+        Act::Append(piece) => {
+            let last = piece.to.saturating_sub(1);
+            request
+                .header(CONTENT_TYPE, BYTES)
+                .header(CONTENT_RANGE, format!("{}-{last}", piece.from))
+                .body(piece.body())
+        }
+    }
+}
+
+/// Where a question is sent on to.
 fn redirected(response: &Response, question: &Question) -> Option<Result<Url, Trouble>> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) || question.form.is_some()
-    {
+    if !question.act.follows(response.status().as_u16()) {
         return None;
     }
     let location = response.headers().get(LOCATION)?;

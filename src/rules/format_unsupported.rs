@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
+use crate::objects::standing::Manifests;
 use crate::providers::{self, Provider};
 use crate::rules::{ClusterInput, Rule};
 
@@ -72,6 +73,32 @@ Right:
             }
         }
     }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        for (index, object, kind) in input.machines() {
+            let Some((provider, _)) = providers::of_object(&object.api_version, &object.kind)
+            else {
+                continue;
+            };
+            for image in input.images(index) {
+                let format = image.facts.text(fact::IMAGE_FORMAT).unwrap_or_default();
+                let told = unbootable(self.id(), provider, format, kind.formats);
+                let finding = told.map(|finding| {
+                    finding
+                        .about(input.subject(index))
+                        .at(
+                            input.choices[index].spot.clone(),
+                            "this image is chosen here",
+                        )
+                        .at(
+                            object.name_spot(),
+                            format!("one of {}", kind.formats.join(", ")),
+                        )
+                });
+                finding.into_iter().for_each(&mut *report);
+            }
+        }
+    }
 }
 
 fn report_format(
@@ -91,23 +118,38 @@ fn report_format(
     let mut bootable: Vec<&str> = bootable.collect();
     let mut seen = BTreeSet::new();
     bootable.retain(|format| seen.insert(*format));
-    if format.is_empty() || bootable.contains(&format) {
-        return;
+    let told = unbootable(id, provider, format, &bootable);
+    let finding = told.map(|finding| {
+        finding
+            .about(subject())
+            .at(input.spot(place), format!("one of {}", bootable.join(", ")))
+    });
+    finding.into_iter().for_each(report);
+}
+
+/// That a format is none of those that machines boot.
+fn unbootable(
+    id: &'static str,
+    provider: &dyn Provider,
+    format: &str,
+    bootable: &[&str],
+) -> Option<Finding> {
+    if format.is_empty() || bootable.is_empty() || bootable.contains(&format) {
+        return None;
     }
     let provider = provider.name();
     let message = format!("`{provider}` does not boot images of format `{format}`");
-    let finding = Finding::new(id, message)
-        .about(subject())
-        .at(input.spot(place), format!("one of {}", bootable.join(", ")))
-        .help(format!(
-            "build or convert the image: `qemu-img convert -O {}`",
-            bootable[0]
-        ));
-    report(if provider == "capm3" && REFUSED_LATER.contains(&format) {
-        finding.unless_set(Level::Warning)
-    } else {
-        finding
+    let finding = Finding::new(id, message).help(match bootable {
+        ["container", ..] => "choose an image whose `format` is `container`".to_owned(),
+        [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
+        [] => String::new(),
     });
+    Some(
+        match provider == "capm3" && REFUSED_LATER.contains(&format) {
+            true => finding.unless_set(Level::Warning),
+            false => finding,
+        },
+    )
 }
 
 #[cfg(test)]

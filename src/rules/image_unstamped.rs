@@ -62,10 +62,7 @@ Right:
         for (index, choice) in input.choices.iter().enumerate() {
             let object = &input.objects[index];
             for problem in &choice.problems {
-                let message = format!(
-                    "{} `{}` is not stamped: {problem}",
-                    object.kind, object.name
-                );
+                let message = format!("{} is not stamped: {problem}", object.title());
                 let finding = Finding::new(self.id(), message)
                     .about(input.subject(index))
                     .at(object.name_spot(), "")

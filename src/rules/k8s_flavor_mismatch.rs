@@ -4,6 +4,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
 use crate::model::proof;
 use crate::model::version::flavor_of;
+use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
@@ -21,7 +22,8 @@ impl Rule for K8sFlavorMismatch {
     fn explanation(&self) -> &'static str {
         "\
 An image built for kubeadm has no RKE2 in it, and the other way round: the node boots and never joins. The image's `k8s-flavor` is
-compared with what the cluster's bootstrap provider needs: `cabpk` kubeadm, `cabpr` rke2, `cabpck` ck8s, `cabpoa` openshift.
+compared with what the cluster's bootstrap provider needs: `cabpk` kubeadm, `cabpr` rke2, `cabpck` ck8s, `cabpoa` openshift. In plain
+manifests the kinds tell: KubeadmControlPlane or a KubeadmConfigTemplate, RKE2ControlPlane, KThreesControlPlane.
 
 Wrong:
 
@@ -66,6 +68,44 @@ Right:
             report(finding);
         }
     }
+
+    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+        let pairs = input.pairs().into_iter();
+        let told = |pair| in_manifests(self.id(), input, pair);
+        pairs.filter_map(told).for_each(report);
+    }
+}
+
+/// That a template's image is made for another distribution than what bootstraps its machines.
+fn in_manifests(
+    id: &'static str,
+    input: &Manifests<'_>,
+    (image, chosen, runner): (&Image, usize, usize),
+) -> Option<Finding> {
+    let held = image.facts.get(fact::K8S_FLAVOR)?;
+    let (needed, spot) = input.flavor(runner)?;
+    if *held.value == *needed {
+        return None;
+    }
+    let message = format!(
+        "image `{}` is made for {}, not for {needed}",
+        image.key, held.value
+    );
+    let finding = Finding::new(id, message)
+        .about(input.subject(chosen))
+        .at(
+            input.choices[chosen].spot.clone(),
+            "this image is chosen here",
+        )
+        .at(spot, format!("this boots {needed}"));
+    let version = input.version(runner);
+    let version = version.as_ref().map_or("", |(version, _)| version);
+    let mut fitting = proof::fitting(input.images, image, Some(needed), version, input.matching);
+    fitting.truncate(1);
+    let help = fitting
+        .iter()
+        .map(|image| format!("choose `{}`", image.key));
+    Some(help.fold(finding, Finding::help))
 }
 
 /// An image of that distribution with the cluster's Kubernetes version and the chosen one's system.

@@ -60,10 +60,9 @@ Right:
     }
 
     fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        for (template, runners) in input.all_runners() {
-            let told = |runner| in_manifests(self.id(), input, template, runner);
-            runners.into_iter().filter_map(told).for_each(&mut *report);
-        }
+        let pairs = input.pairs().into_iter();
+        let told = |pair| in_manifests(self.id(), input, pair);
+        pairs.filter_map(told).for_each(report);
     }
 }
 
@@ -71,10 +70,8 @@ Right:
 fn in_manifests(
     id: &'static str,
     input: &Manifests<'_>,
-    template: usize,
-    runner: usize,
+    (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
-    let image = input.image(template)?;
     let (wanted, place) = input.version(runner)?;
     let held = image.facts.get(fact::K8S_VERSION)?;
     if proof::of_version(&wanted, Some(held), input.matching) != Proof::Refuted {
@@ -99,9 +96,10 @@ fn in_manifests(
         .iter()
         .map(|image| format!("choose `{}`", image.key));
     let finding = keys.fold(finding, Finding::help);
-    Some(finding.help(
-        "or run `metalmark stamp --rotate --set-version`, which moves the version with the image",
-    ))
+    let or = if finding.help.is_empty() { "" } else { "or " };
+    Some(finding.help(format!(
+        "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
+    )))
 }
 
 fn found(

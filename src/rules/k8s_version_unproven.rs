@@ -2,7 +2,7 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Level};
-use crate::model::image::{Fact, Origin, fact};
+use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::objects::standing::Manifests;
@@ -55,10 +55,9 @@ Right, in metalmark.yaml:
     }
 
     fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        for (template, runners) in input.all_runners() {
-            let told = |runner| in_manifests(self.id(), input, template, runner);
-            runners.into_iter().filter_map(told).for_each(&mut *report);
-        }
+        let pairs = input.pairs().into_iter();
+        let told = |pair| in_manifests(self.id(), input, pair);
+        pairs.filter_map(told).for_each(report);
     }
 }
 
@@ -66,10 +65,8 @@ Right, in metalmark.yaml:
 fn in_manifests(
     id: &'static str,
     input: &Manifests<'_>,
-    template: usize,
-    runner: usize,
+    (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
-    let image = input.image(template)?;
     let (wanted, place) = input.version(runner)?;
     let held = image.facts.get(fact::K8S_VERSION);
     let proof = proof::of_version(&wanted, held, input.matching);
@@ -87,7 +84,7 @@ fn in_manifests(
             input.objects[runner].spot(place),
             "this version is asked for",
         )
-        .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+        .help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`");
     Some(match proof {
         Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
         _ => finding,

@@ -1,12 +1,16 @@
 //! Where each reference is had: at its registry, at a mirror, or in an image layout.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::layout::Layout;
 use crate::model::registries::{Mirror, RegistrySettings};
-use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
+use crate::oci::{
+    Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
+    Store,
+};
 use crate::registry::{Options, Progress, Registries};
 
 /// All registries and layouts, behind the project's mirrors. A reference that a mirror stands for is asked of nothing else.
@@ -237,6 +241,22 @@ impl Store for Stores {
         self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
     }
 
+    fn copy(
+        &self,
+        of: &Reference,
+        blob: &Descriptor,
+        into: &mut (dyn Write + Send),
+    ) -> Result<(), Failure> {
+        match self.route(of)? {
+            Route::Registry(of) => self.registries.copy(&of, blob, into),
+            Route::Mirror(mirror) => {
+                let told = |failure| at_mirror(failure, &of.to_string(), &mirror.to_string());
+                self.registries.copy(&mirror, blob, into).map_err(told)
+            }
+            Route::Layout(folder) => self.layout(&folder)?.copy(of, blob, into),
+        }
+    }
+
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
         let ask = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.sizes(wanted);
         self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
@@ -282,5 +302,24 @@ impl Store for Stores {
                 Ok(below.map(str::to_owned).collect())
             }
         }
+    }
+}
+
+impl Sink for Stores {
+    /// Never to a mirror, which is filled by whoever keeps it: what is meant to go there is named by its own name.
+    fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure> {
+        let (what, help) = match self.route(to)? {
+            Route::Registry(to) => return self.registries.put(&to, artifact),
+            Route::Mirror(mirror) => (
+                format!("`{}` stands for it as a mirror", mirror.name()),
+                format!("push to `{mirror}`, if that is meant"),
+            ),
+            Route::Layout(folder) => (
+                format!("the folder `{folder}` stands for it as a mirror"),
+                format!("put it into the folder, if that is meant: `oci-layout:{folder}`"),
+            ),
+        };
+        let message = format!("{what}, and mirrors are only read");
+        Err(Failure::new(to, FailureKind::Unsupported, message).help(help))
     }
 }

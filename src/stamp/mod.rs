@@ -9,11 +9,19 @@
 
 mod choose;
 mod fields;
+mod files;
 mod marker;
+mod past;
 mod plan;
 mod rotate;
+mod since;
+mod stamped;
+mod subject;
+mod variables;
+mod versions;
 mod wish;
 
 pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
 pub use plan::{Options, Plan, plan};
+pub use since::since;

@@ -1,12 +1,14 @@
 //! The CNCF distribution registry, Debian's `docker-registry`, where it is installed.
 
 use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Content, Digest, FailureKind, Reference, Store};
-use metalmark::registry::Registries;
+use metalmark::oci::{Content, Digest, FailureKind, Reference, Sink, Store};
+use metalmark::registry::{Limits, Registries};
+use serde_json::json;
 
-use super::super::support::distribution::{Distribution, Pushed};
-use super::super::support::registry::image;
-use super::{failure, options};
+use super::super::support::artifact::{artifact, blob, made};
+use super::super::support::distribution::{Distribution, Pushed, USER};
+use super::super::support::registry::{MANIFEST, image};
+use super::{failure, files, options};
 
 fn client(registry: &Distribution) -> Registries {
     let host = Host {
@@ -67,4 +69,95 @@ fn the_distribution_registry_is_understood() {
         told.help[0].contains("the nearest repository is `group/one`"),
         "{told}"
     );
+}
+
+/// Pushes an image whose layer goes in pieces and what refers to it, and has both again.
+fn there_and_back(registry: &Distribution, client: &Registries) {
+    let named =
+        |rest: &str| Reference::parse(&format!("{}/{rest}", registry.host())).expect("a reference");
+    let layer = made((3 << 20) + 17);
+    let image = artifact(vec![layer.clone(), blob("text/plain", b"")], json!({}));
+    let to = named("group/bundle:1");
+    let put = client.put(&to, &image).expect("put");
+    assert_eq!((put.sent, put.is_unchanged), (3, false));
+    let put = client.put(&to, &image).expect("put");
+    assert_eq!((put.sent, put.is_unchanged), (0, true));
+    let found = super::one(client, to.clone()).expect("a manifest");
+    assert_eq!(found.bytes, image.manifest);
+    let mut into = Vec::new();
+    client
+        .copy(&to, &layer.descriptor, &mut into)
+        .expect("copied");
+    assert!(layer.descriptor.digest.is_of(&into));
+    let of = &image.descriptor;
+    let subject = json!({"mediaType": MANIFEST, "digest": of.digest.as_str(), "size": of.size});
+    let referrer = artifact(vec![], json!({"subject": subject}));
+    let at = named("group/bundle").at(&referrer.descriptor.digest);
+    client.put(&at, &referrer).expect("put");
+    let listed = client
+        .referrers(&[(to, of.digest.clone())])
+        .remove(0)
+        .expect("a list");
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].digest, referrer.descriptor.digest);
+}
+
+#[test]
+fn the_distribution_registry_takes_what_is_pushed() {
+    if let Some(registry) = Distribution::open() {
+        there_and_back(&registry, &client(&registry));
+        // By one request, too.
+        let mut options = options(RegistrySettings {
+            hosts: client_hosts(&registry),
+            ..RegistrySettings::default()
+        });
+        options.limits = Limits::default();
+        let to = Reference::parse(&format!("{}/other:1", registry.host())).expect("one");
+        let image = artifact(vec![made(3 << 20)], json!({}));
+        let put = Registries::new(options).put(&to, &image).expect("put");
+        assert_eq!(put.sent, 2);
+    }
+}
+
+fn client_hosts(registry: &Distribution) -> std::collections::BTreeMap<std::sync::Arc<str>, Host> {
+    let host = Host {
+        plain_http: true,
+        ..Host::default()
+    };
+    [(registry.host().into(), host)].into()
+}
+
+#[test]
+fn the_distribution_registry_takes_it_with_a_password_or_over_tls() {
+    if let Some(registry) = Distribution::with_password() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("auth.json");
+        let auth = json!({"username": USER.0, "password": USER.1});
+        let auth = json!({"auths": {registry.host(): auth}});
+        std::fs::write(&file, auth.to_string()).expect("written");
+        let mut options = options(RegistrySettings {
+            hosts: client_hosts(&registry),
+            ..RegistrySettings::default()
+        });
+        let image = artifact(vec![blob("text/plain", b"x")], json!({}));
+        let to = Reference::parse(&format!("{}/group/bundle:1", registry.host())).expect("one");
+        let refused = Registries::new(options.clone()).put(&to, &image);
+        assert_eq!(
+            refused.map_err(|failure| failure.kind),
+            Err(FailureKind::Denied)
+        );
+        options.environment = files(&[("auth.json", file)]);
+        there_and_back(&registry, &Registries::new(options));
+    }
+    if let Some(registry) = Distribution::over_tls() {
+        let host = Host {
+            ca: Some(registry.certificate()),
+            ..Host::default()
+        };
+        let settings = RegistrySettings {
+            hosts: [(registry.host().into(), host)].into(),
+            ..RegistrySettings::default()
+        };
+        there_and_back(&registry, &Registries::new(options(settings)));
+    }
 }

@@ -3,9 +3,12 @@
 
 mod command;
 mod content;
+mod copy;
 mod distribution;
 mod mirrors;
 mod proof;
+mod push;
+mod push_broken;
 mod retries;
 
 use std::path::PathBuf;
@@ -25,6 +28,7 @@ fn quick() -> Limits {
         request: Duration::from_secs(60),
         batch: Duration::from_secs(120),
         retries: 3,
+        piece: 1 << 20,
         first_pause: Duration::from_millis(5),
         longest_pause: Duration::from_millis(50),
         helper: Duration::from_secs(20),

@@ -1,8 +1,11 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
+pub(crate) mod artifact;
+pub(crate) mod code;
 pub(crate) mod distribution;
 pub(crate) mod layout;
 pub(crate) mod registry;
+pub(crate) mod tarball;
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};

@@ -28,6 +28,9 @@ pub(super) struct StampArguments {
     /// Bring the Kubernetes version of control planes, machine deployments and clusters to their template's image's.
     #[arg(long)]
     set_version: bool,
+    /// The commit that templates are held against, to find those that changed under the same name; the last one unless given.
+    #[arg(long, value_name = "REV")]
+    against: Option<String>,
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
@@ -55,6 +58,7 @@ impl StampArguments {
                 keep: self.keep,
                 set_version: self.set_version,
             },
+            against: self.against.clone(),
             reporting: self.findings.reporting(),
             today,
         };

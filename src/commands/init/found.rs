@@ -49,7 +49,7 @@ pub(super) struct Found {
     /// Files with image facts.
     pub(super) facts: Vec<PathBuf>,
     /// Files with machine templates, where there is nothing else.
-    manifests: Vec<PathBuf>,
+    pub(super) manifests: Vec<PathBuf>,
 }
 
 impl Found {
@@ -58,20 +58,11 @@ impl Found {
     }
 
     /// What would have to be there.
-    pub(super) fn missing(&self) -> String {
-        let wanted = "help: metalmark reads Helm values that hold `cluster:`, as Sylva's do: in `environment-values/*/`, \
-                      `clusters/*/values.yaml` or `clusters/*.yaml`; others are named by `--values` and `--clusters`";
-        match self.manifests.as_slice() {
-            [] => format!("there is nothing here to make a project from\n{wanted}"),
-            [first, rest @ ..] => format!(
-                "there are machine templates (`{}`{}), and no values that say which image each pool boots\n{wanted}",
-                first.display(),
-                match rest.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more files"),
-                }
-            ),
-        }
+    pub(super) fn missing() -> &'static str {
+        "there is nothing here to make a project from\n\
+         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do: in `environment-values/*/`, \
+         `clusters/*/values.yaml` or `clusters/*.yaml`; others are named by `--values` and `--clusters`; \
+         and manifests with machine templates, which `metalmark stamp` keeps up to date"
     }
 }
 
@@ -152,8 +143,9 @@ fn manifests(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
     {
         let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
         let is_one = |line: &str| {
-            let kind = line.strip_prefix("kind: ").unwrap_or_default();
-            kind.trim_end().ends_with("MachineTemplate")
+            let line = line.trim_start().trim_start_matches("- ");
+            let kind = line.strip_prefix("kind:").unwrap_or_default();
+            kind.trim().ends_with("MachineTemplate")
         };
         if text.lines().any(is_one) {
             found.push(file);

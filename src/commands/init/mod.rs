@@ -49,12 +49,16 @@ pub fn init(
         return Err(exists(&path));
     }
     let found = found::found(&*files)?;
-    if found.is_nothing() {
+    let is_of_manifests = found.is_nothing() && !found.manifests.is_empty();
+    if found.is_nothing() && !is_of_manifests {
         return Err(Error::Usage {
-            message: found.missing(),
+            message: Found::missing().to_owned(),
         });
     }
-    let text = project::text(&found);
+    let text = match is_of_manifests {
+        true => project::of_manifests(&found),
+        false => project::text(&found),
+    };
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
     } else if !write::new_file(&path, text.as_bytes())? {
@@ -75,8 +79,27 @@ pub fn init(
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
         hosts::give(&snippet, (&root, &*files), options.dry_run, out)?;
     }
-    outlook(request, &root, files, &text, &found, options.today, out)?;
+    match is_of_manifests {
+        true => stamping(&found, out)?,
+        false => outlook(request, &root, files, &text, &found, options.today, out)?,
+    }
     Ok(Verdict::Clean)
+}
+
+/// What is there to be stamped, and the next step.
+fn stamping(found: &Found, out: &mut dyn Write) -> Result<(), Error> {
+    let (count, first) = (found.manifests.len(), &found.manifests[0]);
+    let files = if count == 1 { "file" } else { "files" };
+    writeln!(
+        out,
+        "found {count} {files} with machine templates (`{}`), and no Sylva values",
+        first.display()
+    )?;
+    writeln!(
+        out,
+        "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
+    )?;
+    Ok(())
 }
 
 fn exists(path: &Path) -> Error {

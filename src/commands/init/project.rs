@@ -6,6 +6,41 @@ use crate::yaml;
 
 use super::found::Found;
 
+/// The project file of a repository of plain manifests.
+pub(super) fn of_manifests(found: &Found) -> String {
+    let mut folders: Vec<String> = Vec::new();
+    for file in &found.manifests {
+        let first = file.iter().next().unwrap_or_default();
+        let name = first.to_string_lossy().into_owned();
+        let is_folder = file.iter().count() > 1;
+        let name = if is_folder { format!("{name}/") } else { name };
+        if !folders.contains(&name) {
+            folders.push(name);
+        }
+    }
+    let folders: Vec<String> = folders.iter().map(|folder| word(folder)).collect();
+    format!(
+        "# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.\n\
+         # `metalmark schema` prints the schema of this file for editors.\n\
+         version: 1\n\
+         manifests: [{}]\n\
+         images:\n  \
+         # What is known of each image, by its key.\n  \
+         records: {{}}\n    \
+         # ubuntu-noble-kubeadm-1-34-1:\n    \
+         #   os: {{name: ubuntu, version: \"24.04\"}}\n    \
+         #   k8s: {{flavour: kubeadm, version: 1.34.1}}\n    \
+         #   format: qcow2\n    \
+         #   digests: {{uncompressed: {{sha256: 64 hex digits}}}}\n    \
+         #   locations: {{https: https://images.example.org/noble-1.34.1.qcow2}}\n\
+         # Which image each object boots; the first entry that fits counts. A comment in a file says the same, and first:\n\
+         # `# metalmark: image=ubuntu-noble-kubeadm-1-34-1` above the object.\n\
+         stamps: []\n  \
+         # - {{kind: Metal3MachineTemplate, name: edge-*, image: ubuntu-noble-kubeadm-1-34-1}}\n",
+        folders.join(", ")
+    )
+}
+
 /// The project file, with comments that say what each part is for.
 pub(super) fn text(found: &Found) -> String {
     let mut text = String::from(

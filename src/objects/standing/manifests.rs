@@ -9,13 +9,19 @@ use crate::model::matching::Matching;
 use crate::model::place::{Place, Spot};
 use crate::model::value::Node;
 use crate::providers::cluster_api::{REFERENCES, VERSIONS, VersionField};
-use crate::providers::{self, Kind};
+use crate::providers::{self, Change, Kind};
 use crate::yaml::edit::Step;
 
 use super::Standing;
+use super::nearest::Names;
 
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// The group of the bootstrap providers' templates, whose changes roll no machine either.
+const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
+/// What machines are made from.
+const MACHINE: &str = "spec.template.spec";
 
 /// What a rule sees of manifests that stand in files.
 pub struct Manifests<'a> {
@@ -36,8 +42,8 @@ pub struct Manifests<'a> {
 pub struct Choice {
     /// Whether anything says which image it boots: a marker or the project file.
     pub is_made: bool,
-    /// The image.
-    pub image: Option<ImageKey>,
+    /// The images: more than one where fields are chosen one by one.
+    pub images: Vec<ImageKey>,
     /// Where that is said.
     pub spot: Option<Spot>,
     /// Why nothing is stamped although it is said, each in one clause.
@@ -46,6 +52,20 @@ pub struct Choice {
     pub changes: Vec<FieldChange>,
     /// Whether it gets a new name with its new content.
     pub is_rotated: bool,
+    /// What becomes of it since the commit that it is held against.
+    pub since: Since,
+}
+
+/// What becomes of a template between a commit and the end of a run.
+#[derive(Clone, Debug, Default)]
+pub enum Since {
+    /// There is no commit to hold it against.
+    #[default]
+    Unknown,
+    /// It comes to be as it was, or it was not there.
+    Same,
+    /// It says something else under the same name.
+    Changed(FieldChange),
 }
 
 /// An image field that changes.
@@ -84,20 +104,51 @@ impl<'a> Manifests<'a> {
         })
     }
 
+    /// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
+    /// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
+    pub fn guarded(object: &Standing) -> Option<&'static str> {
+        let (group, _) = object.group_version();
+        if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
+            return Some(MACHINE);
+        }
+        let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
+        match kind.change {
+            Change::Rolls => None,
+            Change::Ignored => kind.is_template().then_some(MACHINE),
+            Change::Refused(path) => Some(path),
+        }
+    }
+
     /// Every reference that Cluster API knows.
     pub fn references(&self) -> Vec<Reference<'a>> {
         references(self.objects)
     }
 
-    /// The image that was chosen for an object.
-    pub fn image(&self, index: usize) -> Option<&'a Image> {
-        self.images.get(self.choices[index].image.as_ref()?)
+    /// The images that were chosen for an object.
+    pub fn images(&self, index: usize) -> impl Iterator<Item = &'a Image> + use<'a> {
+        let keys = self.choices[index].images.iter();
+        keys.filter_map(|key| self.images.get(key))
+    }
+
+    /// Each image with an object that says what its machines run.
+    pub fn pairs(&self) -> Vec<(&'a Image, usize, usize)> {
+        let mut found = Vec::new();
+        for (chosen, runners) in self.all_runners() {
+            for runner in runners {
+                let images = self.images(chosen);
+                found.extend(images.map(|image| (image, chosen, runner)));
+            }
+        }
+        found
     }
 
     /// The objects that say which Kubernetes version the machines of each template run: those that refer to it, and the
-    /// clusters of the classes that do.
+    /// clusters of the classes that do. What says a version runs its own images.
     pub fn all_runners(&self) -> BTreeMap<usize, Vec<usize>> {
-        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let says = |index: &usize| version_node(&self.objects[*index]).is_some();
+        let own = (0..self.objects.len()).filter(says);
+        let mut found: BTreeMap<usize, Vec<usize>> =
+            own.map(|index| (index, vec![index])).collect();
         for reference in references(self.objects) {
             let Some(template) = reference.to else {
                 continue;
@@ -126,6 +177,33 @@ impl<'a> Manifests<'a> {
         Some((text, node.place))
     }
 
+    /// The Kubernetes distribution that the machines of an object run, with the place of the word that says so.
+    pub fn flavor(&self, index: usize) -> Option<(&'static str, Option<Spot>)> {
+        let object = &self.objects[index];
+        if let Some(flavor) = flavor_of(&object.kind) {
+            return Some((flavor, object.name_spot()));
+        }
+        let from = match &*object.kind {
+            "Cluster" => self.class(object).unwrap_or(object),
+            _ => object,
+        };
+        let named = FLAVOR_PATHS.iter().flat_map(|path| from.nodes(path));
+        let mut named = named.filter_map(|(_, node)| {
+            let flavor = flavor_of(node.value.as_str()?)?;
+            Some((flavor, from.spot(node.place)))
+        });
+        named.next()
+    }
+
+    /// The ClusterClass of a Cluster, if it is among the manifests.
+    fn class(&self, cluster: &Standing) -> Option<&'a Standing> {
+        let mut classes = self
+            .objects
+            .iter()
+            .filter(|object| &*object.kind == "ClusterClass");
+        classes.find(|class| is_of_class(cluster, class))
+    }
+
     /// The cluster that an object belongs to, by its field or its label.
     pub fn cluster(&self, index: usize) -> Option<&'a str> {
         let object = &self.objects[index];
@@ -141,15 +219,19 @@ impl<'a> Manifests<'a> {
         Subject {
             cluster: self.cluster(index).map(str::to_owned),
             pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
-            image: self.choices[index].image.as_deref().map(str::to_owned),
+            image: self.choices[index].images.first().map(ToString::to_string),
         }
     }
 }
 
-/// Where an object says its Kubernetes version.
+/// Where an object says its Kubernetes version; none where an expression stands there, which another program evaluates.
 pub fn version_node(object: &Standing) -> Option<(Vec<Step>, &Node)> {
     let field = version_field(object)?;
-    object.nodes(field.path).into_iter().next()
+    let found = object.nodes(field.path).into_iter().next();
+    found.filter(|(_, node)| {
+        let text = node.value.as_str();
+        text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
+    })
 }
 
 fn version_field(object: &Standing) -> Option<&'static VersionField> {
@@ -159,17 +241,9 @@ fn version_field(object: &Standing) -> Option<&'static VersionField> {
         .find(|field| field.kind == &*object.kind && field.group == group)
 }
 
-/// What an object is found by.
-type Name<'a> = (&'a str, &'a str, &'a str);
-
 /// Every reference among these objects that Cluster API knows, in their order.
 pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
-    let mut known: BTreeMap<Name<'_>, usize> = BTreeMap::new();
-    for (index, object) in objects.iter().enumerate() {
-        known
-            .entry((&object.kind, &object.namespace, &object.name))
-            .or_insert(index);
-    }
+    let known = Names::of(objects);
     let mut found = Vec::new();
     for (from, object) in objects.iter().enumerate() {
         let (group, version) = object.group_version();
@@ -187,7 +261,7 @@ pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
 
 fn reference<'a>(
     objects: &'a [Standing],
-    known: &BTreeMap<Name<'_>, usize>,
+    known: &Names<'_>,
     from: usize,
     mut steps: Vec<Step>,
     node: &'a Node,
@@ -196,31 +270,52 @@ fn reference<'a>(
     let (kind, name) = (text("kind")?, node.at(&["name"])?);
     let own = &objects[from].namespace;
     let namespace = text("namespace").unwrap_or(own);
-    let to = known.get(&(&**kind, &**namespace, &**name.value.as_str()?));
     let group = text("apiGroup").map(|group| &**group);
     let group = group.or_else(|| Some(text("apiVersion")?.split_once('/')?.0));
+    let wanted = (&**kind, &**namespace, &**name.value.as_str()?);
     let is_of_group =
-        |index: &&usize| group.is_none_or(|group| objects[**index].group_version().0 == group);
+        |index: usize| group.is_none_or(|group| objects[index].group_version().0 == group);
     steps.push(Step::from("name"));
     Some(Reference {
         from,
         steps,
         name,
         kind,
-        to: to.filter(is_of_group).copied(),
+        to: known.nearest(wanted, from, is_of_group),
     })
 }
 
+/// Where the kind stands that bootstraps an object's machines.
+const FLAVOR_PATHS: [&str; 4] = [
+    "spec.template.spec.bootstrap.configRef.kind",
+    "spec.controlPlaneRef.kind",
+    "spec.controlPlane.ref.kind",
+    "spec.controlPlane.templateRef.kind",
+];
+
+/// The distribution that a control plane's or a bootstrap configuration's kind is made for.
+fn flavor_of(kind: &str) -> Option<&'static str> {
+    let is_one = ["Config", "ControlPlane"]
+        .iter()
+        .any(|part| kind.contains(part));
+    let known = [("Kubeadm", "kubeadm"), ("RKE2", "rke2"), ("KThrees", "k3s")];
+    let found = known
+        .into_iter()
+        .find(|(prefix, _)| is_one && kind.starts_with(prefix));
+    found.map(|(_, flavor)| flavor)
+}
+
+fn is_of_class(cluster: &Standing, class: &Standing) -> bool {
+    let topology = |path: &[&str]| cluster.node.at(path).and_then(|node| node.value.as_str());
+    let name = topology(&["spec", "topology", "class"])
+        .or_else(|| topology(&["spec", "topology", "classRef", "name"]));
+    &*cluster.kind == "Cluster" && name == Some(&class.name)
+}
+
 fn clusters_of(objects: &[Standing], class: &Standing) -> Vec<usize> {
-    let is_of = |object: &Standing| {
-        let topology = |path: &[&str]| object.node.at(path).and_then(|node| node.value.as_str());
-        let name = topology(&["spec", "topology", "class"])
-            .or_else(|| topology(&["spec", "topology", "classRef", "name"]));
-        &*object.kind == "Cluster" && name == Some(&class.name)
-    };
     let clusters = objects.iter().enumerate();
     clusters
-        .filter(|(_, object)| is_of(object))
+        .filter(|(_, object)| is_of_class(object, class))
         .map(|(index, _)| index)
         .collect()
 }

@@ -1,18 +1,20 @@
-//! Kubernetes objects as they stand in somebody's manifests: one a document, or an item of a `kind: List`.
-//!
-//! Never looks into strings: a manifest inside a Helm value or a ConfigMap is text here.
+//! Kubernetes objects as they stand in somebody's manifests: a document, an item of a `kind: List`, a map below another key
+//! (Helm values), or one in a string (a ConfigMap, a HelmRelease's values).
 
+mod gather;
 mod manifests;
+mod nearest;
+mod text;
 
 use std::sync::Arc;
 
-use crate::model::engine::Engine;
-use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::place::{Place, Source, Spot};
 use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
-use crate::yaml::{self, SyntaxError};
 
-pub use manifests::{Choice, FieldChange, Manifests, Reference, references, version_node};
+pub use gather::{Found, MARKER, Unread, objects};
+pub use manifests::{Choice, FieldChange, Manifests, Reference, Since, references, version_node};
+pub use text::{Host, Text};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
 /// template that took its place.
@@ -21,8 +23,8 @@ pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
 /// An object and where it stands.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// The file.
-    pub source: Arc<Source>,
+    /// The text that it stands in: a file, or a string in one.
+    pub text: Arc<Text>,
     /// The document in it, from 0.
     pub document: usize,
     /// The way to it within the document: none, or to an item of a list.
@@ -39,63 +41,30 @@ pub struct Standing {
     pub name: Arc<str>,
 }
 
-/// The objects of a file, in their order. Lists may stand in lists.
-///
-/// # Errors
-/// The file is no YAML as kubectl reads it.
-pub fn objects(source: &Arc<Source>) -> Result<Vec<Standing>, SyntaxError> {
-    let read = yaml::read(&source.text, FileId(0), Engine::Kubectl)?;
-    let mut found = Vec::new();
-    for (document, node) in read.documents.iter().enumerate() {
-        gather(source, document, Vec::new(), node, &mut found);
-    }
-    Ok(found)
-}
-
-fn gather(
-    source: &Arc<Source>,
-    document: usize,
-    steps: Vec<Step>,
-    node: &Node,
-    found: &mut Vec<Standing>,
-) {
-    let text = |path: &[&str]| {
-        let text = node.at(path).and_then(|node| node.value.as_str());
-        text.map_or_else(|| Arc::from(""), Arc::clone)
-    };
-    let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
-    if kind.is_empty() || api_version.is_empty() {
-        return;
-    }
-    let items = node.at(&["items"]).and_then(|items| items.value.as_list());
-    if let Some(items) = items.filter(|_| kind.ends_with("List")) {
-        for (index, item) in items.iter().enumerate() {
-            let below = [Step::from("items"), Step::from(index)];
-            let steps = steps.iter().cloned().chain(below).collect();
-            gather(source, document, steps, item, found);
-        }
-        return;
-    }
-    found.push(Standing {
-        source: Arc::clone(source),
-        document,
-        steps,
-        node: node.clone(),
-        api_version,
-        kind,
-        namespace: text(&["metadata", "namespace"]),
-        name: text(&["metadata", "name"]),
-    });
-}
-
 impl Standing {
     /// A place in its file.
     pub fn spot(&self, place: Place) -> Option<Spot> {
-        place.is_known().then(|| Spot {
-            source: Arc::clone(&self.source),
-            start: place.start,
-            end: place.end,
-        })
+        self.text.spot(place)
+    }
+
+    /// The file that it stands in.
+    pub fn file(&self) -> &Arc<Source> {
+        self.text.file()
+    }
+
+    /// The folder of that file.
+    pub fn folder(&self) -> &str {
+        let path = &self.file().path;
+        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Its kind and name, for people.
+    pub fn title(&self) -> String {
+        match (&*self.kind, &*self.name) {
+            ("", _) => format!("`{}`", self.file().path),
+            (kind, "") => kind.to_owned(),
+            (kind, name) => format!("{kind} `{name}`"),
+        }
     }
 
     /// Where its name stands.
@@ -109,6 +78,13 @@ impl Standing {
         self.api_version
             .split_once('/')
             .unwrap_or(("", &self.api_version))
+    }
+
+    /// Whether it is a template that others refer to by name, and that does not change what was made from it.
+    pub fn is_template(&self) -> bool {
+        let (group, _) = self.group_version();
+        let of_cluster_api = group.ends_with("cluster.x-k8s.io");
+        self.kind.ends_with("Template") && of_cluster_api
     }
 
     /// Whether it is a template that is only kept for machines of the past.
@@ -183,7 +159,8 @@ mod tests {
     use crate::model::place::Source;
 
     pub(super) fn read(text: &str) -> Vec<Standing> {
-        objects(&Arc::new(Source::new("a.yaml", text))).expect("YAML")
+        let found = objects(&Arc::new(Source::new("a.yaml", text)));
+        found.expect("YAML").objects
     }
 
     #[test]

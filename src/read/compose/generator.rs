@@ -88,6 +88,7 @@ pub(super) fn generate(
     object.is_hashed = !flag(generator, &["options", "disableNameSuffixHash"])
         && !flag(whole, &["generatorOptions", "disableNameSuffixHash"]);
     let behavior = text(generator, &["behavior"]).unwrap_or("create");
+    reader.spend(objects.len(), generator.place)?;
     join(objects, object, behavior).map_err(|message| reader.refused(message, generator.place))
 }
 

@@ -6,14 +6,15 @@ use crate::model::value::{Entry, Node, Value};
 
 use super::object::text;
 use super::strategic::Clash;
+use super::work::Work;
 
 /// How many keys a path may have: patches must not build what is too deep to be walked.
 const DEEPEST: usize = 100;
 
 /// Applies all operations of a patch to an object.
-pub(super) fn apply(tree: &mut Node, operations: &[Node]) -> Result<(), Clash> {
+pub(super) fn apply(tree: &mut Node, operations: &[Node], work: &Work) -> Result<(), Clash> {
     for operation in operations {
-        apply_one(tree, operation).map_err(|message| Clash {
+        apply_one(tree, operation, work).map_err(|message| Clash {
             place: operation
                 .at(&["path"])
                 .map_or(operation.place, |path| path.place),
@@ -23,7 +24,8 @@ pub(super) fn apply(tree: &mut Node, operations: &[Node]) -> Result<(), Clash> {
     Ok(())
 }
 
-fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
+fn apply_one(tree: &mut Node, operation: &Node, work: &Work) -> Result<(), String> {
+    work.spend(1)?;
     let name = text(operation, &["op"]).ok_or("an operation lacks its `op`")?;
     let path = pointer(operation, "path")?;
     let value = || {
@@ -39,10 +41,12 @@ fn apply_one(tree: &mut Node, operation: &Node) -> Result<(), String> {
         "remove" => remove(tree, &path).map(drop),
         "copy" => {
             let node = get(tree, &pointer(operation, "from")?)?.clone();
+            work.spend_on(&node, path.len())?;
             add(tree, &path, node)
         }
         "move" => {
             let node = remove(tree, &pointer(operation, "from")?)?;
+            work.spend_on(&node, path.len())?;
             add(tree, &path, node)
         }
         "test" => {

@@ -3,6 +3,7 @@
 //! Files may lie anywhere in the repository, as for Flux, which builds without kustomize's own restriction to the folder
 //! (<https://github.com/fluxcd/kustomize-controller/blob/main/docs/spec/v1/kustomizations.md>).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::model::finding::Finding;
@@ -17,6 +18,7 @@ use super::object::{Object, items, text};
 use super::patch;
 use super::reader::{Reader, Stop};
 use super::unsupported;
+use super::work::Work;
 
 /// The names that a kustomization's file may have.
 pub(super) const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -45,6 +47,7 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
     if text(&kustomization, &["kind"]) == Some("Component") {
         return Ok(None);
     }
+    reader.work = Work::default();
     let mut build = Build {
         reader,
         references: Vec::new(),
@@ -57,8 +60,11 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         references,
         unknown,
         folders,
+        reader,
         ..
     } = build;
+    let asked = names::asked(&objects).saturating_mul(objects.len());
+    reader.spend(asked, kustomization.place)?;
     names::finish(&mut objects, &references);
     Ok(Some(Built {
         objects,
@@ -248,10 +254,14 @@ impl Build<'_, '_> {
 
     /// Refuses two objects of one name.
     fn check_names(&self, objects: &[Object]) -> Result<(), Stop> {
-        for (index, object) in objects.iter().enumerate() {
-            let same =
-                |other: &&Object| other.is_kind_of(object) && other.current() == object.current();
-            if let Some(first) = objects[..index].iter().find(same) {
+        let place = objects
+            .last()
+            .map_or(Place::NONE, |object| object.tree.place);
+        self.reader.spend(objects.len(), place)?;
+        let mut known = HashMap::with_capacity(objects.len());
+        for object in objects {
+            let kind = (object.kind(), object.group(), object.version());
+            if let Some(first) = known.insert((kind, object.current()), object) {
                 let message = format!("two objects are {} `{}`", object.kind(), object.name());
                 let finding = self
                     .reader

@@ -21,6 +21,7 @@ mod selector;
 mod set;
 mod strategic;
 mod unsupported;
+mod work;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

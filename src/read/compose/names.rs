@@ -76,6 +76,15 @@ impl Reference {
     }
 }
 
+/// How many objects HelmReleases ask for by name.
+pub(super) fn asked(objects: &[Object]) -> usize {
+    let releases = objects
+        .iter()
+        .filter(|object| object.kind() == "HelmRelease");
+    let asked = releases.map(|release| items(&release.tree, &["spec", "valuesFrom"]).len());
+    asked.sum()
+}
+
 /// Ends a build: generated names get the hash of their content, and references follow every change of a name.
 pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
     for object in objects.iter_mut().filter(|object| object.is_hashed) {

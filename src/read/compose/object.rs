@@ -16,7 +16,7 @@ pub(super) struct Object {
 }
 
 /// A name in a namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Named {
     pub(super) name: Arc<str>,
     /// `default` where none is set, as kustomize compares them.

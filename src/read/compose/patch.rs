@@ -65,10 +65,11 @@ fn apply(
     let selector = target.map(Selector::new).transpose();
     let selector = selector.map_err(|message| reader.refused(message, patch.place))?;
     for document in &documents {
+        reader.spend(objects.len(), patch.place)?;
         match (&document.value, &selector) {
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
-                    json_patch::apply(&mut object.tree, operations)
+                    json_patch::apply(&mut object.tree, operations, &reader.work)
                         .map_err(|clash| refused(reader, clash, patch))?;
                 }
             }
@@ -132,6 +133,7 @@ fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec
 /// Merges a patch into the one object that it names itself.
 fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
     let named = Object::new(patch.clone());
+    reader.spend(objects.len(), patch.place)?;
     let matching = objects
         .iter()
         .filter(|object| object.answers_to(&named))
@@ -180,6 +182,8 @@ fn merge_into(
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
+            let copied = reader.work.spend_on(&object.tree, 0);
+            copied.map_err(|message| reader.refused(message, patch.place))?;
             let merged = strategic::patched(&object.tree, patch)
                 .map_err(|clash| refused(reader, clash, patch))?;
             let Some(merged) = merged else { continue };

@@ -13,6 +13,7 @@ use crate::model::value::{Entry, Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
+use super::work::Work;
 use super::{FAILED, Options, RunTime, base64};
 
 /// Why a composition ends early.
@@ -61,6 +62,8 @@ pub(super) struct Reader<'r> {
     pub(super) loads: Loads,
     /// What is known of the run time.
     pub(super) run_time: Option<&'r dyn RunTime>,
+    /// What the build that is under way may still spend.
+    pub(super) work: Work,
 }
 
 impl<'r> Reader<'r> {
@@ -77,6 +80,7 @@ impl<'r> Reader<'r> {
             shared: &options.shared.loads,
             loads: Loads::new(),
             run_time: None,
+            work: Work::default(),
         }
     }
 
@@ -217,6 +221,12 @@ impl<'r> Reader<'r> {
     /// A finding at a place.
     pub(super) fn finding(&self, rule: &'static str, message: String, place: Place) -> Finding {
         Finding::new(rule, message).at(self.sources.resolve(place), "")
+    }
+
+    /// Spends steps of the build, for what stands at a place.
+    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), Stop> {
+        let spent = self.work.spend(steps);
+        spent.map_err(|message| self.refused(message, place))
     }
 
     /// What Flux or kustomize would refuse, at a place.

@@ -8,6 +8,7 @@ use crate::model::value::{Entry, Map, Node, Number, Value};
 use super::EditError;
 use super::outline::{Collection, Piece, Shape};
 use super::plan::{Insert, Plan};
+use super::within;
 
 /// The value after the plan.
 pub(super) fn tree(
@@ -26,6 +27,9 @@ pub(super) fn tree(
         let replaced = plan.replaced.iter();
         let text = replaced.fold(text.to_string(), |text, (from, to)| text.replace(from, to));
         return Ok(Value::from(text));
+    }
+    if let (false, Value::String(text)) = (plan.within.is_empty(), value) {
+        return Ok(Value::from(within::edited(text, &plan.within)?));
     }
     let unfit = |what| EditError::Unfit {
         path: plan.path.clone(),

@@ -4,9 +4,11 @@
 //! text is read again, and unless it is the old tree with exactly the change that was asked for, the edit is refused and the
 //! text stays as it was. A node that other places share by alias or `<<` is refused by name.
 //!
-//! Never edits a values file that stands inside a string of another file.
+//! A text inside a string is edited where the string is a literal block (`|`), line by line; never inside quotes or a folded
+//! block, whose lines are not those of the text.
 
 mod block;
+mod document;
 mod error;
 mod expected;
 mod flow;
@@ -14,6 +16,7 @@ mod layout;
 mod outline;
 mod plan;
 mod splice;
+mod within;
 mod write;
 
 use crate::model::engine::Engine;
@@ -128,6 +131,25 @@ pub enum Edit {
         /// The new key.
         key: String,
     },
+    /// Edits of the YAML text that a literal block scalar holds.
+    Within {
+        /// The string.
+        at: Target,
+        /// What happens to the text in it, as kubectl reads it.
+        edits: Vec<Edit>,
+    },
+    /// Adds a document behind one, parted from it by `---`.
+    InsertDocument {
+        /// The document that it follows.
+        after: usize,
+        /// The new one's text.
+        text: String,
+    },
+    /// Takes out a document, with the `---` above it.
+    RemoveDocument {
+        /// Which one.
+        document: usize,
+    },
 }
 
 /// The text with all of the edits made, or none of them.
@@ -135,11 +157,19 @@ pub enum Edit {
 /// # Errors
 /// A text that is no YAML, a node that is not there, two edits of one node, and whatever would change more than was asked.
 pub fn edit(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
+    let (splices, wanted) = splices(text, engine, edits)?;
+    let edited = splices.applied(text)?;
+    check(&edited, engine, &wanted)?;
+    Ok(edited)
+}
+
+/// What is put in the place of what, and the documents that the edited text must have.
+fn splices(text: &str, engine: Engine, edits: &[Edit]) -> Result<(Splices, Vec<Value>), EditError> {
     let before = documents::read(text, FileId(0), engine)?.documents;
     let parts = documents::part(text, FileId(0), engine)?;
     let outlines: Vec<Outline<'_>> = parts
-        .into_iter()
-        .map(|part| outline::outline(text, part, engine).ok_or(EditError::NotFollowed))
+        .iter()
+        .map(|part| outline::outline(text, part.clone(), engine).ok_or(EditError::NotFollowed))
         .collect::<Result<_, _>>()?;
     if outlines.len() != before.len() {
         return Err(EditError::NotFollowed);
@@ -149,17 +179,12 @@ pub fn edit(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditEr
     let mut splices = Splices::default();
     let mut wanted = Vec::with_capacity(outlines.len());
     for ((document, outline), plan) in before.iter().zip(&outlines).zip(&plans) {
-        splice::document(&layout, outline, plan, &mut splices)?;
-        wanted.push(expected::tree(
-            &document.value,
-            &outline.root,
-            plan,
-            engine,
-        )?);
+        let value = &document.value;
+        splice::document(&layout, (outline, value), plan, &mut splices)?;
+        wanted.push(expected::tree(value, &outline.root, plan, engine)?);
     }
-    let edited = splices.applied(text)?;
-    check(&edited, engine, &wanted)?;
-    Ok(edited)
+    let wanted = document::whole(&layout, &parts, edits, wanted, &mut splices)?;
+    Ok((splices, wanted))
 }
 
 /// The law: the edited text says what was wanted, and nothing else.

@@ -13,6 +13,8 @@ pub(super) struct Plan<'e> {
     pub(super) set: Option<&'e Value>,
     /// Texts within a string, and what replaces them.
     pub(super) replaced: Vec<(&'e str, &'e str)>,
+    /// Edits of the text that a string holds.
+    pub(super) within: Vec<&'e Edit>,
     pub(super) members: BTreeMap<usize, Plan<'e>>,
     pub(super) removed: BTreeSet<usize>,
     pub(super) renamed: BTreeMap<usize, &'e str>,
@@ -36,6 +38,7 @@ impl Plan<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.set.is_none()
             && self.replaced.is_empty()
+            && self.within.is_empty()
             && self.members.is_empty()
             && self.removed.is_empty()
             && self.renamed.is_empty()
@@ -74,24 +77,12 @@ fn add<'e>(
             key,
             value,
             position,
-        } => {
-            let (piece, plan) = node(outlines, plans, map)?;
-            let slot = slot(piece, position, true, &plan.path)?;
-            let key = Some(key.as_str());
-            plan.inserts.push(Insert { slot, key, value });
-            Ok(())
-        }
+        } => insert(outlines, plans, (map, position), Some(key), value),
         Edit::InsertItem {
             list,
             value,
             position,
-        } => {
-            let (piece, plan) = node(outlines, plans, list)?;
-            let slot = slot(piece, position, false, &plan.path)?;
-            let key = None;
-            plan.inserts.push(Insert { slot, key, value });
-            Ok(())
-        }
+        } => insert(outlines, plans, (list, position), None, value),
         Edit::Remove { at } => {
             let (index, plan) = member(outlines, plans, at)?;
             plan.removed.insert(index);
@@ -102,6 +93,13 @@ fn add<'e>(
             plan.replaced.push((from, to));
             Ok(())
         }
+        Edit::Within { at, edits } => {
+            let (_, plan) = node(outlines, plans, at)?;
+            plan.within.extend(edits);
+            Ok(())
+        }
+        // These are no edits of any node.
+        Edit::InsertDocument { .. } | Edit::RemoveDocument { .. } => Ok(()),
         Edit::Rename { at, key } => {
             let (index, plan) = member(outlines, plans, at)?;
             let again = plan.renamed.insert(index, key);
@@ -110,6 +108,20 @@ fn add<'e>(
             })
         }
     }
+}
+
+/// A new member of a map, or of a list where there is no key.
+fn insert<'e>(
+    outlines: &[Outline<'_>],
+    plans: &mut [Plan<'e>],
+    (at, position): (&Target, &Position),
+    key: Option<&'e str>,
+    value: &'e Value,
+) -> Result<(), EditError> {
+    let (piece, plan) = node(outlines, plans, at)?;
+    let slot = slot(piece, position, key.is_some(), &plan.path)?;
+    plan.inserts.push(Insert { slot, key, value });
+    Ok(())
 }
 
 fn refuse(refused: bool, error: impl FnOnce() -> EditError) -> Result<(), EditError> {
@@ -135,13 +147,16 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
     }
     let changed_within = !plan.members.values().all(Plan::is_empty);
     let rebuilt = changed_within || !plan.removed.is_empty() || !plan.inserts.is_empty();
-    refuse(
-        (plan.set.is_some() || !plan.replaced.is_empty())
-            && (plan.set.is_some() && !plan.replaced.is_empty()
-                || rebuilt
-                || !plan.renamed.is_empty()),
-        || conflict(&plan.path),
-    )?;
+    let whole = [
+        plan.set.is_some(),
+        !plan.replaced.is_empty(),
+        !plan.within.is_empty(),
+    ];
+    let whole = whole.into_iter().filter(|is_meant| *is_meant).count();
+    let in_part = rebuilt || !plan.renamed.is_empty();
+    refuse(whole > 1 || (whole == 1 && in_part), || {
+        conflict(&plan.path)
+    })?;
     let Shape::Collection(collection) = &piece.shape else {
         return unique(&[], plan);
     };

@@ -2,11 +2,13 @@
 
 use crate::model::value::Value;
 
+use super::super::emit::is_printable;
+use super::super::scan::Style;
 use super::layout::Layout;
-use super::outline::{Outline, Piece, Shape};
+use super::outline::{Collection, Outline, Piece, Shape};
 use super::plan::{Plan, joined};
 use super::write::{self, Hand, Parent};
-use super::{EditError, block, flow};
+use super::{EditError, block, flow, within};
 
 /// What is put in the place of what.
 #[derive(Debug, Default)]
@@ -18,12 +20,17 @@ impl Splices {
         self.0.push((range, text.into()));
     }
 
-    /// The text with all of them made.
-    pub(super) fn applied(mut self, text: &str) -> Result<String, EditError> {
+    /// All of them in the order of the text.
+    pub(super) fn sorted(mut self) -> Vec<(std::ops::Range<usize>, String)> {
         self.0.sort_by_key(|(range, _)| (range.start, range.end));
+        self.0
+    }
+
+    /// The text with all of them made.
+    pub(super) fn applied(self, text: &str) -> Result<String, EditError> {
         let mut out = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        for (range, new) in self.0 {
+        for (range, new) in self.sorted() {
             let kept = text.get(done..range.start).ok_or(EditError::NotFollowed)?;
             out.push_str(kept);
             out.push_str(&new);
@@ -37,7 +44,7 @@ impl Splices {
 /// The splices of one document.
 pub(super) fn document(
     layout: &Layout<'_>,
-    outline: &Outline<'_>,
+    (outline, value): (&Outline<'_>, &Value),
     plan: &Plan<'_>,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
@@ -47,7 +54,14 @@ pub(super) fn document(
         in_flow: false,
         hand: Hand::default(),
     };
-    piece(layout, outline, &outline.root, plan, at, splices)
+    piece(
+        layout,
+        outline,
+        (&outline.root, Some(value)),
+        plan,
+        at,
+        splices,
+    )
 }
 
 /// Where a node stands.
@@ -64,7 +78,7 @@ pub(super) struct Slot {
 fn piece(
     layout: &Layout<'_>,
     outline: &Outline<'_>,
-    piece: &Piece<'_>,
+    (piece, value): (&Piece<'_>, Option<&Value>),
     plan: &Plan<'_>,
     at: Slot,
     splices: &mut Splices,
@@ -73,24 +87,54 @@ fn piece(
         return Ok(());
     }
     refuse_shared(outline, piece, plan)?;
+    if !plan.within.is_empty() {
+        return in_string(layout, (piece, value), plan, splices);
+    }
     if let Some(value) = plan.set {
         set(layout, piece, value, at, splices);
         return Ok(());
     }
-    for (from, to) in &plan.replaced {
-        let start = piece.range.start;
-        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
-            splices.put(start + at..start + at + found.len(), *to);
-        }
-    }
     if !plan.replaced.is_empty() {
+        replace(layout, piece, plan, splices);
         return Ok(());
     }
     let Shape::Collection(collection) = &piece.shape else {
         block::open(layout, piece, plan, at, splices);
         return Ok(());
     };
-    let in_flow = collection.is_flow;
+    members(layout, outline, (collection, value), plan, splices)?;
+    rename(layout, collection, plan, splices)?;
+    if plan.removed.is_empty() && plan.inserts.is_empty() {
+        return Ok(());
+    }
+    match collection.is_flow {
+        true if collection.members.is_empty() && !at.in_flow => {
+            block::open(layout, piece, plan, at, splices);
+        }
+        true => flow::members(layout, piece, collection, plan, splices),
+        false => block::members(layout, collection, plan, at, splices)?,
+    }
+    Ok(())
+}
+
+/// Texts within a scalar, as the file spells them.
+fn replace(layout: &Layout<'_>, piece: &Piece<'_>, plan: &Plan<'_>, splices: &mut Splices) {
+    let start = piece.range.start;
+    for (from, to) in &plan.replaced {
+        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
+            splices.put(start + at..start + at + found.len(), *to);
+        }
+    }
+}
+
+/// What happens to the members of a collection, each in its place.
+fn members(
+    layout: &Layout<'_>,
+    outline: &Outline<'_>,
+    (collection, value): (&Collection<'_>, Option<&Value>),
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     let hand = Hand::of(layout, Some(collection));
     for (index, below) in &plan.members {
         let member = &collection.members[*index];
@@ -102,11 +146,26 @@ fn piece(
             } else {
                 Parent::Dash(column)
             },
-            in_flow,
+            in_flow: collection.is_flow,
             hand,
         };
-        self::piece(layout, outline, &member.value, below, at, splices)?;
+        let value = match (value, &member.key) {
+            (Some(Value::Map(map)), Some(key)) => map.get(key).map(|node| &node.value),
+            (Some(Value::List(items)), _) => items.get(*index).map(|node| &node.value),
+            _ => None,
+        };
+        piece(layout, outline, (&member.value, value), below, at, splices)?;
     }
+    Ok(())
+}
+
+/// Keys that change.
+fn rename(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     for (index, key) in &plan.renamed {
         let member = &collection.members[*index];
         if member.key.is_none() {
@@ -117,17 +176,33 @@ fn piece(
         let text = write::string(layout, Some(member.key_style), None, key);
         splices.put(member.key_range.clone(), text);
     }
-    if plan.removed.is_empty() && plan.inserts.is_empty() {
-        return Ok(());
-    }
-    match in_flow {
-        true if collection.members.is_empty() && !at.in_flow => {
-            block::open(layout, piece, plan, at, splices);
-        }
-        true => flow::members(layout, piece, collection, plan, splices),
-        false => block::members(layout, collection, plan, at, splices)?,
-    }
     Ok(())
+}
+
+/// Edits of the text that a literal block holds.
+fn in_string(
+    layout: &Layout<'_>,
+    (piece, value): (&Piece<'_>, Option<&Value>),
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
+    let unfit = |what| EditError::Unfit {
+        path: plan.path.clone(),
+        what,
+    };
+    match (&piece.shape, value) {
+        (Shape::Scalar(Style::Literal), Some(Value::String(inner))) => {
+            let range = piece.range.clone();
+            within::put(layout, range, inner, &plan.within, splices)
+        }
+        (Shape::Scalar(Style::Folded), _) => Err(unfit(
+            "is folded, so that its lines are not those of the text in it: write it with `|`",
+        )),
+        (Shape::Scalar(_), Some(Value::String(_))) => Err(unfit(
+            "is no block of text: write it below the key, behind `|`",
+        )),
+        _ => Err(unfit("is no text")),
+    }
 }
 
 /// A node that aliases stand for is not changed under them.
@@ -158,6 +233,10 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
     };
     let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
     let is_block = !write::is_flat(value);
+    if let Some(line) = only_line(layout, piece, value) {
+        splices.put(line, value.as_str().map_or("", |text| text));
+        return;
+    }
     if at.in_flow || (!was_block && !is_block) {
         let may_be_block = !at.in_flow && !layout.has_comment(piece.end().max(at.start));
         let block = may_be_block.then_some(at.parent);
@@ -173,4 +252,22 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
         return;
     }
     block::replace(layout, piece, value, at, splices);
+}
+
+/// The one line of a block without a last line break, where another line may stand in its place.
+fn only_line(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+) -> Option<std::ops::Range<usize>> {
+    let Shape::Scalar(Style::Literal | Style::Folded) = piece.shape else {
+        return None;
+    };
+    let text = value.as_str()?;
+    let fits = !text.is_empty() && text.trim() == &**text && text.chars().all(is_printable);
+    let (header, line) = layout.text[piece.range.clone()].split_once('\n')?;
+    let is_stripped = matches!(header.trim_end(), "|-" | ">-");
+    let is_one = !line.contains('\n') && !line.trim().is_empty();
+    let start = piece.range.start + header.len() + 1 + (line.len() - line.trim_start().len());
+    (fits && is_stripped && is_one).then(|| start..start + line.trim().len())
 }

@@ -13,7 +13,14 @@ impl State {
                 .iter()
                 .filter(|known| known.path == request.path)
                 .count();
-            seen.push(request.clone());
+            seen.push(Request {
+                method: request.method.clone(),
+                path: request.path.clone(),
+                headers: request.headers.clone(),
+                body: request.body.clone(),
+                bytes: Vec::new(),
+                is_cut: request.is_cut,
+            });
             before
         };
         if let Some(reply) = held(&self.hook)
@@ -28,6 +35,9 @@ impl State {
         }
         if let Some(refusal) = self.refusal(&request, path) {
             return refusal;
+        }
+        if let Some(reply) = self.pushed(&request, path, query) {
+            return reply;
         }
         self.content(path, query, request.header("range"))
             .unwrap_or_else(|| fault(404, "NAME_UNKNOWN", "not known"))
@@ -55,7 +65,8 @@ impl State {
             let bytes = held(&self.blobs).get(digest)?.clone();
             return Some(match range {
                 Some("bytes=0-0") => first_byte(&bytes),
-                _ => Reply::new(200, bytes),
+                Some(range) => from(range, bytes),
+                None => Reply::new(200, bytes),
             });
         }
         let (_, digest) = path.split_once("/referrers/")?;
@@ -89,13 +100,22 @@ impl State {
         let refused = fault(401, "UNAUTHORIZED", "authentication required");
         match &*held(&self.lock) {
             Lock::Open => None,
+            Lock::Writers { user, password } => {
+                let is_refused = request.method != "GET" && request.method != "HEAD";
+                (is_refused && proof != basic(user, password))
+                    .then(|| refused.header("WWW-Authenticate", "Basic realm=\"r\""))
+            }
             Lock::Basic { user, password } => {
                 let wanted = basic(user, password);
                 (proof != wanted).then(|| refused.header("WWW-Authenticate", "Basic realm=\"r\""))
             }
             Lock::Bearer { realm, .. } => {
                 let tokens = held(&self.tokens);
-                let known = |token: &str| tokens.iter().any(|known| known == token);
+                let writes = request.method != "GET" && request.method != "HEAD";
+                let known = |token: &str| {
+                    tokens.iter().any(|known| known == token)
+                        && (!writes || token.ends_with(":pull,push"))
+                };
                 let allowed = proof.strip_prefix("Bearer ").is_some_and(known);
                 let own = format!("{}/token", held(&self.own));
                 let realm = realm.as_deref().unwrap_or(&own);
@@ -167,6 +187,21 @@ fn first_byte(bytes: &[u8]) -> Reply {
     }
 }
 
+/// From a byte on.
+fn from(range: &str, bytes: Vec<u8>) -> Reply {
+    let length = bytes.len();
+    let first = range
+        .strip_prefix("bytes=")
+        .and_then(|range| range.strip_suffix('-'));
+    match first.and_then(|first| first.parse::<usize>().ok()) {
+        Some(first) if first < length => {
+            let range = format!("bytes {first}-{}/{length}", length - 1);
+            Reply::new(206, &bytes[first..]).header("Content-Range", range)
+        }
+        _ => Reply::new(416, "").header("Content-Range", format!("bytes */{length}")),
+    }
+}
+
 pub(crate) fn fault(status: u16, code: &str, message: &str) -> Reply {
     let body = serde_json::json!({"errors": [{"code": code, "message": message}]});
     Reply::new(status, body.to_string())
@@ -181,7 +216,7 @@ fn basic(user: &str, password: &str) -> String {
 }
 
 /// A parameter of a query or a form.
-fn parameter(query: &str, name: &str) -> Option<String> {
+pub(super) fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     pairs
         .find(|(known, _)| known == name)

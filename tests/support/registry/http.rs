@@ -13,7 +13,20 @@ pub(crate) struct Request {
     /// With its query.
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
+    /// As text; of what is pushed, nothing.
     pub(crate) body: String,
+    /// What is pushed.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the connection broke before all of it came.
+    pub(crate) is_cut: bool,
+}
+
+/// What is done before the body of a request is read.
+pub(crate) enum Early {
+    /// So many bytes of it are read, and the connection ends.
+    CutAfter(usize),
+    /// It is answered, and the connection ends.
+    Reply(Reply),
 }
 
 impl Request {
@@ -76,6 +89,7 @@ impl<T: Read + Write> Stream for T {}
 pub(super) fn serve(
     stream: TcpStream,
     tls: Option<Arc<rustls::ServerConfig>>,
+    early: impl Fn(&Request) -> Option<Early>,
     answer: impl Fn(Request) -> Reply,
 ) {
     let _ = stream.set_nodelay(true);
@@ -87,8 +101,27 @@ pub(super) fn serve(
         },
     };
     let mut stream = BufReader::new(stream);
-    while let Some(request) = read(&mut stream) {
-        let reply = answer(request);
+    while let Some(mut request) = head(&mut stream) {
+        let cut = match early(&request) {
+            Some(Early::Reply(reply)) => {
+                write(stream.get_mut(), &reply);
+                return;
+            }
+            Some(Early::CutAfter(bytes)) => Some(bytes),
+            None => None,
+        };
+        if body(&mut stream, &mut request, cut).is_none() {
+            break;
+        }
+        if request.is_cut {
+            answer(request);
+            return;
+        }
+        let is_head = request.method == "HEAD";
+        let mut reply = answer(request);
+        if is_head {
+            reply.body.clear();
+        }
         if write(stream.get_mut(), &reply).is_none() {
             return;
         }
@@ -99,7 +132,7 @@ pub(super) fn serve(
         .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
 }
 
-fn read(stream: &mut impl BufRead) -> Option<Request> {
+fn head(stream: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     stream
         .read_line(&mut line)
@@ -116,19 +149,29 @@ fn read(stream: &mut impl BufRead) -> Option<Request> {
         };
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
-    let mut request = Request {
+    Some(Request {
         method,
         path,
         headers,
         body: String::new(),
-    };
+        bytes: Vec::new(),
+        is_cut: false,
+    })
+}
+
+fn body(stream: &mut impl Read, request: &mut Request, cut: Option<usize>) -> Option<()> {
     let length = request
         .header("content-length")
         .and_then(|length| length.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
+    let length = length.unwrap_or(0);
+    request.is_cut = cut.is_some_and(|cut| cut < length);
+    let mut body = vec![0; cut.unwrap_or(length).min(length)];
     stream.read_exact(&mut body).ok()?;
-    request.body = String::from_utf8(body).ok()?;
-    Some(request)
+    match request.header("content-type") {
+        Some("application/x-www-form-urlencoded") => request.body = String::from_utf8(body).ok()?,
+        _ => request.bytes = body,
+    }
+    Some(())
 }
 
 /// Sends a reply; none where the connection is to end.

@@ -3,6 +3,7 @@
 mod answer;
 mod http;
 mod tls;
+mod uploads;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +14,7 @@ use std::thread;
 use metalmark::oci::Digest;
 
 pub(crate) use answer::fault;
-pub(crate) use http::{Reply, Request, Way};
+pub(crate) use http::{Early, Reply, Request, Way};
 pub(crate) use tls::Authority;
 
 /// The media type of an image manifest.
@@ -35,6 +36,8 @@ pub(crate) enum Lock {
     Open,
     /// Whoever has this password.
     Basic { user: String, password: String },
+    /// Everyone who reads; who writes, with this password.
+    Writers { user: String, password: String },
     /// Whoever has a token, which this very registry gives at `/token`.
     Bearer {
         /// Another address to buy tokens at.
@@ -49,6 +52,7 @@ pub(crate) enum Lock {
 }
 
 type Hook = Box<dyn Fn(&Request, usize) -> Option<Reply> + Send + Sync>;
+type EarlyHook = Box<dyn Fn(&Request) -> Option<Early> + Send + Sync>;
 
 /// The manifests of a repository by tag or digest: media type and bytes.
 type Manifests = BTreeMap<String, (String, Vec<u8>)>;
@@ -63,6 +67,8 @@ pub(super) struct State {
     /// How many names a page of a list has.
     page: Mutex<usize>,
     hook: Mutex<Option<Hook>>,
+    early: Mutex<Option<EarlyHook>>,
+    uploads: Mutex<uploads::Uploads>,
     seen: Mutex<Vec<Request>>,
     tokens: Mutex<Vec<String>>,
     own: Mutex<String>,
@@ -95,7 +101,12 @@ impl Registry {
                 }
                 let Ok(stream) = stream else { continue };
                 let (state, tls) = (Arc::clone(&shared), tls.clone());
-                thread::spawn(move || http::serve(stream, tls, |request| state.answer(request)));
+                thread::spawn(move || {
+                    let early = |request: &Request| {
+                        held(&state.early).as_ref().and_then(|early| early(request))
+                    };
+                    http::serve(stream, tls, early, |request| state.answer(request));
+                });
             }
         });
         Self { address, state }
@@ -126,6 +137,11 @@ impl Registry {
         hook: impl Fn(&Request, usize) -> Option<Reply> + Send + Sync + 'static,
     ) {
         *held(&self.state.hook) = Some(Box::new(hook));
+    }
+
+    /// Looks at each request before its body is read.
+    pub(crate) fn early(&self, early: impl Fn(&Request) -> Option<Early> + Send + Sync + 'static) {
+        *held(&self.state.early) = Some(Box::new(early));
     }
 
     /// What it was asked so far.

@@ -1,0 +1,195 @@
+//! What users run instead, each on the same fleet with the same machine templates at its end.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where the peers' own files lie.
+const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers");
+
+/// The folder below the fleet's that peers write into.
+pub(super) const OUT: &str = "peer";
+
+/// One other way to do the job.
+pub(super) struct Peer {
+    /// As the table names it.
+    pub(super) name: &'static str,
+    /// Up to how many clusters it is run: who starts a process for each takes a minute and more for a thousand.
+    pub(super) at_most: usize,
+    /// The job, for a fleet in a folder.
+    pub(super) make: Box<dyn Fn(&Path) -> Command>,
+    /// Writes what it needs beside the fleet, which is not measured.
+    pub(super) prepare: fn(&Path),
+}
+
+/// Those that this machine has; who is missing is told.
+pub(super) fn peers() -> Vec<Peer> {
+    let found = [
+        ("python3 with PyYAML over libyaml", python()),
+        ("go, to build Helm's engine", helm_engine()),
+        ("helm (METALMARK_HELM)", helm()),
+        ("kubectl (METALMARK_KUBECTL)", kustomize()),
+    ];
+    for (what, _) in found.iter().filter(|(_, peer)| peer.is_none()) {
+        eprintln!("no peer: there is no {what}");
+    }
+    found.into_iter().filter_map(|(_, peer)| peer).collect()
+}
+
+/// A script of our own, as good as we could make it.
+fn python() -> Option<Peer> {
+    runs("python3", &["-c", "from yaml import CSafeLoader"])?;
+    Some(Peer {
+        name: "Python, libyaml",
+        at_most: usize::MAX,
+        make: Box::new(|folder| {
+            let mut command = Command::new("python3");
+            command.arg(format!("{PEERS}/baseline.py"));
+            command.args([folder, &folder.join(OUT)]);
+            command
+        }),
+        prepare: |_| (),
+    })
+}
+
+/// Helm's engine without a process for each cluster, which the helm command cannot do.
+fn helm_engine() -> Option<Peer> {
+    runs("go", &["version"])?;
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("helm-engine");
+    let built = Command::new("go")
+        .current_dir(format!("{PEERS}/helm"))
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(".")
+        .status();
+    built.is_ok_and(|status| status.success()).then_some(())?;
+    Some(Peer {
+        name: "Helm 4's engine, one process",
+        at_most: 1000,
+        make: Box::new(move |folder| {
+            let mut command = Command::new(&program);
+            command.arg(format!("{PEERS}/chart"));
+            command.args([folder, &folder.join(OUT)]);
+            command
+        }),
+        prepare: |_| (),
+    })
+}
+
+/// The helm command, once for each cluster.
+fn helm() -> Option<Peer> {
+    let helm = named("METALMARK_HELM", "helm", &["version"])?;
+    let script = format!(
+        "set -e; mkdir -p {OUT}; for cluster in clusters/*; do name=${{cluster##*/}}; '{helm}' template \"$name\" '{PEERS}/chart' \
+         -f os-images-info.yaml -f values.yaml -f \"$cluster/values.yaml\" >\"{OUT}/$name.yaml\"; done"
+    );
+    Some(Peer {
+        name: "`helm template`, each cluster",
+        at_most: 100,
+        make: Box::new(move |folder| shell(folder, &script)),
+        prepare: |_| (),
+    })
+}
+
+/// kustomize, once for each overlay. It can neither choose an image nor notice a wrong one: the overlays hold the answer.
+fn kustomize() -> Option<Peer> {
+    let kubectl = named("METALMARK_KUBECTL", "kubectl", &["version", "--client"])?;
+    let script = format!(
+        "set -e; mkdir -p {OUT}; for overlay in overlays/*; do '{kubectl}' kustomize \"$overlay\" >\"{OUT}/${{overlay##*/}}.yaml\"; done"
+    );
+    Some(Peer {
+        name: "`kubectl kustomize`, each overlay",
+        at_most: 100,
+        make: Box::new(move |folder| shell(folder, &script)),
+        prepare: write_overlays,
+    })
+}
+
+/// An overlay a cluster over one base: for each machine template that metalmark rendered, a patch with its image.
+fn write_overlays(folder: &Path) {
+    let base = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: pool\n\
+                spec:\n  template:\n    spec:\n      image: {}\n";
+    write(&folder.join("base/machines.yaml"), base);
+    write(
+        &folder.join("base/kustomization.yaml"),
+        "resources: [machines.yaml]\n",
+    );
+    for cluster in fs::read_dir(folder.join("out")).expect("metalmark rendered before") {
+        let cluster = cluster.expect("an entry").path();
+        if !cluster.is_dir() {
+            continue;
+        }
+        let overlay = folder
+            .join("overlays")
+            .join(cluster.file_name().expect("a name"));
+        let mut pools = String::from("resources:\n");
+        for template in templates(&cluster) {
+            let name = template
+                .lines()
+                .find_map(|line| line.strip_prefix("  name: "))
+                .expect("a name");
+            let spec = &template[template.find("spec:\n").expect("a spec")..];
+            let patch = format!(
+                "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: pool\n{spec}"
+            );
+            write(&overlay.join(name).join("patch.yaml"), &patch);
+            let kustomization = format!(
+                "resources: [../../../base]\npatches:\n  - path: patch.yaml\n  - target: {{kind: Metal3MachineTemplate}}\n    \
+                 patch: '[{{\"op\": \"replace\", \"path\": \"/metadata/name\", \"value\": \"{name}\"}}]'\n"
+            );
+            write(
+                &overlay.join(name).join("kustomization.yaml"),
+                &kustomization,
+            );
+            let _ = writeln!(pools, "  - {name}");
+        }
+        write(&overlay.join("kustomization.yaml"), &pools);
+    }
+}
+
+/// The machine templates in a folder, however deep, each a text.
+pub(super) fn templates(folder: &Path) -> Vec<String> {
+    let files = walkdir::WalkDir::new(folder).sort_by_file_name();
+    let mut found = Vec::new();
+    for file in files.into_iter().map(|entry| entry.expect("readable")) {
+        if file.file_type().is_file() {
+            let text = fs::read_to_string(file.path()).expect("UTF-8");
+            let documents = text
+                .split("---\n")
+                .filter(|text| text.contains("kind: Metal3MachineTemplate\n"));
+            found.extend(documents.map(str::to_owned));
+        }
+    }
+    found
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("below the fleet")).expect("created");
+    fs::write(path, text).expect("written");
+}
+
+fn shell(folder: &Path, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.current_dir(folder).args(["-c", script]);
+    command
+}
+
+/// The program that a variable names, or the one of that name, if it runs.
+fn named(variable: &str, name: &str, probe: &[&str]) -> Option<String> {
+    let program = std::env::var(variable).unwrap_or_else(|_| name.to_owned());
+    runs(&program, probe)?;
+    Some(program)
+}
+
+fn runs(program: &str, probe: &[&str]) -> Option<()> {
+    let mut command = Command::new(program);
+    command
+        .args(probe)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+        .status()
+        .is_ok_and(|status| status.success())
+        .then_some(())
+}

@@ -1,0 +1,157 @@
+//! The hot parts, each alone: `cargo bench --bench hot [NAME]`. What a fleet costs as a whole is in `benches/fleet`.
+//!
+//! One iteration is one cluster's share of the benchmark fleet.
+
+#[path = "fleet/generator.rs"]
+#[expect(dead_code, reason = "the fleet is not written to disk here")]
+mod generator;
+
+use std::sync::Arc;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+
+use metalmark::evaluate::{Evaluator, Options, TemplateCache};
+use metalmark::model::cluster::Choice;
+use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
+use metalmark::model::matching::{ClusterFacts, Matching, PatternCache, select};
+use metalmark::model::merge;
+use metalmark::model::place::{FileId, Located, Place};
+use metalmark::model::selector::{Selector, Term, Wanted};
+use metalmark::model::value::Node;
+use metalmark::yaml::{self, Documents};
+
+use generator::{Dice, cluster_values, images, info, shared};
+
+fn main() {
+    divan::main();
+}
+
+/// A cluster's values file of about 5 KB.
+fn text() -> String {
+    cluster_values(7, 0, &mut Dice(42))
+}
+
+fn read(text: &str) -> Documents {
+    let engine = metalmark::gotemplate::Engine::default();
+    yaml::read(text, FileId(0), engine).expect("the generator writes YAML")
+}
+
+fn values(text: &str) -> Node {
+    read(text).values().expect("the generator writes a map")
+}
+
+#[divan::bench]
+fn parse_a_cluster(bencher: Bencher<'_, '_>) {
+    let text = text();
+    let counter = BytesCount::of_str(&text);
+    bencher.counter(counter).bench(|| read(black_box(&text)));
+}
+
+#[divan::bench]
+fn parse_the_facts_of_60_images(bencher: Bencher<'_, '_>) {
+    let text = info(&images());
+    let counter = BytesCount::of_str(&text);
+    bencher.counter(counter).bench(|| read(black_box(&text)));
+}
+
+#[divan::bench]
+fn merge_a_cluster_over_what_is_shared(bencher: Bencher<'_, '_>) {
+    let (below, above) = (values(&shared(&images())), values(&text()));
+    bencher.bench(|| merge::merge(black_box(&below), black_box(&above)));
+}
+
+/// A value behind three expressions, as Sylva writes them; parsed before, as for all clusters but the first.
+#[divan::bench]
+fn evaluate_an_expression(bencher: Bencher<'_, '_>) {
+    let expressions = "version: '{{ .Values.cluster.k8s_version | trimPrefix \"v\" }}'\n\
+        is_new: '{{ semverCompare \">=1.30.0\" .Values.cluster.k8s_version | include \"preserve-type\" }}'\n\
+        name: '{{ printf \"%s-%s\" .Values.cluster.name (tpl .Values.version .) }}'\n";
+    let root = merge::merge(&values(&text()), &values(expressions));
+    let (options, cache) = (Options::default(), TemplateCache::default());
+    let evaluate = || Evaluator::new(black_box(&root), &options, &cache).get(&["name"]);
+    let name = evaluate().expect("it evaluates").expect("it is there");
+    assert!(
+        name.value
+            .as_str()
+            .is_some_and(|name| name.starts_with("site-00007-1."))
+    );
+    bencher.bench(evaluate);
+}
+
+/// One selector against 60 images; patterns compiled before, as for all clusters but the first.
+#[divan::bench]
+fn select_an_image_of_60(bencher: Bencher<'_, '_>) {
+    let term = |fact: &str, wanted| Term {
+        fact: fact.into(),
+        wanted,
+        place: Place::NONE,
+        key_place: Place::NONE,
+    };
+    let terms = vec![
+        term(fact::HARDENED, Wanted::Bool(true)),
+        term(fact::OS, Wanted::Pattern("ubuntu".into())),
+        term(fact::OS_RELEASE, Wanted::Pattern("noble".into())),
+    ];
+    let choice = Choice {
+        selector: Some(Located::new(Selector { terms }, Place::NONE)),
+        ..Choice::default()
+    };
+    let cluster = ClusterFacts {
+        k8s_version: Some("v1.30.12+rke2r1"),
+        bootstrap_provider: Some("cabpr"),
+        autoselect_registries: None,
+    };
+    let (images, cache) = (catalogue(), PatternCache::default());
+    let choose = || select(&choice, &cluster, &images, Matching::default(), &cache);
+    assert!(format!("{:?}", choose().outcome).contains("ubuntu-noble-hardened-rke2-1-30-12"));
+    bencher.bench(|| black_box(choose()));
+}
+
+fn catalogue() -> Images {
+    let image = |built: generator::BuiltImage| {
+        let hardened = built.is_hardened.to_string();
+        let mut facts = Facts::default();
+        for (name, value) in [
+            (fact::OS, built.os),
+            (fact::OS_RELEASE, built.release),
+            (fact::HARDENED, &hardened),
+            (fact::K8S_FLAVOR, built.flavor),
+            (fact::K8S_VERSION, &built.version),
+        ] {
+            let value = value.into();
+            let (origin, place) = (Origin::Annotation, Place::NONE);
+            facts.learn(
+                name,
+                Fact {
+                    value,
+                    origin,
+                    place,
+                },
+            );
+        }
+        let key: Arc<str> = built.name.into();
+        let image = Image {
+            artifact: Arc::clone(&key),
+            key: Arc::clone(&key),
+            place: Place::NONE,
+            uri: None,
+            digest: None,
+            facts,
+            enabled: None,
+            built: true,
+            registry: None,
+        };
+        (key, image)
+    };
+    images().into_iter().map(image).collect()
+}
+
+#[divan::bench]
+fn emit_a_cluster(bencher: Bencher<'_, '_>) {
+    let tree = values(&text());
+    let counter = BytesCount::of_str(&yaml::emit(&tree.value));
+    bencher
+        .counter(counter)
+        .bench(|| yaml::emit(black_box(&tree.value)));
+}

@@ -1,0 +1,95 @@
+//! What an Argo CD application sets: its parameters, or behind an `A` its whole manifest. Objects are printed whole or not at
+//! all.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use metalmark::commands::cmp::{self, Environment, SimulateOptions, Simulated, Simulation};
+use metalmark::commands::{Stream, Terminal, Verdict};
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::read::Request;
+use metalmark::report::Colour;
+use metalmark::yaml;
+
+use super::memory::repository;
+use super::pipeline::today;
+
+pub(super) fn run(data: &[u8]) {
+    let request = Request {
+        directory: Some(repository().join("fixtures/workspaces/sylva-baremetal")),
+        ..Request::default()
+    };
+    let screen = Screen::default();
+    let mut terminal = terminal(&screen);
+    let verdict = match data.strip_prefix(b"A") {
+        Some(manifest) => {
+            let file = tempfile::NamedTempFile::new().expect("a file");
+            std::fs::write(file.path(), manifest).expect("written");
+            let options = SimulateOptions {
+                app: file.path().to_owned(),
+                simulated: Simulated::default(),
+                show: Simulation::Objects,
+                today: today(),
+            };
+            cmp::simulate(&request, &Environment::default(), &options, &mut terminal)
+        }
+        None => {
+            let Ok(text) = std::str::from_utf8(data) else {
+                return;
+            };
+            let variables = [
+                ("ARGOCD_APP_NAME", "edge-paris"),
+                ("ARGOCD_APP_PARAMETERS", text),
+            ];
+            let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let environment = Environment::from_iter(variables);
+            cmp::generate(&request, &environment, today(), &mut terminal)
+        }
+    };
+    let text = screen.text();
+    match verdict {
+        Ok(Verdict::Clean) => assert!(
+            yaml::read(&text, FileId(0), Engine::Kubectl).is_ok(),
+            "{text}"
+        ),
+        _ => assert_eq!(text, "", "objects of a run that did not succeed"),
+    }
+}
+
+/// What was printed to stdout.
+#[derive(Clone, Default)]
+pub(super) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    pub(super) fn text(&self) -> String {
+        let bytes = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        String::from_utf8(bytes).expect("what is printed is UTF-8")
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(super) fn terminal(screen: &Screen) -> Terminal {
+    Terminal {
+        out: Stream::new(Box::new(screen.clone()), Colour::Never),
+        err: Stream::new(Box::new(Screen::default()), Colour::Never),
+        progress: None,
+    }
+}

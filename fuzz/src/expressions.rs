@@ -1,0 +1,63 @@
+//! An expression of values: it ends, within its limits, in a text or in an error whose place stands in it.
+
+use std::sync::OnceLock;
+
+use metalmark::gotemplate::{Budget, Limits, NoHost, convert, execute, parse};
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::model::value::Node;
+use metalmark::yaml;
+
+/// Less than a real run may spend, so that many are tried.
+const LIMITS: Limits = Limits {
+    steps: 200_000,
+    bytes: 4 << 20,
+    depth: 2_000,
+    nested: 100,
+};
+
+/// What the expressions look at.
+const VALUES: &str = "
+Values:
+  a: 1
+  name: edge-paris
+  version: v1.31.8+rke2r1
+  list: [c, a, b, 3, {k: v}]
+  map: {x: 1, y: {z: [true, null, 1.5]}}
+  empty: {}
+  text: |
+    two
+    lines
+  json: '{\"a\": [1, 2.5, \"x\"]}'
+  url: oci://r.example/a/b:1
+Release: {Name: sylva, Namespace: default}
+";
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let template = match parse("fuzz", text) {
+        Ok(template) => template,
+        Err(error) => return inside(text, &error.span),
+    };
+    let budget = Budget::new(LIMITS);
+    match execute(
+        &template,
+        &convert::from_model(&root().value),
+        &NoHost,
+        &budget,
+    ) {
+        Ok(written) => assert!(written.len() as u64 <= LIMITS.bytes),
+        Err(error) => inside(text, &error.span),
+    }
+}
+
+fn inside(text: &str, span: &std::ops::Range<usize>) {
+    assert!(text.get(span.clone()).is_some(), "{span:?} of {text:?}");
+}
+
+fn root() -> &'static Node {
+    static ROOT: OnceLock<Node> = OnceLock::new();
+    ROOT.get_or_init(|| yaml::values(VALUES, FileId(0), Engine::Helm3).expect("values"))
+}

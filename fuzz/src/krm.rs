@@ -1,0 +1,55 @@
+//! A ResourceList: what a function answers is one again, and a stamp that was made is not made again.
+
+use metalmark::commands;
+use metalmark::commands::Verdict;
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::model::value::Value;
+use metalmark::read::Request;
+use metalmark::yaml;
+
+use super::cmp::{Screen, terminal};
+use super::memory::repository;
+use super::pipeline::today;
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Some((verdict, once)) = answered(text) else {
+        return;
+    };
+    let items = items(&once);
+    if verdict == Verdict::Clean && text.contains("MetalmarkTransformer") {
+        let (_, twice) = answered(&once).expect("its own answer is a list");
+        assert!(
+            self::items(&twice).same(&items),
+            "{text}\nis\n{once}\nthen\n{twice}"
+        );
+    }
+}
+
+/// What the function says to a list, in the demo workspace; none where it is no list for it.
+fn answered(list: &str) -> Option<(Verdict, String)> {
+    let request = Request {
+        directory: Some(repository().join("fixtures/workspaces/sylva-baremetal")),
+        ..Request::default()
+    };
+    let screen = Screen::default();
+    let verdict = commands::function(&request, list, today(), &mut terminal(&screen));
+    let text = screen.text();
+    match verdict {
+        Ok(verdict) => Some((verdict, text)),
+        Err(_) => {
+            assert_eq!(text, "", "an error and an answer");
+            None
+        }
+    }
+}
+
+fn items(list: &str) -> Value {
+    let read = yaml::read(list, FileId(0), Engine::Kubectl);
+    let read = read.unwrap_or_else(|error| panic!("{error} in\n{list}"));
+    let items = read.documents[0].at(&["items"]);
+    items.map_or(Value::Null, |items| items.value.clone())
+}

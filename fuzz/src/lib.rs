@@ -1,0 +1,67 @@
+//! What hostile input must not do: one function a kind of input, given any bytes. It panics where a law is broken.
+//!
+//! `fuzz_targets/` hands them what libFuzzer makes up; `tests/hostile.rs` of the main crate hands them the same seeds, and
+//! what becomes of those by chance, on a stable toolchain.
+
+mod archives;
+mod cmp;
+mod edits;
+mod expressions;
+mod krm;
+mod lock;
+mod manifests;
+mod memory;
+mod names;
+mod oci;
+mod pipeline;
+mod project;
+mod regexps;
+mod registry;
+mod selectors;
+mod signatures;
+mod values;
+mod workspaces;
+
+/// A kind of input.
+pub struct Target {
+    /// The name of its file in `fuzz_targets/` and of its folder in `seeds/`.
+    pub name: &'static str,
+    /// Reads the bytes as that kind of input.
+    ///
+    /// # Panics
+    /// A law is broken.
+    pub run: fn(&[u8]),
+}
+
+/// Every kind of input, by name.
+pub const TARGETS: &[Target] = &[
+    target("archives", archives::run),
+    target("cmp", cmp::run),
+    target("edits", edits::run),
+    target("expressions", expressions::run),
+    target("krm", krm::run),
+    target("lock", lock::run),
+    target("manifests", manifests::run),
+    target("names", names::run),
+    target("oci", oci::run),
+    target("project", project::run),
+    target("regexps", regexps::run),
+    target("registry", registry::run),
+    target("selectors", selectors::run),
+    target("signatures", signatures::run),
+    target("values", values::run),
+    target("workspaces", workspaces::run),
+];
+
+const fn target(name: &'static str, run: fn(&[u8])) -> Target {
+    Target { name, run }
+}
+
+/// Runs the target of that name.
+///
+/// # Panics
+/// There is none, or a law is broken.
+pub fn run(name: &str, data: &[u8]) {
+    let target = TARGETS.iter().find(|target| target.name == name);
+    (target.expect("a target").run)(data);
+}

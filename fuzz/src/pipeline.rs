@@ -1,0 +1,144 @@
+//! The stages over files in memory, as `render --stdout` and `check` call them, and the laws of what comes out.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use metalmark::check;
+use metalmark::evaluate::TemplateCache;
+use metalmark::model::finding::Judged;
+use metalmark::model::manifest::ManifestFile;
+use metalmark::model::matching::PatternCache;
+use metalmark::model::policy::Date;
+use metalmark::model::workspace::ClusterView;
+use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalogue, Workspace};
+use metalmark::render::Renderer;
+use metalmark::report::{Colour, Findings, REPORTS};
+use metalmark::resolve::{self, Catalogues};
+use metalmark::sources;
+
+use super::memory::Memory;
+
+/// A workspace, and what its stages need beside it.
+pub(super) struct Open {
+    pub(super) workspace: Workspace,
+    templates: TemplateCache,
+    shared: SharedCatalogue,
+    pub(super) catalogues: Catalogues,
+    pub(super) patterns: PatternCache,
+}
+
+/// A day on which no waiver of a fixture has ended.
+pub(super) fn today() -> Date {
+    Date::parse("2026-11-21").expect("a day")
+}
+
+/// Opens a repository's project; none where a file is not there.
+pub(super) fn open(files: Memory) -> Option<Open> {
+    let location = Location {
+        // What a layout's folder would be looked for below: no file of this machine.
+        root: PathBuf::from("/nonexistent"),
+        file: Some(PathBuf::from(PROJECT_FILE_NAME)),
+    };
+    let mut workspace = read::workspace_in(&Request::default(), &location, Arc::new(files)).ok()?;
+    let settings = &workspace.settings;
+    let (mut facts, found) = sources::facts(
+        &settings.root,
+        &*workspace.files,
+        &workspace.facts,
+        &settings.registries.architecture,
+    )
+    .ok()?;
+    if let Some((records, file)) = &workspace.records {
+        facts.add_records(records, file);
+    }
+    workspace.findings.extend(found);
+    let templates = TemplateCache::default();
+    Some(Open {
+        shared: read::shared_catalogue(&workspace, &templates),
+        catalogues: Catalogues::new(facts),
+        patterns: PatternCache::default(),
+        templates,
+        workspace,
+    })
+}
+
+impl Open {
+    /// What the shared layers come to by themselves.
+    pub(super) fn shared(&self) -> Option<ClusterView> {
+        let read = read::shared(&self.workspace, &self.shared);
+        let settings = &self.workspace.settings;
+        resolve::cluster(read, &self.catalogues, settings, &self.patterns).ok()
+    }
+
+    /// Everything that is rendered, and everything that is found.
+    fn rendered(&self) -> (Vec<ManifestFile>, Vec<Judged>) {
+        /// One cluster a file is enough, and a pattern may name them all.
+        const MOST: usize = 20;
+        let (settings, schemas) = (&self.workspace.settings, self.workspace.schemas.as_ref());
+        let (mut files, mut found, mut judged) =
+            (Vec::new(), self.workspace.findings.clone(), Vec::new());
+        let renderer = Renderer::new(
+            settings,
+            &self.workspace.templates,
+            schemas,
+            &mut |finding| found.push(finding),
+        );
+        let mut names = Vec::new();
+        for entry in self.workspace.clusters.iter().take(MOST) {
+            let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
+            let view = read.and_then(|read| {
+                resolve::cluster(read, &self.catalogues, settings, &self.patterns)
+            });
+            let Ok(view) = view else { continue };
+            let checked = check::cluster(&view, settings, today());
+            if !checked.has_errors() {
+                names.push(Arc::clone(&entry.name));
+                files.extend(renderer.cluster(&view, &mut |finding| found.push(finding)));
+            }
+            judged.extend(checked.findings);
+        }
+        if let Some(shared) = self.shared() {
+            files.extend(
+                renderer.shared(&shared.images, &names, &mut |finding| found.push(finding)),
+            );
+        }
+        judged.extend(check::findings(found, settings, today()).findings);
+        (files, judged)
+    }
+}
+
+/// Renders a repository: no path leaves its folder, findings can be told in every format, and a second run is the same.
+pub(super) fn laws(files: Memory) {
+    let Some(first) = open(files.clone()) else {
+        return;
+    };
+    let (rendered, judged) = first.rendered();
+    for file in &rendered {
+        let inside = Path::new(&file.path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        assert!(inside, "{:?} leaves the folder", file.path);
+    }
+    told(&judged);
+    let second = open(files).expect("it was opened before");
+    let (again, _) = second.rendered();
+    let texts = |files: &[ManifestFile]| -> BTreeMap<String, String> {
+        files
+            .iter()
+            .map(|file| (file.path.clone(), file.text.clone()))
+            .collect()
+    };
+    assert_eq!(texts(&rendered), texts(&again));
+}
+
+fn told(judged: &[Judged]) {
+    for report in REPORTS {
+        let mut text = Vec::new();
+        let findings = Findings::new(judged, 1, Colour::Never);
+        report
+            .findings(&findings, &mut text)
+            .expect("memory takes it");
+        assert!(std::str::from_utf8(&text).is_ok());
+    }
+}

@@ -1,0 +1,30 @@
+//! A regular expression and a text to match, a line break between them: Go's RE2, without its patience.
+
+use metalmark::regexp::{Regexp, quote_meta};
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let (pattern, rest) = text.split_once('\n').unwrap_or((text, "aab 1.31.8+rke2r1"));
+    let (replacement, text) = rest.split_once('\n').unwrap_or(("$1-${name}$$", rest));
+    let quoted = Regexp::new(&quote_meta(text));
+    if let Ok(quoted) = quoted {
+        assert!(quoted.is_match(text), "{text:?} quoted");
+    }
+    let Ok(regexp) = Regexp::new(pattern) else {
+        return;
+    };
+    let found = regexp.find(text);
+    assert_eq!(found.is_some(), regexp.is_match(text), "{pattern:?}");
+    let all = regexp.find_all(text, -1);
+    assert_eq!(all.first().copied(), found, "{pattern:?} in {text:?}");
+    let mut rest = text;
+    for part in regexp.split(text, -1) {
+        let at = rest.find(part).expect("parts stand in the text, in order");
+        rest = &rest[at + part.len()..];
+    }
+    let _ = regexp.named_groups(text);
+    let _ = regexp.replace_all(text, replacement, 1 << 16);
+    let _ = regexp.replace_all_literal(text, replacement, 1 << 16);
+}

@@ -1,0 +1,105 @@
+//! A values file: whatever it says, its places stand in it, and what is written of it reads back as it was.
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::{FileId, Place};
+use metalmark::model::value::{Node, Number, Value};
+use metalmark::yaml::{self, Lists};
+
+const FILE: FileId = FileId(0);
+
+pub(super) fn run(data: &[u8]) {
+    for engine in [Engine::Helm3, Engine::Helm4, Engine::Kubectl] {
+        let Ok(text) = yaml::decode(data, engine) else {
+            continue;
+        };
+        match yaml::read(&text, FILE, engine) {
+            Ok(read) => {
+                for notice in &read.notices {
+                    stands_in(&text, notice.place);
+                }
+                for document in &read.documents {
+                    places(&text, document);
+                    written(&document.value);
+                }
+                if let Err(error) = read.values() {
+                    stands_in(&text, error.place);
+                }
+            }
+            Err(error) => stands_in(&text, error.place),
+        }
+    }
+}
+
+/// A place can be cut out of the text.
+pub(super) fn stands_in(text: &str, place: Place) {
+    if place.is_known() {
+        let range = place.start as usize..place.end as usize;
+        assert!(
+            text.get(range.clone()).is_some(),
+            "{range:?} of {}",
+            text.len()
+        );
+    }
+}
+
+fn places(text: &str, node: &Node) {
+    stands_in(text, node.place);
+    match &node.value {
+        Value::Map(map) => {
+            for entry in &**map {
+                stands_in(text, entry.key_place);
+                places(text, &entry.node);
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| places(text, item)),
+        _ => {}
+    }
+}
+
+/// What is written, for clusters and as `toYaml` does it, is the same value to every reader.
+fn written(value: &Value) {
+    /// Aliases make much of little; one reading of that is enough.
+    const MOST: usize = 1 << 20;
+    let ours = yaml::emit(value);
+    if ours.len() > MOST {
+        return;
+    }
+    let helms = [Lists::AtKey, Lists::Indented].map(|lists| yaml::as_helm(value, lists));
+    for text in helms.iter().chain([&ours]) {
+        for engine in [Engine::Helm3, Engine::Kubectl] {
+            let read = yaml::read(text, FILE, engine)
+                .unwrap_or_else(|error| panic!("{error} of {engine:?} in\n{text}"));
+            let [back] = &read.documents[..] else {
+                panic!("{} documents in\n{text}", read.documents.len());
+            };
+            assert!(
+                alike(&back.value, value),
+                "{engine:?} reads {:?} of\n{text}\nfor {value:?}",
+                back.value
+            );
+        }
+    }
+}
+
+/// Whether two values are one to every engine: `1`, `1.0`, and zero below zero are.
+fn alike(one: &Value, other: &Value) -> bool {
+    let number = |number: &Number| match number {
+        Number::Int(number) => *number as f64,
+        Number::Float(number) => *number,
+    };
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => number(one) == number(other),
+        (Value::List(one), Value::List(other)) => {
+            let pairs = one.iter().zip(other.iter());
+            one.len() == other.len() && { pairs }
+                .all(|(one, other)| alike(&one.value, &other.value))
+        }
+        (Value::Map(one), Value::Map(other)) => {
+            let pairs = one.iter().zip(other.iter());
+            one.len() == other.len() && { pairs }.all(|(one, other)| {
+                one.key == other.key && alike(&one.node.value, &other.node.value)
+            })
+        }
+        (one, other) => one.same(other),
+    }
+}

@@ -1,0 +1,201 @@
+//! The entries of a tar stream, block by block: header, contents, padding, end.
+//!
+//! Source: POSIX.1-2017, pax, "ustar Interchange Format".
+
+use std::io::{Read, Write};
+
+use tar::Header;
+
+use super::extension::{self, Extension};
+use super::limits::Limits;
+use super::refusal::{ReadError, Reason};
+use super::stream::Stream;
+
+/// The length of a block.
+const BLOCK: usize = 512;
+
+/// The entries of one tar stream.
+pub(super) struct Blocks<'a, R: Read> {
+    stream: Stream<'a, R>,
+    limits: &'a Limits,
+    /// Bytes of the present entry's contents, and of the padding behind them, that were not read yet.
+    left: u64,
+    padding: usize,
+    is_first: bool,
+}
+
+/// A header with what stood before it, extensions applied.
+pub(super) struct Head {
+    /// Its path, as it stands there.
+    pub(super) path: Vec<u8>,
+    /// What it links to.
+    pub(super) link: Vec<u8>,
+    /// Its type, as it stands there.
+    pub(super) kind: u8,
+    /// Its length.
+    pub(super) size: u64,
+    /// Whether its owner may run it.
+    pub(super) is_executable: bool,
+    /// Whether it has holes.
+    pub(super) is_sparse: bool,
+}
+
+impl<'a, R: Read> Blocks<'a, R> {
+    pub(super) fn new(stream: Stream<'a, R>, limits: &'a Limits) -> Self {
+        Self {
+            stream,
+            limits,
+            left: 0,
+            padding: 0,
+            is_first: true,
+        }
+    }
+
+    /// How many bytes of tar came so far.
+    pub(super) fn unpacked(&self) -> u64 {
+        self.stream.unpacked
+    }
+
+    /// The next entry, its contents not read yet; none at the end. Counts every header.
+    pub(super) fn next(&mut self, count: &mut usize) -> Result<Option<Head>, ReadError> {
+        self.skip()?;
+        let mut extension = Extension::default();
+        loop {
+            let Some(header) = self.header()? else {
+                return match extension.is_some() {
+                    true => Err(Reason::Malformed("ends behind an extension header").into()),
+                    false => Ok(None),
+                };
+            };
+            *count += 1;
+            if *count > self.limits.entries {
+                return Err(Reason::TooManyEntries(self.limits.entries).into());
+            }
+            let path = || String::from_utf8_lossy(&header.path_bytes()).into_owned();
+            let size = header.entry_size();
+            let size =
+                size.map_err(|_| Reason::Malformed("has a length that is no number").of(path()))?;
+            let kind = header.as_old().linkflag[0];
+            let told = match kind {
+                b'L' => extension.long_name(self.extension(size)?),
+                b'K' => extension.long_link(self.extension(size)?),
+                b'x' | b'X' => extension.records(&self.extension(size)?),
+                b'g' => extension::global(&self.extension(size)?),
+                _ => return self.head(&header, extension, size).map(Some),
+            };
+            told?;
+        }
+    }
+
+    /// The contents of the present entry, into a writer.
+    pub(super) fn copy(&mut self, into: &mut dyn Write) -> Result<(), ReadError> {
+        let mut buffer = [0; 16 << 10];
+        while self.left > 0 {
+            let wanted = usize::try_from(self.left)
+                .unwrap_or(usize::MAX)
+                .min(buffer.len());
+            match self.stream.read(&mut buffer[..wanted])? {
+                0 => return Err(Reason::Truncated.into()),
+                read => {
+                    into.write_all(&buffer[..read])?;
+                    self.left -= read as u64;
+                }
+            }
+        }
+        let mut padding = [0; BLOCK];
+        let wanted = std::mem::take(&mut self.padding);
+        match self.stream.fill(&mut padding[..wanted])? == wanted {
+            true => Ok(()),
+            false => Err(Reason::Truncated.into()),
+        }
+    }
+
+    fn skip(&mut self) -> Result<(), ReadError> {
+        self.copy(&mut std::io::sink())
+    }
+
+    fn enter(&mut self, size: u64) {
+        self.left = size;
+        self.padding = (BLOCK - (size % BLOCK as u64) as usize) % BLOCK;
+    }
+
+    /// The contents of an extension header.
+    fn extension(&mut self, size: u64) -> Result<Vec<u8>, ReadError> {
+        if size > self.limits.extension {
+            return Err(Reason::ExtensionTooLarge(self.limits.extension).into());
+        }
+        self.enter(size);
+        let mut bytes = Vec::new();
+        self.copy(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn head(
+        &mut self,
+        header: &Header,
+        extension: Extension,
+        size: u64,
+    ) -> Result<Head, ReadError> {
+        let path = extension
+            .path
+            .unwrap_or_else(|| header.path_bytes().into_owned());
+        let shown = || String::from_utf8_lossy(&path).into_owned();
+        if extension.size.is_some_and(|told| told != size) {
+            let reason =
+                Reason::Malformed("has one length in its header and another in its PAX records");
+            return Err(reason.of(shown()).into());
+        }
+        if size > self.limits.file {
+            return Err(Reason::FileTooLarge(self.limits.file).of(shown()).into());
+        }
+        self.enter(size);
+        let link = header.link_name_bytes();
+        let link = link.map(|link| link.into_owned()).unwrap_or_default();
+        Ok(Head {
+            link: extension.link.unwrap_or(link),
+            kind: header.as_old().linkflag[0],
+            size,
+            is_executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0),
+            is_sparse: extension.is_sparse,
+            path,
+        })
+    }
+
+    /// The next header; none at the empty block that ends the archive. Behind it only empty blocks may stand.
+    fn header(&mut self) -> Result<Option<Header>, ReadError> {
+        let mut header = Header::new_old();
+        let first = std::mem::take(&mut self.is_first);
+        match self.stream.fill(header.as_mut_bytes())? {
+            BLOCK => {}
+            _ if first => return Err(Reason::NotTar.into()),
+            _ => return Err(Reason::Truncated.into()),
+        }
+        if header.as_bytes().iter().all(|byte| *byte == 0) {
+            self.end()?;
+            return Ok(None);
+        }
+        match header.cksum() {
+            Ok(sum) if sum == checksum(&header) => Ok(Some(header)),
+            _ if first => Err(Reason::NotTar.into()),
+            _ => Err(Reason::Malformed("has a header whose checksum is wrong").into()),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), ReadError> {
+        let mut buffer = [0; 16 << 10];
+        loop {
+            match self.stream.read(&mut buffer)? {
+                0 => return Ok(()),
+                read if buffer[..read].iter().all(|byte| *byte == 0) => {}
+                _ => return Err(Reason::Trailing.into()),
+            }
+        }
+    }
+}
+
+/// The sum of a header's bytes, its own checksum counted as blanks.
+fn checksum(header: &Header) -> u32 {
+    let bytes = header.as_bytes();
+    let sum = |part: &[u8]| part.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+    sum(&bytes[..148]) + 8 * u32::from(b' ') + sum(&bytes[156..])
+}

@@ -1,0 +1,180 @@
+//! The bytes of the tar stream, out of gzip or as they come, counted on both sides.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::GzDecoder;
+
+use super::limits::Limits;
+use super::refusal::{ReadError, Reason};
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Compressions that are recognised and not read.
+const OTHERS: [(&[u8], &str); 3] = [
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+    (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
+    (b"BZh", "bzip2"),
+];
+
+type Raw<R> = BufReader<io::Chain<Cursor<Vec<u8>>, Counted<R>>>;
+
+/// A tar stream that may be compressed.
+pub(super) struct Stream<'a, R: Read> {
+    source: Source<R>,
+    limits: &'a Limits,
+    /// How many bytes of tar came so far, those of archives before this one included.
+    pub(super) unpacked: u64,
+    /// How many of them were there before.
+    before: u64,
+}
+
+enum Source<R: Read> {
+    Plain(Raw<R>),
+    Gzip(GzDecoder<Raw<R>>),
+    Ended,
+}
+
+/// Counts what comes and marks errors of the world, which decoders pass on among their own.
+struct Counted<R> {
+    inner: R,
+    count: u64,
+    limit: u64,
+}
+
+#[derive(Debug)]
+enum Marked {
+    World(io::Error),
+    TooLarge(u64),
+    Trailing,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(read) => {
+                self.count += read as u64;
+                match self.count > self.limit {
+                    true => Err(io::Error::other(Marked::TooLarge(self.limit))),
+                    false => Ok(read),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => Err(io::Error::other(Marked::World(error))),
+        }
+    }
+}
+
+impl<'a, R: Read> Stream<'a, R> {
+    /// Looks at the first bytes. `unpacked` counts on from the archives before this one.
+    pub(super) fn open(reader: R, limits: &'a Limits, unpacked: u64) -> Result<Self, ReadError> {
+        let mut counted = Counted {
+            inner: reader,
+            count: 0,
+            limit: limits.packed,
+        };
+        let mut head = Vec::new();
+        let sniffed = counted.by_ref().take(8).read_to_end(&mut head);
+        sniffed.map_err(told)?;
+        if let Some((_, name)) = OTHERS.iter().find(|(magic, _)| head.starts_with(magic)) {
+            return Err(Reason::Compression(name).into());
+        }
+        let is_gzip = head.starts_with(&GZIP);
+        let raw = BufReader::with_capacity(64 << 10, Cursor::new(head).chain(counted));
+        let source = match is_gzip {
+            true => Source::Gzip(GzDecoder::new(raw)),
+            false => Source::Plain(raw),
+        };
+        Ok(Self {
+            source,
+            limits,
+            unpacked,
+            before: unpacked,
+        })
+    }
+
+    /// Some bytes, none at the end; of several gzip members, those of all.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        loop {
+            let read = match &mut self.source {
+                Source::Plain(raw) => raw.read(buffer),
+                Source::Gzip(gzip) => gzip.read(buffer),
+                Source::Ended => Ok(0),
+            };
+            match read {
+                Ok(0) if matches!(self.source, Source::Gzip(_)) => self.next_member()?,
+                Ok(read) => return self.counted(read),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(told(error)),
+            }
+        }
+    }
+
+    /// Fills the buffer, or stops at the end: as many bytes as there were.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(&mut buffer[filled..])? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        Ok(filled)
+    }
+
+    fn next_member(&mut self) -> Result<(), ReadError> {
+        let Source::Gzip(gzip) = std::mem::replace(&mut self.source, Source::Ended) else {
+            return Ok(());
+        };
+        let mut raw = gzip.into_inner();
+        match raw.fill_buf().map_err(told)? {
+            [] => {}
+            [first, ..] if *first == GZIP[0] => self.source = Source::Gzip(GzDecoder::new(raw)),
+            _ => return Err(told(io::Error::other(Marked::Trailing))),
+        }
+        Ok(())
+    }
+
+    fn counted(&mut self, read: usize) -> Result<usize, ReadError> {
+        self.unpacked += read as u64;
+        let limits = self.limits;
+        if self.unpacked > limits.unpacked {
+            return Err(Reason::UnpackedTooLarge(limits.unpacked).into());
+        }
+        let packed = match &self.source {
+            Source::Gzip(gzip) => gzip.get_ref().get_ref().get_ref().1.count,
+            Source::Plain(_) | Source::Ended => return Ok(read),
+        };
+        let unpacked = self.unpacked - self.before;
+        match unpacked > limits.ratio_from && unpacked > packed.saturating_mul(limits.ratio) {
+            true => Err(Reason::Ratio(limits.ratio).into()),
+            false => Ok(read),
+        }
+    }
+}
+
+/// What an error of the reader below or of the decoder means.
+fn told(error: io::Error) -> ReadError {
+    let kind = error.kind();
+    let text = error.to_string();
+    match error.downcast::<Marked>() {
+        Ok(Marked::World(error)) => ReadError::World(error),
+        Ok(Marked::TooLarge(limit)) => Reason::PackedTooLarge(limit).into(),
+        Ok(Marked::Trailing) => Reason::Trailing.into(),
+        Err(_) if kind == io::ErrorKind::UnexpectedEof => Reason::Truncated.into(),
+        Err(_) => Reason::Gzip(text).into(),
+    }
+}
+
+impl fmt::Display for Marked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::World(error) => error.fmt(f),
+            Self::TooLarge(limit) => Reason::PackedTooLarge(*limit).fmt(f),
+            Self::Trailing => Reason::Trailing.fmt(f),
+        }
+    }
+}
+
+impl StdError for Marked {}

@@ -1,0 +1,189 @@
+//! The files of an archive, or of an image's layers laid over each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::limits::Limits;
+use super::refusal::{Reason, Refusal};
+use super::spool::{Spool, Stretch};
+
+/// What was read: files, and the folders that stand there.
+pub struct Tree {
+    /// The files by path.
+    pub files: BTreeMap<String, Entry>,
+    /// All folders but the root, those that hold files included.
+    pub folders: BTreeSet<String>,
+}
+
+/// A file of an archive.
+#[derive(Clone)]
+pub struct Entry {
+    /// Whether its owner may run it.
+    pub is_executable: bool,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Its bytes.
+    pub content: Stretch,
+}
+
+/// A tree that is being read. Each thing in it knows its layer: the layer above replaces and hides, one layer says nothing
+/// twice.
+#[derive(Default)]
+pub(super) struct Growing {
+    files: BTreeMap<String, Slot>,
+    folders: BTreeMap<String, usize>,
+    /// Bytes of all paths.
+    names: usize,
+    layer: usize,
+}
+
+/// Where a file's bytes lie.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) start: u64,
+    pub(super) size: u64,
+    pub(super) is_executable: bool,
+    layer: usize,
+}
+
+impl Slot {
+    pub(super) fn new(start: u64, size: u64, is_executable: bool) -> Self {
+        Self {
+            start,
+            size,
+            is_executable,
+            layer: 0,
+        }
+    }
+}
+
+impl Growing {
+    /// From here on, what comes lies over what came.
+    pub(super) fn next_layer(&mut self) {
+        self.layer += 1;
+    }
+
+    /// A file that stands there already.
+    pub(super) fn file(&self, path: &str) -> Option<Slot> {
+        self.files.get(path).copied()
+    }
+
+    pub(super) fn add_file(
+        &mut self,
+        path: &str,
+        slot: Slot,
+        limits: &Limits,
+    ) -> Result<(), Refusal> {
+        let layer = self.layer;
+        match (self.files.get(path), self.folders.get(path)) {
+            (Some(there), _) if there.layer == layer => return Err(Reason::Duplicate.of(path)),
+            (_, Some(there)) if *there == layer => return Err(Reason::FileAndFolder.of(path)),
+            (_, Some(_)) => {
+                self.hide(path);
+                // Something of this very layer lies in it.
+                if self.folders.contains_key(path) {
+                    return Err(Reason::FileAndFolder.of(path));
+                }
+            }
+            _ => {}
+        }
+        self.add_folders_above(path, limits)?;
+        self.charge(path, limits)?;
+        self.files.insert(path.to_owned(), Slot { layer, ..slot });
+        Ok(())
+    }
+
+    pub(super) fn add_folder(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
+        self.add_folders_above(path, limits)?;
+        self.enter_folder(path, limits)
+    }
+
+    /// Hides a path, and what lies below it, as far as layers underneath brought it.
+    pub(super) fn hide(&mut self, path: &str) {
+        self.hide_below(path);
+        let layer = self.layer;
+        if self.files.get(path).is_some_and(|slot| slot.layer < layer) {
+            self.files.remove(path);
+        }
+        if self.folders.get(path).is_some_and(|there| *there < layer) {
+            self.folders.remove(path);
+        }
+    }
+
+    /// Hides what lies in a folder, as far as layers underneath brought it. The root's path is empty.
+    pub(super) fn hide_below(&mut self, path: &str) {
+        let layer = self.layer;
+        let inside = match path {
+            "" => String::new(),
+            _ => format!("{path}/"),
+        };
+        let files = below(&self.files, &inside).filter(|(_, slot)| slot.layer < layer);
+        let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
+        let folders = below(&self.folders, &inside).filter(|(_, there)| **there < layer);
+        let folders: Vec<String> = folders.map(|(path, _)| path.clone()).collect();
+        for path in files {
+            self.files.remove(&path);
+        }
+        for path in folders {
+            self.folders.remove(&path);
+        }
+    }
+
+    /// What was read, its bytes in that spool.
+    pub(super) fn finish(self, spool: &Arc<Spool>) -> Tree {
+        let entry = |slot: Slot| Entry {
+            is_executable: slot.is_executable,
+            size: slot.size,
+            content: spool.stretch(slot.start, slot.size),
+        };
+        let files = self.files.into_iter();
+        Tree {
+            files: files.map(|(path, slot)| (path, entry(slot))).collect(),
+            folders: self.folders.into_keys().collect(),
+        }
+    }
+
+    fn add_folders_above(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
+        for (slash, _) in path.match_indices('/') {
+            self.enter_folder(&path[..slash], limits)?;
+        }
+        Ok(())
+    }
+
+    fn enter_folder(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
+        let layer = self.layer;
+        match self.files.get(path) {
+            Some(slot) if slot.layer == layer => return Err(Reason::FileAndFolder.of(path)),
+            Some(_) => {
+                self.files.remove(path);
+            }
+            None => {}
+        }
+        match self.folders.get_mut(path) {
+            Some(there) => *there = layer,
+            None => {
+                self.charge(path, limits)?;
+                self.folders.insert(path.to_owned(), layer);
+            }
+        }
+        Ok(())
+    }
+
+    fn charge(&mut self, path: &str, limits: &Limits) -> Result<(), Refusal> {
+        self.names += path.len();
+        match self.names > limits.names {
+            true => Err(Reason::NamesTooLong(limits.names).into()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The entries that start with a text.
+fn below<'a, T>(
+    of: &'a BTreeMap<String, T>,
+    start: &'a str,
+) -> impl Iterator<Item = (&'a String, &'a T)> {
+    let from = of.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+    from.take_while(move |(path, _)| path.starts_with(start))
+}

@@ -1,0 +1,147 @@
+//! A bundle out of a store or an archive: what its layers come to, held to the limits, and what sort it is.
+
+use std::io::{self, Read};
+
+use super::kind::is_image_config;
+use super::{Bundle, Kind};
+use crate::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
+use crate::oci::{
+    Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,
+};
+
+/// What came.
+pub struct Received {
+    /// The bundle, with the annotations of its manifest.
+    pub bundle: Bundle,
+    /// Its files and folders as they lay in the archive.
+    pub tree: Tree,
+}
+
+/// Why nothing came.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The store has it not, or what it sent is not what it promised.
+    Store(Failure),
+    /// The archive is not taken: a finding, for whoever made it.
+    Refused(Refusal),
+    /// It could not be read, or not be kept.
+    World(io::Error),
+}
+
+impl From<ReadError> for Trouble {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Refused(refusal) => Self::Refused(refusal),
+            ReadError::World(error) => Self::World(error),
+        }
+    }
+}
+
+/// The bundle of a manifest, which is no index; its layers come from the repository of `of`. Of a container image, all layers
+/// lie over each other; of any other artifact the first layer counts, as Flux and Argo CD take it. Tells how many entries came.
+///
+/// # Errors
+/// A layer cannot be had, is no tar archive, or holds what is not taken.
+pub fn receive(
+    store: &dyn Store,
+    of: &Reference,
+    manifest: &Manifest,
+    limits: Limits,
+    told: &dyn Fn(usize),
+) -> Result<Received, Trouble> {
+    let Content::Image {
+        config,
+        layers,
+        annotations,
+        ..
+    } = &manifest.content
+    else {
+        let message = "it is an index, and no manifest of it was chosen";
+        return Err(Trouble::Store(Failure::new(
+            of,
+            FailureKind::Unsupported,
+            message,
+        )));
+    };
+    let is_image = is_image_config(&config.media_type);
+    let taken = if is_image {
+        &layers[..]
+    } else {
+        &layers[..layers.len().min(1)]
+    };
+    let whiteouts = if is_image {
+        Whiteouts::Hide
+    } else {
+        Whiteouts::AreFiles
+    };
+    let mut stack = Layers::new(limits.clone(), whiteouts);
+    let Some(first) = taken.first() else {
+        let message = "it has no layer";
+        return Err(Trouble::Store(Failure::new(
+            of,
+            FailureKind::Unsupported,
+            message,
+        )));
+    };
+    for layer in taken {
+        stack.add(fetched(store, of, layer, &limits)?, told)?;
+    }
+    let tree = stack.finish();
+    let kind = Kind::of(&tree, Some(&config.media_type), &first.media_type);
+    let mut bundle = Bundle::of_tree(kind, &tree);
+    bundle.annotations.clone_from(annotations);
+    Ok(Received { bundle, tree })
+}
+
+/// The bundle of an archive as it lies on a disk or comes through a pipe.
+///
+/// # Errors
+/// It cannot be read, or holds what is not taken.
+pub fn receive_archive(
+    reader: impl Read,
+    limits: Limits,
+    told: &dyn Fn(usize),
+) -> Result<Received, Trouble> {
+    let mut layers = Layers::new(limits, Whiteouts::AreFiles);
+    layers.add(reader, told)?;
+    let tree = layers.finish();
+    let kind = Kind::of(&tree, None, "");
+    let bundle = Bundle::of_tree(kind, &tree);
+    Ok(Received { bundle, tree })
+}
+
+/// A layer, whole and proven before a byte of it is unpacked.
+fn fetched(
+    store: &dyn Store,
+    of: &Reference,
+    layer: &Descriptor,
+    limits: &Limits,
+) -> Result<Box<dyn Read + Send>, Trouble> {
+    let failure = |kind, message| Trouble::Store(Failure::new(of, kind, message));
+    if !is_tar(&layer.media_type) {
+        let message = format!(
+            "its layer has media type `{}`, and `tar` and `tar+gzip` are read",
+            layer.media_type
+        );
+        return Err(failure(FailureKind::Unsupported, message));
+    }
+    if layer.size > limits.packed {
+        let message = format!(
+            "its layer `{}` has {} bytes, and at most {} are read",
+            layer.digest, layer.size, limits.packed
+        );
+        return Err(failure(FailureKind::TooLarge, message));
+    }
+    let mut spooling = Spooling::new();
+    store
+        .copy(of, layer, &mut spooling)
+        .map_err(Trouble::Store)?;
+    spooling.finish().whole().open().map_err(Trouble::World)
+}
+
+/// `…tar`, `…tar+gzip`, and Docker's `…tar.gzip`.
+fn is_tar(media_type: &str) -> bool {
+    [".tar", ".tar+gzip", ".tar.gzip"]
+        .iter()
+        .any(|end| media_type.ends_with(end))
+}

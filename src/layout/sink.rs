@@ -1,0 +1,272 @@
+//! Puts artifacts into a layout: blobs first, the index last and in one step, so that it is whole at any moment. What the index
+//! names already stays, but for what had the name that is given.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::oci::{
+    Artifact, Blob, Body, Descriptor, Digest, Digesting, Failure, FailureKind, Put, Reference, Sink,
+};
+
+use super::SCHEME;
+use super::disk::blob_path;
+use super::names::NAME;
+
+/// What files are called until they are whole. They stand beside `blobs`, where no reader of a layout looks.
+const STAGED: &str = ".metalmark-tmp-";
+
+/// The longest `index.json` that is added to, in bytes.
+const INDEX_LIMIT: u64 = 64 << 20;
+
+/// A layout that is written to; it is made where nothing is.
+pub struct LayoutSink {
+    /// The folder as it was written.
+    written: String,
+    root: PathBuf,
+}
+
+impl LayoutSink {
+    /// The layout in a folder, which is relative to `base`. Nothing is made yet.
+    pub fn new(base: &Path, folder: &str) -> Self {
+        Self {
+            written: folder.to_owned(),
+            root: base.join(folder),
+        }
+    }
+
+    /// Puts an artifact under a name of its own, such as `1.2` or `group/bundle:1.2`; without one it is found by its digest.
+    ///
+    /// # Errors
+    /// The folder holds something else, or cannot be written; a body is not what its descriptor says.
+    pub fn put_as(&self, name: Option<&str>, artifact: &Artifact) -> Result<Put, Failure> {
+        let wanted = match name {
+            Some(name) => format!("{SCHEME}{}:{name}", self.written),
+            None => format!("{SCHEME}{}", self.written),
+        };
+        self.put_whole(name, artifact)
+            .map_err(|fault| fault.failure(&wanted))
+    }
+
+    fn put_whole(&self, name: Option<&str>, artifact: &Artifact) -> Result<Put, Fault> {
+        let descriptor = &artifact.descriptor;
+        let manifest = Blob {
+            descriptor: descriptor.clone(),
+            content: std::sync::Arc::new(artifact.manifest.clone()),
+        };
+        let _held = self.begin()?;
+        let mut sent = 0;
+        for blob in &artifact.blobs {
+            sent += usize::from(self.blob(blob)?);
+        }
+        self.blob(&manifest)?;
+        let is_unchanged = self.enter(name, descriptor)?;
+        Ok(Put { sent, is_unchanged })
+    }
+
+    /// Makes what is missing of the layout, and keeps others from writing it meanwhile.
+    fn begin(&self) -> Result<File, Fault> {
+        fs::create_dir_all(&self.root)?;
+        let held = File::open(&self.root)?;
+        // Where a file system knows no locks, whoever writes there is alone by custom.
+        let _ = held.lock();
+        let mut others = Vec::new();
+        for entry in fs::read_dir(&self.root)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            match name.as_str() {
+                name if name.starts_with(STAGED) => fs::remove_file(self.root.join(name))?,
+                "blobs" | "index.json" | "oci-layout" => {}
+                _ => others.push(name),
+            }
+        }
+        let marker = self.root.join("oci-layout");
+        if marker.exists() {
+            return Ok(held);
+        }
+        others.sort_unstable();
+        if let Some(other) = others.first() {
+            return Err(Fault::Other(other.clone()));
+        }
+        fs::create_dir_all(self.root.join("blobs/sha256"))?;
+        if !self.root.join("index.json").exists() {
+            self.save(&json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}))?;
+        }
+        self.replace(&marker, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
+        Ok(held)
+    }
+
+    /// Writes a blob where it is not there, whole, and tells whether it did.
+    fn blob(&self, blob: &Blob) -> Result<bool, Fault> {
+        let Descriptor { digest, size, .. } = &blob.descriptor;
+        let path = self.root.join(blob_path(digest));
+        let is_there =
+            fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == *size);
+        if is_there && digest_of(&mut File::open(&path)?, digest)? == *digest {
+            return Ok(false);
+        }
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder)?;
+        let root = fs::canonicalize(&self.root)?;
+        if !fs::canonicalize(folder)?.starts_with(root) {
+            return Err(Fault::Outside);
+        }
+        let staged = self.root.join(format!("{STAGED}{}", digest.hex()));
+        let written = write(&*blob.content, &blob.descriptor, &staged);
+        let written = written.and_then(|()| Ok(fs::rename(&staged, &path)?));
+        if written.is_err() {
+            let _ = fs::remove_file(&staged);
+        }
+        written.map(|()| true)
+    }
+
+    /// Enters a manifest into the index, and tells whether it stood there so.
+    fn enter(&self, name: Option<&str>, descriptor: &Descriptor) -> Result<bool, Fault> {
+        let path = self.root.join("index.json");
+        let mut bytes = Vec::new();
+        File::open(&path)?
+            .take(INDEX_LIMIT)
+            .read_to_end(&mut bytes)?;
+        let mut index: Value = serde_json::from_slice(&bytes).map_err(|_| Fault::Index)?;
+        let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
+        let entries = entries.ok_or(Fault::Index)?;
+        let named = |entry: &Value| entry["annotations"][NAME].as_str().map(str::to_owned);
+        let is_it = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
+        let mut standing = entries
+            .iter()
+            .filter(|entry| named(entry).as_deref() == name);
+        let is_unchanged = match name {
+            Some(_) => standing.next().is_some_and(is_it) && standing.next().is_none(),
+            None => standing.any(is_it),
+        };
+        if is_unchanged {
+            return Ok(true);
+        }
+        if name.is_some() {
+            entries.retain(|entry| named(entry).as_deref() != name);
+        }
+        entries.push(entry(name, descriptor));
+        self.save(&index)?;
+        Ok(false)
+    }
+
+    fn save(&self, index: &Value) -> Result<(), Fault> {
+        let text = index.to_string();
+        self.replace(&self.root.join("index.json"), text.as_bytes())
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let staged = self.root.join(format!("{STAGED}{name}"));
+        let mut file = File::create(&staged)?;
+        io::Write::write_all(&mut file, bytes)?;
+        file.sync_all()?;
+        Ok(fs::rename(&staged, path)?)
+    }
+}
+
+impl Sink for LayoutSink {
+    /// Under `registry/repository:tag`, the name that `skopeo` gives and that tells repositories apart.
+    fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure> {
+        if let Some(digest) = to
+            .digest
+            .as_ref()
+            .filter(|it| **it != artifact.descriptor.digest)
+        {
+            let message = format!("what is to be put there does not have the digest `{digest}`");
+            return Err(Failure::new(to, FailureKind::Corrupt, message));
+        }
+        let name = to.tag.as_ref().map(|tag| format!("{}:{tag}", to.name()));
+        self.put_as(name.as_deref(), artifact)
+    }
+}
+
+/// The media type of an index.
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+
+fn entry(name: Option<&str>, descriptor: &Descriptor) -> Value {
+    let mut entry = Map::new();
+    entry.insert("mediaType".to_owned(), json!(descriptor.media_type));
+    entry.insert("digest".to_owned(), json!(descriptor.digest.as_str()));
+    entry.insert("size".to_owned(), json!(descriptor.size));
+    let mut annotations = descriptor.annotations.clone();
+    if let Some(name) = name {
+        annotations.insert(NAME.to_owned(), name.to_owned());
+    }
+    if !annotations.is_empty() {
+        entry.insert("annotations".to_owned(), json!(annotations));
+    }
+    if let Some(kind) = &descriptor.artifact_type {
+        entry.insert("artifactType".to_owned(), json!(kind));
+    }
+    Value::Object(entry)
+}
+
+/// Writes what is proven to be the content of a descriptor.
+fn write(content: &dyn Body, descriptor: &Descriptor, staged: &Path) -> Result<(), Fault> {
+    let limit = descriptor.size.saturating_add(1);
+    let mut reader = content.open()?.take(limit);
+    let mut into = Digesting::like(&descriptor.digest, File::create(staged)?);
+    io::copy(&mut reader, &mut into)?;
+    let (file, digest, written) = into.finish();
+    if written != descriptor.size || digest != descriptor.digest {
+        return Err(Fault::Changed(descriptor.digest.clone()));
+    }
+    Ok(file.sync_all()?)
+}
+
+fn digest_of(reader: &mut impl Read, like: &Digest) -> Result<Digest, Fault> {
+    let mut into = Digesting::like(like, io::sink());
+    io::copy(reader, &mut into)?;
+    Ok(into.finish().1)
+}
+
+/// Why nothing was put.
+#[derive(Debug)]
+enum Fault {
+    World(io::Error),
+    /// The folder holds this, and is no layout.
+    Other(String),
+    /// A link leads out of the folder.
+    Outside,
+    Index,
+    /// The content is not of that digest.
+    Changed(Digest),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::World(error)
+    }
+}
+
+impl Fault {
+    fn failure(self, wanted: &str) -> Failure {
+        let failure = |kind, message: String| Failure::new(wanted, kind, message);
+        match self {
+            Self::World(error) => failure(
+                FailureKind::Unreachable,
+                format!("it cannot be written: {error}"),
+            ),
+            Self::Other(name) => failure(
+                FailureKind::Unsupported,
+                format!("the folder is no image layout and holds `{name}`"),
+            )
+            .help("name a folder that holds a layout, or nothing yet"),
+            Self::Outside => failure(
+                FailureKind::Corrupt,
+                "a link in it leads out of the folder".to_owned(),
+            ),
+            Self::Index => failure(
+                FailureKind::Corrupt,
+                "its index.json is no index, and is left as it is".to_owned(),
+            ),
+            Self::Changed(digest) => failure(
+                FailureKind::Corrupt,
+                format!("the content of blob `{digest}` is not what is to be put there"),
+            )
+            .help("what is put there changed meanwhile: leave it alone and do it again"),
+        }
+    }
+}

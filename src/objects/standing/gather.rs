@@ -1,0 +1,202 @@
+//! The objects of a file: documents, items of lists, maps below other keys, and manifests in strings.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::value::{Map, Node, Value};
+use crate::yaml::edit::Step;
+use crate::yaml::{self, SyntaxError};
+
+use super::{Standing, Text};
+
+/// What marks a text as one that somebody wants stamped.
+pub const MARKER: &str = "metalmark:";
+/// How many strings may stand in each other.
+const DEPTH: usize = 4;
+
+/// What a file holds.
+#[derive(Default)]
+pub struct Found {
+    /// The objects, in their order; those below another one behind it.
+    pub objects: Vec<Standing>,
+    /// Strings that look like manifests and cannot be read as such.
+    pub unread: Vec<Unread>,
+}
+
+/// A string that looks like a manifest, and is no YAML.
+pub struct Unread {
+    /// Where.
+    pub spot: Option<Spot>,
+    /// The kinds that it names.
+    pub kinds: Vec<String>,
+    /// Whether expressions of a template stand in it.
+    pub has_expressions: bool,
+    /// What the reader says of it.
+    pub error: SyntaxError,
+}
+
+/// The objects of a file, in their order. Lists may stand in lists, and manifests in strings. A document that is no object
+/// counts as one without kind where a marker stands in its text.
+///
+/// # Errors
+/// The file is no YAML as kubectl reads it.
+pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
+    let mut found = Found::default();
+    of_text(&Text::of_file(Arc::clone(source)), &mut found)?;
+    Ok(found)
+}
+
+fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
+    let read = yaml::read(&text.source.text, FileId(0), Engine::Kubectl)?;
+    let is_marked = text.source.text.contains(MARKER);
+    for (document, node) in read.documents.iter().enumerate() {
+        let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
+        if is_marked && is_collection && !has_kind(node) {
+            found.objects.push(standing(text, document, &[], node));
+        }
+        let mut walk = Walk {
+            text,
+            document,
+            steps: Vec::new(),
+            met: BTreeSet::new(),
+            found,
+        };
+        walk.node(node);
+    }
+    Ok(())
+}
+
+/// A way through a document.
+struct Walk<'a> {
+    text: &'a Arc<Text>,
+    document: usize,
+    steps: Vec<Step>,
+    /// Where objects and strings with objects stand.
+    met: BTreeSet<(u32, u32)>,
+    found: &'a mut Found,
+}
+
+impl Walk<'_> {
+    fn node(&mut self, node: &Node) {
+        match &node.value {
+            Value::Map(map) => {
+                if self.is_object(node) && self.is_first(node.place) {
+                    let object = standing(self.text, self.document, &self.steps, node);
+                    self.found.objects.push(object);
+                }
+                self.map(map);
+            }
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.below(Step::from(index), item);
+                }
+            }
+            Value::String(value) => self.string(node.place, value),
+            _ => {}
+        }
+    }
+
+    /// Whether it is an object of its own. Below other keys it needs metadata or a spec: what has only a name is a reference.
+    fn is_object(&self, node: &Node) -> bool {
+        let is_map = |key: &str| {
+            let below = node.at(&[key]);
+            below.is_some_and(|below| below.value.as_map().is_some())
+        };
+        let is_item =
+            matches!(&self.steps[..], [.., Step::Key(items), Step::Item(_)] if items == "items");
+        let is_own = self.steps.is_empty() || is_item || is_map("metadata") || is_map("spec");
+        has_kind(node) && !is_list(node) && is_own
+    }
+
+    /// Whether the place is met for the first time: an alias shows the same node again.
+    fn is_first(&mut self, place: Place) -> bool {
+        !place.is_known() || self.met.insert((place.start, place.end))
+    }
+
+    /// The entries in the order of the file.
+    fn map(&mut self, map: &Map) {
+        let mut entries: Vec<_> = map.iter().collect();
+        entries.sort_by_key(|entry| entry.key_place.start);
+        for entry in entries {
+            self.below(Step::from(&*entry.key), &entry.node);
+        }
+    }
+
+    fn below(&mut self, step: Step, node: &Node) {
+        if matches!(
+            node.value,
+            Value::Map(_) | Value::List(_) | Value::String(_)
+        ) {
+            self.steps.push(step);
+            self.node(node);
+            self.steps.pop();
+        }
+    }
+
+    /// A string that may hold manifests.
+    fn string(&mut self, place: Place, value: &str) {
+        let looks_so = value.contains("apiVersion") || value.contains(MARKER);
+        if !looks_so || !value.contains('\n') && !value.starts_with('{') {
+            return;
+        }
+        if self.text.depth() >= DEPTH || !place.is_known() || !self.is_first(place) {
+            return;
+        }
+        let inner = self
+            .text
+            .inner((self.document, self.steps.clone()), place, value);
+        if let Err(error) = of_text(&inner, self.found) {
+            self.found.unread.extend(unread(&inner, value, error));
+        }
+    }
+}
+
+/// What is to be said of a string that cannot be read.
+fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
+    let kinds = value.lines().filter_map(|line| {
+        let line = line.trim_start().trim_start_matches("- ");
+        Some(line.strip_prefix("kind:")?.trim().to_owned())
+    });
+    let kinds: Vec<String> = kinds.collect();
+    // Of a marker in it is told where markers are read.
+    (!value.contains(MARKER) && !kinds.is_empty()).then(|| Unread {
+        spot: text.spot(error.place),
+        kinds,
+        has_expressions: value.contains("{{"),
+        error,
+    })
+}
+
+fn has_kind(node: &Node) -> bool {
+    let is_text = |key: &str| {
+        let text = node.at(&[key]).and_then(|node| node.value.as_str());
+        text.is_some_and(|text| !text.is_empty())
+    };
+    is_text("apiVersion") && is_text("kind")
+}
+
+/// A `kind: List`, whose items are the objects.
+fn is_list(node: &Node) -> bool {
+    let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
+    let items = node.at(&["items"]).and_then(|items| items.value.as_list());
+    kind.is_some_and(|kind| kind.ends_with("List")) && items.is_some()
+}
+
+fn standing(text: &Arc<Text>, document: usize, steps: &[Step], node: &Node) -> Standing {
+    let word = |path: &[&str]| {
+        let text = node.at(path).and_then(|node| node.value.as_str());
+        text.map_or_else(|| Arc::from(""), Arc::clone)
+    };
+    Standing {
+        text: Arc::clone(text),
+        document,
+        steps: steps.to_vec(),
+        node: node.clone(),
+        api_version: word(&["apiVersion"]),
+        kind: word(&["kind"]),
+        namespace: word(&["metadata", "namespace"]),
+        name: word(&["metadata", "name"]),
+    }
+}

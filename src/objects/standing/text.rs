@@ -1,0 +1,135 @@
+//! Where objects stand: a file, or a string in one that holds manifests itself.
+
+use std::sync::Arc;
+
+use crate::model::place::{Place, Source, Spot};
+use crate::yaml::Spelling;
+use crate::yaml::edit::{Edit, Step, Target};
+
+/// A text that holds objects.
+pub struct Text {
+    /// The file; of a string its value, whose places are those of the nodes in it.
+    pub source: Arc<Source>,
+    /// Where the string stands; none for a file.
+    pub host: Option<Host>,
+}
+
+/// The string that holds a text.
+pub struct Host {
+    /// The text that the string stands in.
+    pub text: Arc<Text>,
+    /// The document of it.
+    pub document: usize,
+    /// The way to the string.
+    pub steps: Vec<Step>,
+    /// Where the string stands.
+    pub place: Place,
+    /// Why nothing can be changed in it, in one clause.
+    pub frozen: Option<&'static str>,
+    spelling: Spelling,
+}
+
+/// Why a string is read, and not edited.
+const FOLDED: &str =
+    "it stands in a folded string, whose lines are not those of the manifest: write it with `|`";
+const QUOTED: &str = "it stands in a quoted string: write it as a block, behind `|`";
+const UNFOLLOWED: &str = "it stands in a string that is written elsewhere";
+
+impl Text {
+    /// The text of a file.
+    pub fn of_file(source: Arc<Source>) -> Arc<Self> {
+        Arc::new(Self { source, host: None })
+    }
+
+    /// The text of a string that stands at that place in this text.
+    pub(super) fn inner(
+        self: &Arc<Self>,
+        (document, steps): (usize, Vec<Step>),
+        place: Place,
+        value: &str,
+    ) -> Arc<Self> {
+        let outer = &self.source.text;
+        let spelt = outer.get(place.start as usize..place.end as usize);
+        let own = match spelt.and_then(|spelt| spelt.chars().next()) {
+            Some('|') => None,
+            Some('>') => Some(FOLDED),
+            Some(_) => Some(QUOTED),
+            None => Some(UNFOLLOWED),
+        };
+        let outer_frozen = self.host.as_ref().and_then(|host| host.frozen);
+        Arc::new(Self {
+            source: Arc::new(Source {
+                path: Arc::clone(&self.source.path),
+                text: value.to_owned(),
+                secret: self.source.secret,
+            }),
+            host: Some(Host {
+                text: Arc::clone(self),
+                document,
+                steps,
+                place,
+                frozen: own.or(outer_frozen),
+                spelling: Spelling::new(outer, place, value),
+            }),
+        })
+    }
+
+    /// The file that it stands in, at last.
+    pub fn file(&self) -> &Arc<Source> {
+        match &self.host {
+            Some(host) => host.text.file(),
+            None => &self.source,
+        }
+    }
+
+    /// Why nothing in it can be changed.
+    pub fn frozen(&self) -> Option<&'static str> {
+        self.host.as_ref().and_then(|host| host.frozen)
+    }
+
+    /// Where in its file a place of it is.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        if !place.is_known() {
+            return None;
+        }
+        match &self.host {
+            Some(host) => {
+                let range = place.start as usize..place.end as usize;
+                host.text
+                    .spot(host.spelling.place(&self.source.text, range))
+            }
+            None => Some(Spot {
+                source: Arc::clone(&self.source),
+                start: place.start,
+                end: place.end,
+            }),
+        }
+    }
+
+    /// Edits of it as edits of its file.
+    pub fn outward(&self, edits: Vec<Edit>) -> Vec<Edit> {
+        match &self.host {
+            Some(host) if !edits.is_empty() => {
+                let at = Target::Path(host.document, host.steps.clone());
+                host.text.outward(vec![Edit::Within { at, edits }])
+            }
+            _ => edits,
+        }
+    }
+
+    /// How many strings it stands in.
+    pub(super) fn depth(&self) -> usize {
+        let outer = |host: &Host| host.text.depth() + 1;
+        self.host.as_ref().map_or(0, outer)
+    }
+}
+
+/// A file's text may be a secret.
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Text")
+            .field("source", &self.source)
+            .field("depth", &self.depth())
+            .finish_non_exhaustive()
+    }
+}

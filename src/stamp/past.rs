@@ -1,0 +1,156 @@
+//! The templates of the past: one is kept as a copy behind the template that takes its place, and the oldest go.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::standing::{KEPT_ANNOTATION, Standing};
+use crate::yaml;
+use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+
+use super::plan::Plan;
+use super::rotate::base;
+
+/// Takes away the copy of the past that bears the name that a template is to get: content that comes back.
+///
+/// # Errors
+/// An object that somebody keeps himself has that name.
+pub(super) fn make_room(
+    objects: &[Standing],
+    index: usize,
+    name: &str,
+    plan: &mut Plan,
+) -> Result<(), String> {
+    let object = &objects[index];
+    let bears_it = |(_, other): &(usize, &Standing)| {
+        *other.name == *name
+            && (&other.kind, &other.namespace) == (&object.kind, &object.namespace)
+            && Arc::ptr_eq(other.file(), object.file())
+    };
+    for (other, standing) in objects.iter().enumerate().filter(bears_it) {
+        match standing.is_kept() {
+            true => remove(objects, other, plan),
+            false => return Err(format!("its new name would be `{name}`, which is taken")),
+        }
+    }
+    Ok(())
+}
+
+/// The template as it was, behind the one that takes its place.
+pub(super) fn keep(
+    objects: &[Standing],
+    index: usize,
+    successor: &str,
+    keep: usize,
+    plan: &mut Plan,
+) {
+    let object = &objects[index];
+    if keep == 0 {
+        return;
+    }
+    let edit = match object.steps.split_last() {
+        None => copy(object, successor).map(|text| Edit::InsertDocument {
+            after: object.document,
+            text,
+        }),
+        Some((Step::Item(item), list)) => Some(Edit::InsertItem {
+            list: Target::Path(object.document, list.to_vec()),
+            value: marked(&object.node, successor),
+            position: Position::After(Step::Item(*item)),
+        }),
+        Some(_) => None,
+    };
+    match edit {
+        Some(edit) => plan.edit(index, edit),
+        None => plan.choices[index].problems.push(
+            "there is no place beside it for the template that is to be kept: run with `--keep 0`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A document's text with the annotation in it; none of a JSON file, which holds one document.
+fn copy(object: &Standing, successor: &str) -> Option<String> {
+    let text = &object.text.source.text;
+    if text.trim_start().starts_with('{') {
+        return None;
+    }
+    let parts = yaml::parts(text).ok()?;
+    let text = text.get(parts.get(object.document)?.clone())?;
+    let annotations = object.node.at(&["metadata", "annotations"]);
+    let is_map = annotations.is_some_and(|node| node.value.as_map().is_some());
+    let change = match is_map {
+        true => Edit::Insert {
+            map: Target::keys(&["metadata", "annotations"]),
+            key: KEPT_ANNOTATION.to_owned(),
+            value: successor.into(),
+            position: Position::Last,
+        },
+        false => Edit::Insert {
+            map: Target::keys(&["metadata"]),
+            key: "annotations".to_owned(),
+            value: Map::from_iter([Entry::computed(KEPT_ANNOTATION, successor)]).into(),
+            position: Position::Last,
+        },
+    };
+    edit(
+        text.trim_start_matches('\u{feff}'),
+        Engine::Kubectl,
+        &[change],
+    )
+    .ok()
+}
+
+/// An object's tree with the annotation in it.
+fn marked(node: &Node, successor: &str) -> Value {
+    let map = |node: Option<&Node>| {
+        let map = node.and_then(|node| node.value.as_map());
+        map.map_or_else(Map::default, |map| (**map).clone())
+    };
+    let mut annotations = map(node.at(&["metadata", "annotations"]));
+    annotations.insert(Entry::computed(KEPT_ANNOTATION, successor));
+    let mut metadata = map(node.at(&["metadata"]));
+    metadata.insert(Entry::computed("annotations", annotations));
+    let mut object = map(Some(node));
+    object.insert(Entry::computed("metadata", metadata));
+    object.into()
+}
+
+/// Takes away the templates of the past that are more than are kept, the oldest first. One that is referred to stays.
+pub(super) fn prune(
+    objects: &[Standing],
+    (index, successor): (usize, &str),
+    (keep, used): (usize, &BTreeSet<usize>),
+    plan: &mut Plan,
+) {
+    let object = &objects[index];
+    let is_past = |(_, other): &(usize, &Standing)| {
+        other.is_kept()
+            && *other.name != *successor
+            && Arc::ptr_eq(&other.text, &object.text)
+            && (&other.kind, &other.namespace) == (&object.kind, &object.namespace)
+            && base(&other.name) == base(&object.name)
+    };
+    // Copies stand behind their successors, so the newest comes first; one more is being added.
+    let past = objects.iter().enumerate().filter(is_past);
+    for (old, _) in past.skip(keep.saturating_sub(1)) {
+        if !used.contains(&old) {
+            remove(objects, old, plan);
+        }
+    }
+}
+
+/// Takes an object out of its file.
+fn remove(objects: &[Standing], index: usize, plan: &mut Plan) {
+    let object = &objects[index];
+    let edit = match object.steps.is_empty() {
+        true => Edit::RemoveDocument {
+            document: object.document,
+        },
+        false => Edit::Remove {
+            at: Target::Path(object.document, object.steps.clone()),
+        },
+    };
+    plan.edit(index, edit);
+}

@@ -1,0 +1,198 @@
+//! Every limit of an evaluation: what just fits is answered, one less is refused in words.
+
+use metalmark::gotemplate::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
+use metalmark::regexp::Regexp;
+
+use super::most;
+
+fn run(text: &str, limits: Limits) -> Result<String, (ErrorClass, String)> {
+    let told = |error: metalmark::gotemplate::Error| (error.class, error.message);
+    let template = parse("text", text).map_err(told)?;
+    execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)).map_err(told)
+}
+
+/// The least that an expression needs of something, found by halving.
+fn least(most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_little, mut enough) = (0, most);
+    assert!(fits(enough) && !fits(too_little));
+    while enough - too_little > 1 {
+        let middle = too_little + (enough - too_little) / 2;
+        if fits(middle) {
+            enough = middle;
+        } else {
+            too_little = middle;
+        }
+    }
+    enough
+}
+
+#[test]
+fn the_last_step_that_fits_is_taken_and_the_next_is_refused() {
+    let text = "{{ range $x := until 50 }}{{ $x }}{{ end }}";
+    let with = |steps| {
+        let limits = Limits::default();
+        run(text, Limits { steps, ..limits })
+    };
+    let steps = least(10_000, |steps| with(steps).is_ok());
+    assert!(steps > 50, "each turn counts: {steps}");
+    let (class, message) = with(steps - 1).expect_err("one step too many");
+    assert_eq!(class, ErrorClass::Limit);
+    assert_eq!(
+        message,
+        format!("the expression takes more than {} steps", steps - 1)
+    );
+}
+
+#[test]
+fn the_last_byte_that_fits_is_written_and_the_next_is_refused() {
+    let text = "{{ repeat 1000 \"x\" }}";
+    let with = |bytes| {
+        let limits = Limits::default();
+        run(text, Limits { bytes, ..limits })
+    };
+    let bytes = least(1 << 20, |bytes| with(bytes).is_ok());
+    assert!(
+        (1000..=4000).contains(&bytes),
+        "about what it writes: {bytes}"
+    );
+    let (class, message) = with(bytes - 1).expect_err("one byte too many");
+    assert_eq!(class, ErrorClass::Limit);
+    assert_eq!(
+        message,
+        format!("the expression makes more than {} bytes of text", bytes - 1)
+    );
+}
+
+#[test]
+fn the_deepest_template_that_fits_is_run_and_the_next_is_refused() {
+    let text = |depth: usize| {
+        let define = |level: usize| {
+            let inner = format!("{{{{ template \"t{}\" }}}}", level + 1);
+            format!("{{{{ define \"t{level}\" }}}}{inner}{{{{ end }}}}")
+        };
+        let defined: String = (1..depth).map(define).collect();
+        format!("{defined}{{{{ define \"t{depth}\" }}}}x{{{{ end }}}}{{{{ template \"t1\" }}}}")
+    };
+    let limits = Limits {
+        depth: 20,
+        ..Limits::default()
+    };
+    // The template that begins is one of them.
+    assert_eq!(run(&text(19), limits).as_deref(), Ok("x"));
+    let (class, message) = run(&text(20), limits).expect_err("one too many");
+    assert_eq!(class, ErrorClass::Depth);
+    assert!(
+        message.starts_with("templates are nested more than 20 deep"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
+    let pattern = |times: u64| format!("^({}){{{times}}}$", "[a-z0-9]{40}");
+    let times = least(1000, |times| Regexp::new(&pattern(1000 - times)).is_ok());
+    let most = 1000 - times;
+    assert!(most >= 1);
+    let text = "a".repeat(40 * most as usize);
+    let fits = Regexp::new(&pattern(most)).expect("it fits");
+    assert!(fits.is_match(&text) && !fits.is_match(&text[1..]));
+    let error = Regexp::new(&pattern(most + 1)).expect_err("it does not");
+    assert!(!error.message.is_empty());
+}
+
+#[test]
+fn a_pattern_that_is_large_by_nesting_is_refused_by_its_size() {
+    let error = Regexp::new(r"(?i)(\pL{1000}){1}").expect_err("too large");
+    assert!(error.message.contains("limit"), "{}", error.message);
+}
+
+fn message(result: Result<String, (ErrorClass, String)>) -> Result<String, String> {
+    result.map_err(|(_, message)| message)
+}
+
+#[test]
+fn as_many_variables_are_in_sight_as_is_stated() {
+    most(1000, "1000", |count| {
+        // `$` is one of them.
+        let declared: String = (1..count)
+            .map(|number| format!("{{{{ $v{number} := 1 }}}}"))
+            .collect();
+        message(run(&declared, Limits::default()))
+    });
+}
+
+#[test]
+fn the_deepest_value_is_printed_and_a_deeper_one_is_not() {
+    most(256, "nested more than 256 deep", |depth| {
+        let wrap = "{{ $x = list $x }}";
+        let text = format!("{{{{ $x := 1 }}}}{}{{{{ $x }}}}", wrap.repeat(depth));
+        message(run(&text, Limits::default()))
+    });
+}
+
+#[test]
+fn the_deepest_json_is_read_and_a_deeper_one_is_not() {
+    most(256, "", |depth| {
+        let json = "[".repeat(depth) + &"]".repeat(depth);
+        let text = format!("{{{{ mustFromJson `{json}` | len }}}}");
+        message(run(&text, Limits::default()))
+    });
+}
+
+#[test]
+fn a_printed_value_and_a_replacement_end_at_their_largest() {
+    let text = |times: usize| {
+        let list = "{{ $x := repeat 1048576 \"x\" }}{{ $l := list }}";
+        let grown =
+            format!("{{{{ range until {times} }}}}{{{{ $l = append $l $x }}}}{{{{ end }}}}");
+        run(
+            &format!("{list}{grown}{{{{ len (print $l) }}}}"),
+            Limits::default(),
+        )
+    };
+    assert!(text(63).is_ok());
+    let (class, message) = text(65).expect_err("it is too long");
+    assert_eq!(class, ErrorClass::Limit, "{message}");
+    let replaced = |bytes: usize| {
+        let regexp = Regexp::new("a").expect("a pattern");
+        let length = regexp
+            .replace_all("aaaa", "bb", bytes)
+            .map(|text| text.len());
+        (
+            length,
+            regexp
+                .replace_all_literal("aaaa", "bb", bytes)
+                .map(|text| text.len()),
+        )
+    };
+    assert_eq!(replaced(8), (Some(8), Some(8)));
+    assert_eq!(replaced(7), (None, None));
+}
+
+#[test]
+fn the_deepest_pattern_is_compiled_and_a_deeper_one_is_not() {
+    // The letter within is a level too.
+    most(249, "nests deeper than 250", |depth| {
+        Regexp::new(&("(?:".repeat(depth) + "a" + &")?".repeat(depth)))
+            .map(|_| ())
+            .map_err(|error| error.message)
+    });
+}
+
+#[test]
+fn the_most_repeats_are_compiled_and_more_are_not() {
+    most(1000, "", |times| {
+        Regexp::new(&format!("a{{{times}}}"))
+            .map(|_| ())
+            .map_err(|error| error.message)
+    });
+}
+
+#[test]
+fn the_most_ranges_are_compiled_and_more_are_not() {
+    let ranges = |classes: usize| Regexp::new(&format!("[{}]?", "\\pL\\pN".repeat(classes)));
+    assert!(ranges(1).is_ok());
+    let many = "[\\pL\\pN]?".repeat(400);
+    let error = Regexp::new(&many).expect_err("too many");
+    assert!(error.message.contains("200000 ranges"), "{}", error.message);
+}

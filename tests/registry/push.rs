@@ -1,0 +1,285 @@
+//! What is pushed to a registry: in which order, where to, with what proof.
+
+use std::sync::{Arc, Mutex};
+
+use metalmark::oci::{Content, Digest, FailureKind, Manifest, Put, Sink, Store};
+use metalmark::registry::Registries;
+use serde_json::{Value, json};
+
+use super::super::support::artifact::{artifact, blob, made};
+use super::super::support::registry::{Lock, MANIFEST, Registry, Reply};
+use super::{client, client_with, options, plain};
+
+const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
+
+fn asked(registry: &Registry) -> Vec<String> {
+    let seen = registry.seen();
+    let told = |request: &super::super::support::registry::Request| {
+        let path = request.path.split(['?']).next().unwrap_or_default();
+        let path = path.replace("/v2/group/one/", "");
+        format!("{} {}", request.method, path)
+    };
+    seen.iter().map(told).collect()
+}
+
+#[test]
+fn blobs_go_first_and_nothing_is_sent_twice() {
+    let registry = Registry::plain();
+    let client = client(&registry);
+    let layer = blob(LAYER, b"some bytes");
+    let artifact = artifact(vec![layer.clone()], json!({}));
+    let to = registry.reference("group/one:1.0");
+    let put = client.put(&to, &artifact).expect("put");
+    assert_eq!((put.sent, put.is_unchanged), (2, false));
+    let stored = registry.stored(&layer.descriptor.digest);
+    assert_eq!(stored.as_deref(), Some(&b"some bytes"[..]));
+    let (media_type, bytes) = registry
+        .manifest_at("group/one", "1.0")
+        .expect("a manifest");
+    assert_eq!(
+        (media_type.as_str(), bytes),
+        (MANIFEST, artifact.manifest.clone())
+    );
+    assert_eq!(
+        asked(&registry).last().map(String::as_str),
+        Some("PUT manifests/1.0")
+    );
+    let before = registry.count();
+    let put = client.put(&to, &artifact).expect("put");
+    assert_eq!((put.sent, put.is_unchanged), (0, true));
+    let writes = registry.seen().split_off(before);
+    assert!(
+        writes
+            .iter()
+            .all(|request| matches!(request.method.as_str(), "GET" | "HEAD"))
+    );
+    let by_digest = registry
+        .reference("group/one")
+        .at(&artifact.descriptor.digest);
+    let put = client.put(&by_digest, &artifact).expect("put");
+    assert_eq!(
+        put,
+        Put {
+            sent: 0,
+            is_unchanged: true
+        }
+    );
+    let other = registry.reference("group/one").at(&Digest::of(b"other"));
+    let refused = client.put(&other, &artifact).expect_err("another digest");
+    assert_eq!(refused.kind, FailureKind::Corrupt);
+}
+
+#[test]
+fn uploads_go_on_wherever_the_registry_says() {
+    for location in [
+        "{own}/v2/{repository}/blobs/uploads/{id}",
+        "/v2/{repository}/blobs/uploads/{id}?_state=a%2Fb%3D&x=y",
+        "../uploads/{id}",
+    ] {
+        let registry = Registry::plain();
+        let own = format!("http://{}", registry.host());
+        registry.upload_at(&location.replace("{own}", &own));
+        let layer = blob(LAYER, b"some bytes");
+        let put = client(&registry).put(
+            &registry.reference("group/one:1"),
+            &artifact(vec![layer.clone()], json!({})),
+        );
+        assert_eq!(put.map(|put| put.sent), Ok(2), "{location}");
+        assert!(registry.stored(&layer.descriptor.digest).is_some());
+        let finish = registry.seen();
+        let finish = finish
+            .iter()
+            .find(|request| request.method == "PUT")
+            .expect("one");
+        let state = location
+            .split_once('?')
+            .map_or("digest=", |(_, query)| query);
+        assert!(finish.path.contains(state), "{}", finish.path);
+    }
+}
+
+#[test]
+fn another_host_is_sent_the_blob_and_never_the_credentials() {
+    let (registry, storage) = (Registry::plain(), Registry::plain());
+    registry.lock(Lock::Basic {
+        user: "bob".to_owned(),
+        password: "hunter2".to_owned(),
+    });
+    storage.hook(|request, _| (request.method == "PUT").then(|| Reply::new(201, "")));
+    registry.upload_at(&format!(
+        "http://u:p@{}/store/{{id}}?signed=yes",
+        storage.host()
+    ));
+    let auth = format!(
+        r#"{{"auths":{{"{}":{{"username":"bob","password":"hunter2"}}}}}}"#,
+        registry.host()
+    );
+    let (_, folder) = client_with(&registry, &auth);
+    let mut settings = plain(&registry);
+    settings.hosts.extend(plain(&storage).hosts);
+    let mut options = options(settings);
+    options.environment = super::files(&[("auth.json", folder.path().join("auth.json"))]);
+    let layer = artifact(vec![blob(LAYER, b"some bytes")], json!({}));
+    // The registry itself never gets the blobs, and says so of the manifest.
+    let refused = Registries::new(options).put(&registry.reference("group/one:1"), &layer);
+    let refused = refused.expect_err("no blobs").to_string();
+    assert!(
+        refused.contains("answered 400 (a blob is not there)"),
+        "{refused}"
+    );
+    let seen = storage.seen();
+    assert_eq!(seen.len(), 2);
+    for request in seen {
+        assert!(
+            request.path.contains("signed=yes&digest=sha256%3A"),
+            "{}",
+            request.path
+        );
+        assert_eq!(request.header("authorization"), None);
+    }
+}
+
+#[test]
+fn a_token_is_for_pushing_and_bought_again_when_it_ends() {
+    let registry = Arc::new(Registry::plain());
+    registry.lock(Lock::Bearer {
+        realm: None,
+        password: Some(("bob".to_owned(), "hunter2".to_owned())),
+        identity: None,
+        life: 3600,
+    });
+    let auth = format!(
+        r#"{{"auths":{{"{}":{{"username":"bob","password":"hunter2"}}}}}}"#,
+        registry.host()
+    );
+    let (client, _folder) = client_with(&registry, &auth);
+    let artifact = artifact(vec![made(3 << 20)], json!({}));
+    let (weak, once) = (Arc::downgrade(&registry), Mutex::new(true));
+    registry.early(move |request| {
+        let is_first =
+            request.method == "PATCH" && std::mem::take(&mut *once.lock().expect("held"));
+        if let (true, Some(registry)) = (is_first, weak.upgrade()) {
+            registry.forget_tokens();
+        }
+        None
+    });
+    let put = client.put(&registry.reference("group/one:1"), &artifact);
+    assert_eq!(put.map(|put| put.sent), Ok(2));
+    let bought = registry.seen();
+    let bought: Vec<_> = bought
+        .iter()
+        .filter(|request| request.path.starts_with("/token"))
+        .collect();
+    assert_eq!(bought.len(), 2);
+    for request in bought {
+        assert!(
+            request
+                .path
+                .contains("scope=repository%3Agroup%2Fone%3Apull%2Cpush"),
+            "{}",
+            request.path
+        );
+    }
+}
+
+#[test]
+fn a_registry_that_everyone_may_read_wants_a_password_to_write() {
+    let registry = Registry::plain();
+    registry.lock(Lock::Writers {
+        user: "bob".to_owned(),
+        password: "hunter2".to_owned(),
+    });
+    let artifact = artifact(vec![blob(LAYER, b"some bytes")], json!({}));
+    let to = registry.reference("group/one:1");
+    let refused = client(&registry)
+        .put(&to, &artifact)
+        .expect_err("no password");
+    assert_eq!(refused.kind, FailureKind::Denied);
+    assert!(refused.message.contains("to write to it"), "{refused}");
+    let auth = |password: &str| {
+        format!(
+            r#"{{"auths":{{"{}":{{"username":"bob","password":"{password}"}}}}}}"#,
+            registry.host()
+        )
+    };
+    let (wrong, _folder) = client_with(&registry, &auth("hunter3"));
+    let refused = wrong
+        .put(&to, &artifact)
+        .expect_err("another password")
+        .to_string();
+    assert!(refused.contains("may write to the repository"), "{refused}");
+    assert!(!refused.contains("hunter3"), "{refused}");
+    let (right, _folder) = client_with(&registry, &auth("hunter2"));
+    assert_eq!(right.put(&to, &artifact).map(|put| put.sent), Ok(2));
+}
+
+/// The entries of the list of what refers to a digest, under its tag.
+fn listed(registry: &Registry, subject: &Digest) -> Vec<Value> {
+    let tag = subject.as_str().replace(':', "-");
+    let (_, bytes) = registry.manifest_at("group/one", &tag).expect("a list");
+    let index: Value = serde_json::from_slice(&bytes).expect("an index");
+    index["manifests"].as_array().expect("a list").clone()
+}
+
+#[test]
+fn what_refers_to_a_manifest_is_listed_where_the_registry_lists_nothing() {
+    let registry = Registry::plain();
+    let client = client(&registry);
+    let subject = artifact(vec![blob(LAYER, b"some bytes")], json!({}));
+    let of = &subject.descriptor;
+    client
+        .put(&registry.reference("group/one:1"), &subject)
+        .expect("put");
+    let referrer = |number: usize| {
+        let subject = json!({"mediaType": MANIFEST, "digest": of.digest.as_str(), "size": of.size});
+        let fields = json!({"subject": subject, "artifactType": "a/b", "annotations": {"n": number.to_string()}});
+        artifact(vec![blob(LAYER, b"sig")], fields)
+    };
+    for number in [0, 1, 0] {
+        let referrer = referrer(number);
+        let to = registry
+            .reference("group/one")
+            .at(&referrer.descriptor.digest);
+        client.put(&to, &referrer).expect("put");
+    }
+    let entries = listed(&registry, &of.digest);
+    assert_eq!(entries.len(), 2);
+    assert_eq!(entries[1]["artifactType"], "a/b");
+    assert_eq!(entries[1]["annotations"]["n"], "1");
+    let found = client.referrers(&[(registry.reference("group/one"), of.digest.clone())]);
+    assert_eq!(found[0].as_ref().map(Vec::len), Ok(2));
+    // One that lists them itself is left to do so.
+    let other = Registry::plain();
+    other.list_referrers();
+    let client = super::client(&other);
+    client
+        .put(&other.reference("group/one:1"), &subject)
+        .expect("put");
+    let referrer = referrer(0);
+    let to = other.reference("group/one").at(&referrer.descriptor.digest);
+    client.put(&to, &referrer).expect("put");
+    let tag = of.digest.as_str().replace(':', "-");
+    assert!(other.manifest_at("group/one", &tag).is_none());
+    let found = client.referrers(&[(other.reference("group/one"), of.digest.clone())]);
+    assert_eq!(found[0].as_ref().map(Vec::len), Ok(1));
+}
+
+#[test]
+fn progress_is_told_blob_by_blob() {
+    let registry = Registry::plain();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut options = options(plain(&registry));
+    let seen = Arc::clone(&told);
+    options.progress = Some(Arc::new(move |done, of| {
+        seen.lock().expect("held").push((done, of))
+    }));
+    let artifact = artifact(vec![blob(LAYER, b"a"), blob(LAYER, b"b")], json!({}));
+    Registries::new(options)
+        .put(&registry.reference("group/one:1"), &artifact)
+        .expect("put");
+    let mut told = told.lock().expect("held").clone();
+    told.sort_unstable();
+    assert_eq!(told, [(1, 3), (2, 3), (3, 3)]);
+    let manifest = Manifest::read(artifact.manifest).expect("one");
+    assert!(matches!(manifest.content, Content::Image { .. }));
+}
