@@ -2,6 +2,7 @@
 
 mod architecture;
 mod archive;
+mod bundle;
 mod charts;
 mod cli;
 mod cmp;
