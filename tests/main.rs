@@ -41,6 +41,8 @@ mod renovate;
 mod reports;
 mod rules;
 mod schemas;
+mod shard_hosts;
+mod shards;
 mod signatures;
 mod stamp;
 mod support;

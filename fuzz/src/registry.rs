@@ -107,6 +107,7 @@ fn client(host: &str) -> Registries {
             first_pause: Duration::from_millis(1),
             longest_pause: Duration::from_millis(2),
             helper: long,
+            ..Limits::default()
         },
         environment: Environment::default(),
         progress: None,
