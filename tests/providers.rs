@@ -13,7 +13,7 @@ use metalmark::schema::Schemas;
 use super::support::repository;
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
-fn crds() -> Option<PathBuf> {
+pub(crate) fn crds() -> Option<PathBuf> {
     let named = std::env::var_os("CRDS").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| repository().join("../shared/crds"));
     folder.is_dir().then_some(folder)

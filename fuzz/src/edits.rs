@@ -34,7 +34,7 @@ pub(super) fn run(data: &[u8]) {
         return;
     };
     let (change, wanted) = change(*how, path, &value_of(*value), *place, &before);
-    let Ok(edited) = edit(&text, engine, &[change.clone()]) else {
+    let Ok(edited) = edit(&text, engine, std::slice::from_ref(&change)) else {
         return;
     };
     let after = yaml::read(&edited, FileId(0), engine);

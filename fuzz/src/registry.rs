@@ -104,10 +104,10 @@ fn client(host: &str) -> Registries {
             request: long,
             batch: long,
             retries: 1,
+            piece: Limits::default().piece,
             first_pause: Duration::from_millis(1),
             longest_pause: Duration::from_millis(2),
             helper: long,
-            ..Limits::default()
         },
         environment: Environment::default(),
         progress: None,

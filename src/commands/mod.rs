@@ -1,5 +1,6 @@
 //! The commands: which stages each one calls, in which order.
 
+pub mod bundle;
 mod check;
 pub mod cmp;
 mod explain;

@@ -52,12 +52,7 @@ pub fn stamp(
     let mut workspace = read::workspace(request)?;
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
-    for path in &files.skipped {
-        writeln!(
-            terminal.err,
-            "skipped {path}: it is no YAML, and holds no marker"
-        )?;
-    }
+    tell_skipped(&files.skipped, terminal)?;
     let changes = [change_set(&workspace, &files, &plan)];
     let told = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
@@ -77,6 +72,23 @@ pub fn stamp(
         true => Verdict::Drift,
         false => Verdict::Clean,
     })
+}
+
+/// Files that hold no manifests as they are, such as a chart's templates: the first by name.
+fn tell_skipped(skipped: &[String], terminal: &mut Terminal) -> Result<(), Error> {
+    /// How many are named.
+    const NAMED: usize = 3;
+    for path in skipped.iter().take(NAMED) {
+        writeln!(
+            terminal.err,
+            "skipped {path}: it is no YAML, and holds no marker"
+        )?;
+    }
+    if let Some(more @ 1..) = skipped.len().checked_sub(NAMED) {
+        let files = if more == 1 { "file" } else { "files" };
+        writeln!(terminal.err, "skipped {more} more {files} of that kind")?;
+    }
+    Ok(())
 }
 
 /// The plan, and everything that is to be said of it.

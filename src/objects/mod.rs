@@ -1,5 +1,6 @@
 //! The Kubernetes objects and values that more than one target writes, as trees that a template places.
 
+pub mod bundled;
 pub mod choices;
 pub mod component_bundle;
 pub mod elemental_registration;

@@ -81,7 +81,7 @@ fn disown(changes: &ChangeSet) {
     let _ = Step { root, action }.run();
 }
 
-fn busy(root: &Path) -> Error {
+pub(super) fn busy(root: &Path) -> Error {
     let (path, by) = (root.to_owned(), String::new());
     Error::Busy { path, by }
 }
@@ -90,7 +90,12 @@ fn busy(root: &Path) -> Error {
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
-        phases.push(leftovers(changes).map(Action::Sweep).collect());
+        let before = changes.ownership.before.as_deref();
+        phases.push(
+            leftovers(&changes.root, before)
+                .map(Action::Sweep)
+                .collect(),
+        );
     }
     if !changes.changes.is_empty() {
         phases.extend(file_phases(changes));
@@ -152,8 +157,8 @@ impl Step<'_> {
     /// Does it. Doing it again does no harm.
     pub fn run(&self) -> Result<(), Error> {
         match &self.action {
-            Action::Record(text) => self.record(*text),
-            Action::Sweep(folder) => self.sweep(folder),
+            Action::Record(text) => record(self.root, *text),
+            Action::Sweep(folder) => sweep(&self.root.join(folder)),
             Action::Delete(change) => {
                 unchanged::one(self.root, change)?;
                 remove(&self.root.join(&change.path))
@@ -185,29 +190,6 @@ impl Step<'_> {
         }
     }
 
-    fn record(&self, text: Option<&str>) -> Result<(), Error> {
-        let path = self.root.join(OWNERSHIP_FILE);
-        let Some(text) = text else {
-            return remove(&path);
-        };
-        let torn = self.root.join(TORN_RECORD);
-        write_new(&torn, text)?;
-        fs::rename(&torn, &path).map_err(unwritable(&path))
-    }
-
-    /// Takes away what a killed run was writing.
-    fn sweep(&self, folder: &str) -> Result<(), Error> {
-        let Ok(inside) = fs::read_dir(self.root.join(folder)) else {
-            return Ok(());
-        };
-        for item in inside.flatten() {
-            if item.file_name().to_string_lossy().starts_with(STAGED) {
-                remove(&item.path())?;
-            }
-        }
-        Ok(())
-    }
-
     /// Makes a folder and those above it, unless a link has come to stand there since the plan was made.
     fn make_folder(&self, folder: &str) -> Result<(), Error> {
         let path = self.root.join(folder);
@@ -224,6 +206,30 @@ impl Step<'_> {
         let path = self.root.join(&change.path);
         path.with_file_name(format!("{STAGED}{number}"))
     }
+}
+
+/// Takes away what a killed run was writing into a folder.
+pub(super) fn sweep(folder: &Path) -> Result<(), Error> {
+    let Ok(inside) = fs::read_dir(folder) else {
+        return Ok(());
+    };
+    for item in inside.flatten() {
+        if item.file_name().to_string_lossy().starts_with(STAGED) {
+            remove(&item.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the ownership file of a folder in its place whole, or takes it away.
+pub(super) fn record(root: &Path, text: Option<&str>) -> Result<(), Error> {
+    let path = root.join(OWNERSHIP_FILE);
+    let Some(text) = text else {
+        return remove(&path);
+    };
+    let torn = root.join(TORN_RECORD);
+    write_new(&torn, text)?;
+    fs::rename(&torn, &path).map_err(unwritable(&path))
 }
 
 /// Deletions that must come before the writing, because the file stands where a folder is needed, inside a folder where
@@ -264,10 +270,9 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
 
 /// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
 /// followed.
-fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
-    let text = changes.ownership.before.as_deref().unwrap_or_default();
-    let (record, _) = Record::parse(text);
-    let mut inspector = Inspector::new(&changes.root);
+pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> + use<> {
+    let (record, _) = Record::parse(before.unwrap_or_default());
+    let mut inspector = Inspector::new(root);
     let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);
     for path in record.files.keys() {
         if let Some((folder, _)) = path.rsplit_once('/')
@@ -281,7 +286,7 @@ fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
 }
 
 /// A folder that is locked until this is dropped; none where it cannot be.
-struct Locked(Option<File>);
+pub(super) struct Locked(Option<File>);
 
 impl Drop for Locked {
     /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open folder.
@@ -291,7 +296,7 @@ impl Drop for Locked {
 }
 
 /// Locks the folder.
-fn lock(root: &Path) -> Result<Locked, Error> {
+pub(super) fn lock(root: &Path) -> Result<Locked, Error> {
     let Ok(folder) = File::open(root) else {
         return Ok(Locked(None));
     };

@@ -1,11 +1,12 @@
 //! One file on its own, which no render owns: a report, a page, a first project file.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::staged::{self, Put};
 use crate::error::Error;
+use crate::oci::Body;
 
 /// Writes a file and the folders above it. A file that stands there is replaced in one step; what is no plain file, such as
 /// a pipe or `/dev/stderr`, is written to.
@@ -18,9 +19,21 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
-        _ => put(path, bytes),
+        _ => put(path, &|file| file.write_all(bytes)),
     };
     written.map_err(|cause| Error::Write {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// Writes a file of any length, and the folders above it; a file that stands there is replaced in one step.
+///
+/// # Errors
+/// It cannot be written, or the body not be read.
+pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
+    let fill = |file: &mut File| std::io::copy(&mut content.open()?, file).map(|_| ());
+    put(path, &fill).map_err(|cause| Error::Write {
         path: path.to_owned(),
         cause,
     })
@@ -36,7 +49,7 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
         standing => standing.map(|_| false),
     };
     let new = Put {
-        parts: &[content],
+        fill: &|file| file.write_all(content),
         keeps_mode: false,
         if_still: &is_free,
     };
@@ -47,14 +60,14 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
     })
 }
 
-fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn put(path: &Path, fill: &dyn Fn(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
     // A link keeps leading where it led.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let new = Put {
-        parts: &[bytes],
+        fill,
         keeps_mode: false,
         if_still: &|| Ok(true),
     };

@@ -13,6 +13,7 @@
 //! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
 
 mod apply;
+mod copy;
 mod file;
 mod hold;
 mod join;
@@ -26,7 +27,8 @@ mod standing;
 mod unchanged;
 
 pub use apply::{Step, apply, apply_all, phases};
-pub use file::{file, new_file};
+pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
+pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, mend_after_dead_run};
 pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};

@@ -1,7 +1,7 @@
 //! One file that a command owns by its name: the lock.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::apply::unwritable;
@@ -31,7 +31,7 @@ pub fn owned_file(
         Err(cause) => Err(cause),
     };
     let new = Put {
-        parts: &[text.as_bytes()],
+        fill: &|file| file.write_all(text.as_bytes()),
         keeps_mode: false,
         if_still: &is_still,
     };

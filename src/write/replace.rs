@@ -1,6 +1,7 @@
 //! Files of the user's, edited in place: each whole old or whole new at any moment, its mode kept.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::hold::Held;
@@ -58,9 +59,11 @@ fn one(file: &Replacement<'_>) -> Result<bool, Error> {
     let Some((real, mark)) = marked(file)? else {
         return Ok(false);
     };
-    let parts = [mark, file.after.as_bytes()];
     let new = Put {
-        parts: &parts,
+        fill: &|staged| {
+            staged.write_all(mark)?;
+            staged.write_all(file.after.as_bytes())
+        },
         keeps_mode: true,
         if_still: &|| Ok(is_still(&fs::read(&real)?, file.before)),
     };

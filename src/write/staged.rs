@@ -4,7 +4,7 @@
 //! that file, so that two runs that write the same file do so one after the other.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -23,8 +23,8 @@ pub(super) fn beside(path: &Path) -> PathBuf {
 
 /// What a file is replaced by, and when.
 pub(super) struct Put<'a> {
-    /// The new bytes, part after part.
-    pub(super) parts: &'a [&'a [u8]],
+    /// Writes the new bytes.
+    pub(super) fill: &'a dyn Fn(&mut File) -> io::Result<()>,
     /// Gives the new file the mode of the old one.
     pub(super) keeps_mode: bool,
     /// Asked right before the file is replaced, while no other run replaces it: where it says no, the file stays.
@@ -49,9 +49,7 @@ pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
 }
 
 fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
-    for part in put.parts {
-        file.write_all(part)?;
-    }
+    (put.fill)(file)?;
     match put.keeps_mode {
         true => file.set_permissions(fs::metadata(path)?.permissions()),
         false => Ok(()),
@@ -134,14 +132,14 @@ fn is_one(_open: &Metadata, _named: &Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
     use std::path::Path;
 
     use super::{Put, beside, put};
 
     fn written(path: &Path, text: &str) -> bool {
-        let parts = [text.as_bytes()];
         let one = Put {
-            parts: &parts,
+            fill: &|file| file.write_all(text.as_bytes()),
             keeps_mode: false,
             if_still: &|| Ok(true),
         };
@@ -168,7 +166,7 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, "theirs").expect("written");
         let one = Put {
-            parts: &[b"mine"],
+            fill: &|file| file.write_all(b"mine"),
             keeps_mode: true,
             if_still: &|| Ok(false),
         };

@@ -1,6 +1,7 @@
 //! `metalmark lock`: asks for what is new or changed, keeps what is locked, drops what nobody asks for, writes the lock.
 
 mod asks;
+mod pages;
 mod told;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use crate::sources;
 use crate::write::{self, Held};
 
 pub(super) use asks::asks;
+pub(super) use pages::pages;
 
 use super::{Format, Terminal, Verdict, fleet, mend};
 
@@ -87,8 +89,13 @@ pub(super) fn within(
     let judged = check::findings(unread.clone(), &workspace.settings, options.today);
     wish.keep_unasked = judged.has_errors();
     let store = super::stores::open(&workspace, terminal);
+    let listed = pages(&workspace, &store);
+    wish.offered = listed.offered;
+    wish.unread_pages = listed.unread;
     let mut locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &store);
     locked.findings.extend(unread);
+    locked.findings.extend(listed.findings);
+    locked.failures.extend(listed.failures);
     let written = save(&workspace, &locked, before.as_deref(), held)?;
     finish(locked, written, &workspace, options, terminal)
 }

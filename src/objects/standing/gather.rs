@@ -31,8 +31,6 @@ pub struct Unread {
     pub spot: Option<Spot>,
     /// The kinds that it names.
     pub kinds: Vec<String>,
-    /// Whether a marker stands in it.
-    pub is_marked: bool,
     /// Whether expressions of a template stand in it.
     pub has_expressions: bool,
     /// What the reader says of it.
@@ -120,7 +118,7 @@ impl Walk<'_> {
     /// The entries in the order of the file.
     fn map(&mut self, map: &Map) {
         let mut entries: Vec<_> = map.iter().collect();
-        entries.sort_by_key(|entry| entry.node.place.start);
+        entries.sort_by_key(|entry| entry.key_place.start);
         for entry in entries {
             self.below(Step::from(&*entry.key), &entry.node);
         }
@@ -162,11 +160,10 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
         Some(line.strip_prefix("kind:")?.trim().to_owned())
     });
     let kinds: Vec<String> = kinds.collect();
-    let is_marked = value.contains(MARKER);
-    (is_marked || !kinds.is_empty()).then(|| Unread {
+    // Of a marker in it is told where markers are read.
+    (!value.contains(MARKER) && !kinds.is_empty()).then(|| Unread {
         spot: text.spot(error.place),
         kinds,
-        is_marked,
         has_expressions: value.contains("{{"),
         error,
     })

@@ -52,6 +52,12 @@ impl Standing {
         self.text.file()
     }
 
+    /// The folder of that file.
+    pub fn folder(&self) -> &str {
+        let path = &self.file().path;
+        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
     /// Its kind and name, for people.
     pub fn title(&self) -> String {
         match (&*self.kind, &*self.name) {
