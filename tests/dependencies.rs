@@ -21,14 +21,30 @@ fn packages() -> Option<Vec<Value>> {
         return None;
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let nodes = metadata["resolve"]["nodes"].as_array().expect("nodes");
-    let used: BTreeSet<&str> = nodes
-        .iter()
-        .filter_map(|node| node["id"].as_str())
-        .collect();
+    let used = used(&metadata["resolve"]);
     let packages = metadata["packages"].as_array().expect("packages").iter();
     let of_use = |package: &&Value| package["id"].as_str().is_some_and(|id| used.contains(id));
     Some(packages.filter(of_use).cloned().collect())
+}
+
+/// The packages that the root needs, those of its tests left out.
+fn used(resolve: &Value) -> BTreeSet<&str> {
+    let nodes = resolve["nodes"].as_array().expect("nodes");
+    let mut open = vec![resolve["root"].as_str().expect("a root")];
+    let mut used = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !used.insert(id) {
+            continue;
+        }
+        let node = nodes.iter().find(|node| node["id"] == id).expect("a node");
+        for needed in node["deps"].as_array().expect("dependencies") {
+            let mut kinds = needed["dep_kinds"].as_array().expect("kinds").iter();
+            if kinds.any(|kind| kind["kind"] != "dev") {
+                open.push(needed["pkg"].as_str().expect("a package"));
+            }
+        }
+    }
+    used
 }
 
 fn word<'v>(package: &'v Value, key: &str) -> &'v str {

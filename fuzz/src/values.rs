@@ -64,7 +64,15 @@ fn written(value: &Value) {
     if ours.len() > MOST {
         return;
     }
-    let helms = [Lists::AtKey, Lists::Indented].map(|lists| yaml::as_helm(value, lists));
+    // Helm writes a key `<<` without quotes, which no reader takes for a text.
+    let lists = match has_merge_key(value) {
+        true => &[][..],
+        false => &[Lists::AtKey, Lists::Indented],
+    };
+    let helms: Vec<String> = lists
+        .iter()
+        .map(|lists| yaml::as_helm(value, *lists))
+        .collect();
     for text in helms.iter().chain([&ours]) {
         for engine in [Engine::Helm3, Engine::Kubectl] {
             let read = yaml::read(text, FILE, engine)
@@ -78,6 +86,16 @@ fn written(value: &Value) {
                 back.value
             );
         }
+    }
+}
+
+fn has_merge_key(value: &Value) -> bool {
+    match value {
+        Value::Map(map) => {
+            { map.iter() }.any(|entry| &*entry.key == "<<" || has_merge_key(&entry.node.value))
+        }
+        Value::List(items) => items.iter().any(|item| has_merge_key(&item.value)),
+        _ => false,
     }
 }
 
