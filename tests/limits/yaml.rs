@@ -25,6 +25,10 @@ fn the_largest_text_is_read_and_a_larger_one_is_not() {
 
 #[test]
 fn the_deepest_text_is_read_and_a_deeper_one_is_not() {
+    on_a_large_stack(the_deepest_text);
+}
+
+fn the_deepest_text() {
     let shapes: [fn(usize) -> String; 5] = [
         |depth| "[".repeat(depth) + &"]".repeat(depth),
         |depth| "{a: ".repeat(depth) + &"}".repeat(depth),
