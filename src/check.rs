@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
 use crate::model::workspace::{ClusterView, Settings};
+use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, WorkspaceInput};
 
@@ -80,6 +81,15 @@ pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
     for rule in running(policy) {
         rule.manifests(input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// Checks a bundle of manifests.
+pub fn bundle(input: &Bundle<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(policy) {
+        rule.bundle(input, &mut |finding| found.push(finding));
     }
     found
 }

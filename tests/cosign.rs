@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use metalmark::layout::Layout;
 use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Digest, Reference, Store};
+use metalmark::oci::{Descriptor, Digest, Reference, Store};
 use metalmark::registry::{Options, Registries};
-use metalmark::signature::{self, Form, PublicKey, Verdict};
+use metalmark::signature::{
+    self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
+};
 
 use super::programs;
 use super::support::layout::LayoutWriter;
@@ -116,16 +118,8 @@ impl Workshop {
 
     /// Pushes the image to a repository and signs it there, as Sylva does: no log.
     fn sign(&self, repository: &str, arguments: &[&str]) {
+        self.push(repository);
         let name = self.name(repository);
-        let to = format!("docker://{name}:1");
-        let copy = [
-            "copy",
-            "--insecure-policy",
-            "--dest-tls-verify=false",
-            "oci:image:1",
-            &to,
-        ];
-        self.done(&self.skopeo, &copy);
         let image = format!("{name}@{}", self.image);
         let sign = [
             "sign",
@@ -136,6 +130,19 @@ impl Workshop {
             "--allow-http-registry",
         ];
         self.done(&self.cosign, &[&sign, arguments, &[&image]].concat());
+    }
+
+    fn push(&self, repository: &str) {
+        let name = self.name(repository);
+        let to = format!("docker://{name}:1");
+        let copy = [
+            "copy",
+            "--insecure-policy",
+            "--dest-tls-verify=false",
+            "oci:image:1",
+            &to,
+        ];
+        self.done(&self.skopeo, &copy);
     }
 
     /// Whether cosign itself takes the image.
@@ -238,4 +245,65 @@ fn what_cosign_signs_verifies_in_each_form_and_under_no_other_key() {
     let verdict = shop.verdict("referrer", &mine);
     assert!(matches!(verdict, Verdict::Good(_)), "{verdict:?}");
     assert_eq!(shop.verdict("referrer", &other), Verdict::WrongKey);
+}
+
+#[test]
+fn what_is_signed_here_is_taken_by_cosign_in_both_forms_and_under_no_other_key() {
+    let Some(shop) = Workshop::new() else { return };
+    let (mine, other) = (shop.key("mine"), shop.key("other"));
+    let text = fs::read_to_string(shop.folder.path().join("mine.key")).expect("a key");
+    // The Workshop's password is empty, which is one.
+    let refused = SigningKey::read(&text, Some("hunter2")).map(|_| ());
+    assert_eq!(refused, Err(SecretKeyError::Password));
+    let refused = SigningKey::read(&text, None).map(|_| ());
+    assert_eq!(refused, Err(SecretKeyError::NoPassword));
+    let key = SigningKey::read(&text, Some("")).expect("cosign's key");
+    assert_eq!(key.public(), &mine);
+    let help = shop.run(&shop.cosign, &["sign", "--help"]).stdout;
+    let is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
+    let mut forms = vec![("tag", SignatureForm::Tag, Form::Tag)];
+    if is_3 {
+        forms.push(("bundle", SignatureForm::Bundle, Form::Bundle));
+    }
+    for (repository, form, found) in forms {
+        shop.push(repository);
+        let host = Host {
+            plain_http: true,
+            ..Host::default()
+        };
+        let client = Registries::new(Options::new(RegistrySettings {
+            hosts: [(shop.registry.address.as_str().into(), host)].into(),
+            ..RegistrySettings::default()
+        }));
+        let name = format!("{}:1", shop.name(repository));
+        let of = Reference::parse(&name).expect("a reference");
+        let manifest = client
+            .manifests(std::slice::from_ref(&of))
+            .remove(0)
+            .expect("it");
+        let artifact = Descriptor {
+            media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
+            digest: manifest.digest,
+            size: manifest.bytes.len() as u64,
+            annotations: Default::default(),
+            architecture: None,
+            artifact_type: None,
+        };
+        let signed = signature::sign(&client, &client, (&of, &artifact), &key, form);
+        assert_eq!(signed, Ok(Signed::New));
+        let verdict = shop.verdict(repository, &mine);
+        assert!(
+            matches!(&verdict, Verdict::Good(signature) if signature.form == found),
+            "{verdict:?}"
+        );
+        assert_eq!(shop.verdict(repository, &other), Verdict::WrongKey);
+        assert!(
+            shop.cosign_verifies(repository, "mine", &[]),
+            "{repository}"
+        );
+        assert!(
+            !shop.cosign_verifies(repository, "other", &[]),
+            "{repository}"
+        );
+    }
 }

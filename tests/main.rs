@@ -2,6 +2,7 @@
 
 mod architecture;
 mod archive;
+mod bundle;
 mod charts;
 mod cli;
 mod cmp;
@@ -19,7 +20,9 @@ mod host_pages;
 mod hostile;
 mod hosts;
 mod impact;
+mod index_page;
 mod init;
+mod killed;
 mod krm;
 mod layers;
 mod layout;
@@ -43,6 +46,7 @@ mod rules;
 mod schemas;
 mod security;
 mod signatures;
+mod signing;
 mod stamp;
 mod support;
 mod sylva_core;

@@ -13,7 +13,7 @@ use metalmark::schema::Schemas;
 use super::support::repository;
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
-fn crds() -> Option<PathBuf> {
+pub(crate) fn crds() -> Option<PathBuf> {
     let named = std::env::var_os("CRDS").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| repository().join("../shared/crds"));
     folder.is_dir().then_some(folder)
@@ -100,6 +100,7 @@ fn what_is_rendered_fits_the_providers_crds() {
         let name = entry.file_name().to_string_lossy();
         name.ends_with("machinetemplates.yaml")
             || name.ends_with("clusters.yaml")
+            || name.ends_with("clustertemplates.yaml")
             || name.ends_with("registrations.yaml")
     });
     let sources = templates.map(|entry| {

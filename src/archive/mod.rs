@@ -20,4 +20,4 @@ pub use read::{Layers, Whiteouts, read};
 pub use refusal::{ReadError, Reason, Refusal};
 pub use spool::{Spool, Spooling, Stretch};
 pub use tree::{Entry, Tree};
-pub use write::{Member, Packed, pack};
+pub use write::{Member, Packed, digest, pack};

@@ -48,13 +48,33 @@ pub struct Packed {
 ///
 /// # Errors
 /// A file cannot be read or has not the length that it was said to have; there is no room for the archive.
-pub fn pack(mut members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Packed> {
-    members.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
+pub fn pack(members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Packed> {
     let gzip = GzBuilder::new()
         .mtime(0)
         .operating_system(NO_SYSTEM)
         .write(Digesting::new(Spooling::new()), Compression::new(LEVEL));
-    let mut builder = Builder::new(Digesting::new(gzip));
+    let (gzip, unpacked, _) = tar(members, Digesting::new(gzip), told)?.finish();
+    let (spooling, digest, size) = gzip.finish()?.finish();
+    Ok(Packed {
+        content: Arc::new(spooling.finish().whole()),
+        digest,
+        size,
+        unpacked,
+    })
+}
+
+/// The digest of the tar stream that packing would compress: what the files are, whatever compresses them.
+///
+/// # Errors
+/// A file cannot be read or has not the length that it was said to have.
+pub fn digest(members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Digest> {
+    let (_, digest, _) = tar(members, Digesting::new(io::sink()), told)?.finish();
+    Ok(digest)
+}
+
+fn tar<W: Write>(mut members: Vec<Member<'_>>, into: W, told: &dyn Fn(usize)) -> io::Result<W> {
+    members.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
+    let mut builder = Builder::new(into);
     let mut folders = BTreeSet::new();
     for (index, member) in members.iter().enumerate() {
         for (slash, _) in member.path.match_indices('/') {
@@ -67,14 +87,7 @@ pub fn pack(mut members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Pa
         append(&mut builder, member)?;
         told(index + 1);
     }
-    let (gzip, unpacked, _) = builder.into_inner()?.finish();
-    let (spooling, digest, size) = gzip.finish()?.finish();
-    Ok(Packed {
-        content: Arc::new(spooling.finish().whole()),
-        digest,
-        size,
-        unpacked,
-    })
+    builder.into_inner()
 }
 
 fn append<W: Write>(builder: &mut Builder<W>, member: &Member<'_>) -> io::Result<()> {

@@ -63,13 +63,26 @@ impl Bundle {
     /// # Errors
     /// A file cannot be read, or changes its length; there is no room.
     pub fn pack(&self, told: &dyn Fn(usize)) -> io::Result<Packed> {
-        let members = self.files().iter().map(|file| Member {
+        archive::pack(self.members(), told)
+    }
+
+    /// The digest of all its files together, which no compressor and no annotation changes.
+    ///
+    /// # Errors
+    /// A file cannot be read, or changes its length.
+    pub fn content_digest(&self, told: &dyn Fn(usize)) -> io::Result<Digest> {
+        archive::digest(self.members(), told)
+    }
+
+    fn members(&self) -> Vec<Member<'_>> {
+        let files = self.files().iter();
+        let members = files.map(|file| Member {
             path: &file.path,
             is_executable: file.is_executable,
             size: file.size,
             content: &*file.content,
         });
-        archive::pack(members.collect(), told)
+        members.collect()
     }
 
     /// The artifact, said to be made `created` seconds after 1970. Tells after each file how many are in its layer.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::archive::Tree;
+use crate::model::component::INSTALLER;
 
 /// An image's configuration.
 pub(super) const IMAGE_CONFIG: &str = "application/vnd.oci.image.config.v1+json";
@@ -10,11 +11,8 @@ pub(super) const IMAGE_CONFIG: &str = "application/vnd.oci.image.config.v1+json"
 /// The configuration that `flux push artifact` writes.
 pub(super) const FLUX_CONFIG: &str = "application/vnd.cncf.flux.config.v1+json";
 
-/// What an executable component bundle holds at its root.
-pub(super) const INSTALLER: &str = "install.sh";
-
 /// The folder of a plain bundle.
-pub(super) const MANIFESTS: &str = "manifests";
+pub const MANIFESTS: &str = "manifests";
 
 /// What sort of bundle it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,27 @@
 //! Pure but for the temporary files that archives are kept in: nothing here writes a named file or asks a registry by itself.
 
 mod artifact;
+mod compare;
+mod components;
+mod config_maps;
+mod deployment;
 mod kind;
+pub mod plain;
 mod receive;
+pub mod registry;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::Tree;
+use crate::model::place::{Source, Spot};
 use crate::oci::Body;
 
-pub use kind::{Kind, LayerType};
+pub use compare::{Comparison, compare};
+pub use components::{Installer, contract};
+pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
+pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};
+pub use kind::{Kind, LayerType, MANIFESTS};
 pub use receive::{Received, Trouble, receive, receive_archive};
 
 /// The annotation that says when an artifact was made.
@@ -43,6 +54,8 @@ pub struct Bundle {
 pub struct File {
     /// The path below the bundle's root, `/` between names; it never leaves the root.
     pub path: Arc<str>,
+    /// Where it was read, as people look for it: in a finding.
+    pub from: Arc<str>,
     /// Whether it may be run; nothing else of its mode is kept.
     pub is_executable: bool,
     /// How many bytes it has.
@@ -51,11 +64,27 @@ pub struct File {
     pub content: Arc<dyn Body>,
 }
 
+/// The start of something that is told by its name alone, and whose text is not shown.
+pub fn spot_of(shown: &str) -> Option<Spot> {
+    Some(Spot {
+        source: Arc::new(Source::new(shown, "")),
+        start: 0,
+        end: 0,
+    })
+}
+
 impl File {
+    /// Its start, for findings about the whole of it.
+    pub fn spot(&self) -> Option<Spot> {
+        spot_of(&self.from)
+    }
+
     /// A file that is not run, from bytes in memory.
     pub fn text(path: impl Into<Arc<str>>, content: Vec<u8>) -> Self {
+        let path = path.into();
         Self {
-            path: path.into(),
+            from: Arc::clone(&path),
+            path,
             is_executable: false,
             size: content.len() as u64,
             content: Arc::new(content),
@@ -71,30 +100,45 @@ impl Bundle {
     pub fn new(kind: Kind, mut files: Vec<File>) -> Result<Self, Arc<str>> {
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         let twice = files.windows(2).find(|pair| pair[0].path == pair[1].path);
-        if let Some(pair) = twice {
-            return Err(Arc::clone(&pair[0].path));
+        match twice {
+            Some(pair) => Err(Arc::clone(&pair[0].path)),
+            None => Ok(Self::of_files(kind, files)),
         }
-        Ok(Self {
+    }
+
+    /// A bundle without files.
+    pub fn empty(kind: Kind) -> Self {
+        Self::of_files(kind, Vec::new())
+    }
+
+    /// A bundle of files whose paths are known to differ.
+    fn of_files(kind: Kind, mut files: Vec<File>) -> Self {
+        files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
+        Self {
             kind,
             files,
             annotations: BTreeMap::new(),
-        })
+        }
     }
 
     /// The files of an archive.
     pub fn of_tree(kind: Kind, tree: &Tree) -> Self {
-        // A tree's paths are sorted by their bytes, as its map's keys.
         let files = tree.files.iter().map(|(path, entry)| File {
             path: path.as_str().into(),
+            from: path.as_str().into(),
             is_executable: entry.is_executable,
             size: entry.size,
             content: Arc::new(entry.content.clone()),
         });
-        Self {
-            kind,
-            files: files.collect(),
-            annotations: BTreeMap::new(),
+        Self::of_files(kind, files.collect())
+    }
+
+    /// The same, its files shown to people as lying in what they wrote: `app.tgz:manifests/a.yaml`.
+    pub fn shown_below(mut self, shown: &str) -> Self {
+        for file in &mut self.files {
+            file.from = format!("{shown}:{}", file.path).into();
         }
+        self
     }
 
     /// The files, sorted by the bytes of their paths, each path once.

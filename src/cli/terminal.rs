@@ -42,7 +42,7 @@ fn progress() -> Progress {
         let step = (total / 100).max(1);
         let line = match done == total {
             true => "\r\x1b[K".to_owned(),
-            false if done % step == 0 => format!("\r\x1b[K{done} of {total} answered"),
+            false if done % step == 0 => format!("\r\x1b[K{done} of {total} done"),
             false => return,
         };
         let mut err = io::stderr().lock();

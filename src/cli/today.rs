@@ -7,15 +7,28 @@ use crate::model::policy::Date;
 
 /// `SOURCE_DATE_EPOCH` where it is set, so that a run can be repeated to the byte; else the system's day, in UTC.
 pub(super) fn today() -> Result<Date, Error> {
-    let seconds = match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(text) => text.trim().parse().map_err(|_| Error::Usage {
-            message: format!(
-                "SOURCE_DATE_EPOCH is a number of seconds since 1970-01-01, not `{text}`"
-            ),
-        })?,
-        Err(_) => SystemTime::now()
+    let seconds = match epoch()? {
+        Some(seconds) => seconds,
+        None => SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs()),
     };
     Ok(Date::from_unix(seconds))
+}
+
+/// When something says that it was made, in seconds since 1970: `SOURCE_DATE_EPOCH` where it is set, else 1970 itself, so that
+/// the same content is the same to the byte.
+pub(super) fn made_at() -> Result<u64, Error> {
+    Ok(epoch()?.unwrap_or(0))
+}
+
+/// `SOURCE_DATE_EPOCH`, where it is set.
+pub(super) fn epoch() -> Result<Option<u64>, Error> {
+    let Ok(text) = std::env::var("SOURCE_DATE_EPOCH") else {
+        return Ok(None);
+    };
+    let seconds = text.trim().parse().map_err(|_| Error::Usage {
+        message: format!("SOURCE_DATE_EPOCH is a number of seconds since 1970-01-01, not `{text}`"),
+    })?;
+    Ok(Some(seconds))
 }

@@ -46,7 +46,10 @@ pub fn verify(
     let store = stores::open(&workspace, terminal);
     let architecture = stores::architecture(&workspace);
     let sources = tools.lock_sources();
-    let verified = locking::verify(tools.lock(), &sources, &asks, &architecture, &store);
+    let pages = lock::pages(&workspace, &store);
+    let asked = (&*architecture, pages.offered.as_slice());
+    let mut verified = locking::verify(tools.lock(), &sources, &asks, asked, &store);
+    verified.failures.extend(pages.failures);
     found.retain(|finding| finding.rule.starts_with("lock-") || finding.rule == "yaml-syntax");
     found.extend(verified.findings.iter().cloned());
     let judged = check::findings(found, &workspace.settings, options.today);

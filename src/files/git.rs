@@ -128,7 +128,7 @@ impl Repository {
     }
 
     /// The first line of an answer; none where there is none.
-    fn optional(&self, arguments: &[&str]) -> Option<String> {
+    pub(super) fn optional(&self, arguments: &[&str]) -> Option<String> {
         let said = self.run(arguments).ok().map(text)?;
         let line = said.lines().next().unwrap_or_default();
         (!line.is_empty()).then(|| line.to_owned())

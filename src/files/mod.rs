@@ -3,7 +3,9 @@
 
 mod disk;
 mod git;
+mod provenance;
 mod revision;
+mod tree;
 mod with;
 
 use std::io::ErrorKind;
@@ -13,7 +15,9 @@ use crate::error::Error;
 
 pub use disk::Disk;
 pub use git::Repository;
+pub use provenance::Provenance;
 pub use revision::Revision;
+pub use tree::{Inside, InsideKind, body, named, open, tree};
 pub use with::With;
 
 /// The most bytes of a file that are read: what is larger was not written for this tool. A link to a device has no end.

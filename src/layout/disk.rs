@@ -182,6 +182,19 @@ impl Folder {
         Err(Failure::new(wanted, FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
+    /// The file of the content of that digest; none where it is left out.
+    ///
+    /// # Errors
+    /// It is no file of the folder, or the system does not tell.
+    pub(super) fn path_of(&self, digest: &Digest) -> Result<Option<PathBuf>, Failure> {
+        let path = blob_path(digest);
+        match self.below(&path) {
+            Ok((found, _)) => Ok(Some(found)),
+            Err(Fault::Missing) => Ok(None),
+            Err(fault) => Err(Failure::new(self, fault.kind(), fault.tell(&path))),
+        }
+    }
+
     /// How long the content of that digest is; none where it is left out.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //!
 //! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
 
+mod contents;
 mod disk;
 mod names;
 mod referrers;
@@ -55,6 +56,53 @@ impl Layout {
     /// Every name that the index gives to an artifact, sorted: `registry/repository:tag`, `repository:tag` or `tag`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.all()
+    }
+
+    /// The one artifact that is meant: by its name as the index has it or by its digest, or without either the only one there
+    /// is. As a reference to be asked of this layout.
+    ///
+    /// # Errors
+    /// There is none, or more than one.
+    pub fn pick(&self, name: Option<&str>) -> Result<Reference, Failure> {
+        let is_meant = |entry: &&Descriptor| match name {
+            Some(name) => names::name_of(entry) == Some(name) || entry.digest.as_str() == name,
+            None => true,
+        };
+        let mut digests: Vec<&Digest> = self
+            .entries
+            .iter()
+            .filter(is_meant)
+            .map(|entry| &entry.digest)
+            .collect();
+        digests.sort();
+        digests.dedup();
+        let failure = |kind, message: String| Failure::new(&self.folder, kind, message);
+        match (digests.as_slice(), name) {
+            ([digest], _) => Ok(Reference {
+                registry: "localhost".into(),
+                repository: "layout".into(),
+                tag: None,
+                digest: Some((*digest).clone()),
+            }),
+            ([], Some(name)) => {
+                let message = format!("it has no artifact `{name}`");
+                let all: Vec<&str> = self.names().collect();
+                Err(failure(FailureKind::NotFound, message)
+                    .help(format!("it has: {}", all.join(", "))))
+            }
+            ([], None) => Err(failure(FailureKind::NotFound, "it is empty".to_owned())),
+            (several, _) => Err(failure(
+                FailureKind::Unsupported,
+                format!(
+                    "it has {} artifacts, and which one is meant is not said",
+                    several.len()
+                ),
+            )
+            .help(format!(
+                "name one: `{}:NAME`, or by its digest `{0}:sha256:…`",
+                self.folder
+            ))),
+        }
     }
 
     /// The manifest that a reference names. `alone`: all that is asked for lies in one repository.

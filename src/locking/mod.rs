@@ -6,6 +6,7 @@
 
 mod ask;
 mod layers;
+mod pages;
 mod proof;
 mod verify;
 
@@ -16,7 +17,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::oci::{Failure, FailureKind, Reference, Store};
-use crate::sources::{Artifact, artifacts};
+use crate::sources::{Artifact, OfferedImage, artifacts};
 
 pub use ask::{Ask, AskKind, Asks, Signing, add, asks_of};
 pub use verify::{Verification, VerifiedImage, verify};
@@ -32,6 +33,10 @@ pub struct Wish {
     pub keep_unasked: bool,
     /// The architecture whose manifest is taken of an index.
     pub architecture: Arc<str>,
+    /// What index pages list, which were asked already.
+    pub offered: Vec<OfferedImage>,
+    /// What the addresses of files start with whose page could not be had: what is locked of them stays.
+    pub unread_pages: Vec<String>,
 }
 
 /// What is asked again.
@@ -140,6 +145,7 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
             kept.or_insert_with(|| ask.kept(known));
         }
     }
+    pages::settle(&mut entries, wish, &mut run);
     if wish.keep_unasked {
         for known in old.images() {
             let (key, reference) = (&known.key.value, &known.reference.value);

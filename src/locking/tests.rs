@@ -265,7 +265,15 @@ fn verifying_asks_once_for_each_reference() {
     let mut store = store();
     let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &wish(), &store).lock;
     store.asked.store(0, Ordering::Relaxed);
-    let check = |store: &Memory| verify(&locked, &Sources::default(), &Asks::new(), "amd64", store);
+    let check = |store: &Memory| {
+        verify(
+            &locked,
+            &Sources::default(),
+            &Asks::new(),
+            ("amd64", &[]),
+            store,
+        )
+    };
     let clean = check(&store);
     assert_eq!(store.asked.load(Ordering::Relaxed), 2);
     assert!(
@@ -302,7 +310,13 @@ fn layers_that_are_not_as_long_as_promised_are_told_once_a_repository() {
     let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &wish(), &store).lock;
     let check = |store: &Memory| {
         store.asked.store(0, Ordering::Relaxed);
-        let out = verify(&locked, &Sources::default(), &Asks::new(), "amd64", store);
+        let out = verify(
+            &locked,
+            &Sources::default(),
+            &Asks::new(),
+            ("amd64", &[]),
+            store,
+        );
         // Two manifests, and the layer in two repositories.
         assert_eq!(store.asked.load(Ordering::Relaxed), 4);
         let messages = out.findings.into_iter();

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::layers::{self, Promised};
-use super::{Asks, Signing, moved, proof};
+use super::{Asks, Signing, moved, pages, proof};
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
 use crate::signature::{PublicKey, Verdict};
-use crate::sources::{Artifact, artifacts};
+use crate::sources::{Artifact, OfferedImage, artifacts};
 
 /// What verifying a lock came to.
 #[derive(Debug, Default)]
@@ -39,11 +39,12 @@ pub struct VerifiedImage {
 }
 
 /// Asks for every entry of the lock once, and for each of its layers how long it is. What clusters ask for says which key counts.
+/// Files that index pages list were asked for already.
 pub fn verify(
     lock: &Lock,
     sources: &Sources,
     asks: &Asks,
-    architecture: &str,
+    (architecture, offered): (&str, &[OfferedImage]),
     store: &dyn Store,
 ) -> Verification {
     let mut out = Verification::default();
@@ -66,7 +67,7 @@ pub fn verify(
         let in_place = match answers.get(name) {
             Some(Ok(arrived)) => Some(compare(image, arrived, sources, &mut out.findings)),
             Some(Err(failure)) => failed(image, failure, sources, &mut out),
-            None => None,
+            None => pages::compare(image, offered, sources, &mut out.findings),
         };
         if let (Some(true), Some(Ok(arrived)), Some(reference)) =
             (in_place, answers.get(name), references.get(name))

@@ -1,5 +1,6 @@
 //! The Kubernetes objects and values that more than one target writes, as trees that a template places.
 
+pub mod bundled;
 pub mod choices;
 pub mod component_bundle;
 pub mod elemental_registration;
@@ -9,6 +10,7 @@ pub mod infra_cluster;
 pub mod kube_vip;
 pub mod machine_template;
 pub mod name;
+mod shell;
 pub mod standing;
 
 use crate::model::place::Place;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::Error;
+use crate::model::checksum::is_url;
 
 use super::project::ProjectFile;
 
@@ -39,7 +40,8 @@ fn paths(file: &ProjectFile) -> impl Iterator<Item = &String> {
         .iter()
         .chain(clusters.flat_map(|source| source.values.iter().chain(&source.each)))
         .chain(file.state.values())
-        .chain(&file.images.facts)
+        // Pages of the web are read by `lock` alone.
+        .chain(file.images.facts.iter().filter(|path| !is_url(path)))
         .chain(folders.into_iter().flatten())
 }
 

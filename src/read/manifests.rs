@@ -144,37 +144,25 @@ fn one(
     Ok(())
 }
 
-/// A string with a manifest that cannot be read, where its kind has an image or a marker stands in it.
+/// A string with a manifest that cannot be read, where its kind has an image.
 fn unread(unread: Unread) -> Option<Finding> {
     let has_image = |kind: &&String| {
         let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
         kinds.any(|known| known.kind == **kind)
     };
-    let kind = unread.kinds.iter().find(has_image);
-    let what = match (kind, unread.is_marked) {
-        (Some(kind), _) => format!("a {kind} stands"),
-        (None, true) => "a marker stands".to_owned(),
-        (None, false) => return None,
-    };
+    let kind = unread.kinds.iter().find(has_image)?;
     let (why, help) = match unread.has_expressions {
         true => (
-            "with expressions of a template",
+            "that expressions of a template make no YAML",
             "mark what the expressions take their values from: `# metalmark: image=KEY field=url`",
         ),
-        false => ("", "mend what is said of it"),
+        false => ("that is no YAML", "mend what is said of it"),
     };
-    let why = [why, "that is no YAML"].join(" ");
-    let message = format!(
-        "{what} in a string {}, and is not looked at",
-        why.trim_start()
-    );
+    let message = format!("a {kind} stands in a string {why}, and is not looked at");
     let finding = Finding::new("image-unstamped", message)
         .at(unread.spot, unread.error.message)
         .help(help);
-    Some(match unread.is_marked {
-        true => finding,
-        false => finding.unless_set(Level::Warning),
-    })
+    Some(finding.unless_set(Level::Warning))
 }
 
 fn broken(source: &Arc<Source>, error: SyntaxError) -> Finding {

@@ -124,7 +124,8 @@ pub(super) struct ClusterSource {
 #[serde(deny_unknown_fields)]
 pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
-    /// annotations of the images in an OCI image layout; a name that ends with `.lock` for the lock, else `metalmark.lock`
+    /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and their
+    /// checksum files, which `metalmark lock` asks; a name that ends with `.lock` for the lock, else `metalmark.lock`
     /// where it exists.
     #[serde(default)]
     pub facts: Vec<String>,

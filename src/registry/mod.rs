@@ -140,17 +140,21 @@ impl Registries {
     /// # Errors
     /// It is no address, or cannot be had; the address is told without what may be secret in it.
     pub fn page(&self, address: &str) -> Result<String, Failure> {
-        let wanted = vec![address.to_owned()];
-        let mut answers =
-            self.batch(
-                wanted,
-                false,
-                |sessions, address: String, turn| async move {
-                    page::text(&sessions, &address, turn).await
-                },
-            );
-        let answer = answers.pop().unwrap_or_else(|| Ok(String::new()));
-        answer.map_err(|trouble| trouble.failure(&page::shown(address)))
+        let mut answers = self.pages(vec![address.to_owned()]);
+        answers.pop().unwrap_or_else(|| Ok(String::new()))
+    }
+
+    /// The texts at several addresses of the web, in their order.
+    pub fn pages(&self, addresses: Vec<String>) -> Vec<Result<String, Failure>> {
+        let each = |sessions: Arc<Sessions>, address: String, turn| async move {
+            page::text(&sessions, &address, turn).await
+        };
+        let answers = self.batch(addresses.clone(), false, each);
+        let pairs = addresses.iter().zip(answers);
+        let failure = |(address, answer): (&String, Result<String, Trouble>)| {
+            answer.map_err(|trouble| trouble.failure(&page::shown(address)))
+        };
+        pairs.map(failure).collect()
     }
 
     fn repositories_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {

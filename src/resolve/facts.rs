@@ -77,11 +77,14 @@ pub(super) fn learn_described(
 pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
     let of_artifact = NameFacts::parse(&image.artifact);
     let of_file = image.facts.text(fact::FILENAME).and_then(NameFacts::parse);
-    // Of the file's name only the extension: the rest repeats the artifact's.
-    let of_file = of_file.map(|name| NameFacts {
-        image_format: name.image_format,
-        compression: name.compression,
-        ..NameFacts::default()
+    // Of the file's name only the extension, where the rest repeats the artifact's.
+    let of_file = of_file.map(|name| match of_artifact {
+        None => name,
+        Some(_) => NameFacts {
+            image_format: name.image_format,
+            compression: name.compression,
+            ..NameFacts::default()
+        },
     });
     for name in of_artifact.into_iter().chain(of_file) {
         for (fact, value) in name.facts() {

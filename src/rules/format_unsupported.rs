@@ -139,10 +139,11 @@ fn unbootable(
     }
     let provider = provider.name();
     let message = format!("`{provider}` does not boot images of format `{format}`");
-    let finding = Finding::new(id, message).help(format!(
-        "build or convert the image: `qemu-img convert -O {}`",
-        bootable[0]
-    ));
+    let finding = Finding::new(id, message).help(match bootable {
+        ["container", ..] => "choose an image whose `format` is `container`".to_owned(),
+        [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
+        [] => String::new(),
+    });
     Some(
         match provider == "capm3" && REFUSED_LATER.contains(&format) {
             true => finding.unless_set(Level::Warning),

@@ -96,9 +96,10 @@ fn in_manifests(
         .iter()
         .map(|image| format!("choose `{}`", image.key));
     let finding = keys.fold(finding, Finding::help);
-    Some(finding.help(
-        "or run `metalmark stamp --rotate --set-version`, which moves the version with the image",
-    ))
+    let or = if finding.help.is_empty() { "" } else { "or " };
+    Some(finding.help(format!(
+        "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
+    )))
 }
 
 fn found(

@@ -84,7 +84,7 @@ fn in_manifests(
             input.objects[runner].spot(place),
             "this version is asked for",
         )
-        .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
+        .help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`");
     Some(match proof {
         Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
         _ => finding,

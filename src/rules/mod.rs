@@ -1,13 +1,22 @@
 //! The rules: every opinion that metalmark has, one file each.
 
+mod archive_refused;
+mod bundle_cycle;
+mod bundle_empty;
+mod bundle_layout;
+mod bundle_unpinned;
+mod bundle_unsupported;
 mod catalog_drift;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
 mod choice_conflict;
+mod component_contract;
 mod component_mismatch;
 mod composition_failed;
 mod composition_unsupported;
+mod crd_order;
+mod dependency_missing;
 mod duplicate_key;
 mod endpoint_collides;
 mod endpoint_disagrees;
@@ -39,7 +48,9 @@ mod lock_stale;
 mod lock_unused;
 mod manifest_invalid;
 mod matching_differs;
+mod namespace_missing;
 mod no_image_matches;
+mod object_duplicate;
 mod object_too_large;
 mod output_path_collision;
 mod output_path_illegal;
@@ -71,20 +82,30 @@ mod yaml_syntax;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::Image;
 use crate::model::lock::Gap;
+use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 
 pub use input::{ChangeInput, ClusterInput, ImageUse, Side, WorkspaceInput};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
+    &archive_refused::ArchiveRefused,
+    &bundle_cycle::BundleCycle,
+    &bundle_empty::BundleEmpty,
+    &bundle_layout::BundleLayout,
+    &bundle_unpinned::BundleUnpinned,
+    &bundle_unsupported::BundleUnsupported,
     &catalog_drift::CatalogDrift,
     &checksum_by_url::ChecksumByUrl,
     &checksum_malformed::ChecksumMalformed,
     &checksum_missing::ChecksumMissing,
     &choice_conflict::ChoiceConflict,
+    &component_contract::ComponentContract,
     &component_mismatch::ComponentMismatch,
     &composition_failed::CompositionFailed,
     &composition_unsupported::CompositionUnsupported,
+    &crd_order::CrdOrder,
+    &dependency_missing::DependencyMissing,
     &duplicate_key::DuplicateKey,
     &endpoint_collides::EndpointCollides,
     &endpoint_disagrees::EndpointDisagrees,
@@ -115,7 +136,9 @@ pub const RULES: &[&dyn Rule] = &[
     &lock_unused::LockUnused,
     &manifest_invalid::ManifestInvalid,
     &matching_differs::MatchingDiffers,
+    &namespace_missing::NamespaceMissing,
     &no_image_matches::NoImageMatches,
+    &object_duplicate::ObjectDuplicate,
     &object_too_large::ObjectTooLarge,
     &output_path_collision::OutputPathCollision,
     &output_path_illegal::OutputPathIllegal,
@@ -173,6 +196,8 @@ pub trait Rule: Sync {
     fn change(&self, _input: &ChangeInput<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Looks at manifests that stand in files.
     fn manifests(&self, _input: &Manifests<'_>, _report: &mut dyn FnMut(Finding)) {}
+    /// Looks at a bundle of manifests.
+    fn bundle(&self, _input: &Bundle<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Whether it looks at changes alone, so that a run over one side says nothing of it.
     fn is_of_change(&self) -> bool {
         false

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::model::finding::Finding;
 use crate::model::suggest::did_you_mean;
-use crate::objects::standing::Manifests;
+use crate::objects::standing::{Manifests, Reference};
 use crate::rules::Rule;
 
-/// Looks at every reference to a kind of which there are any in the same namespace.
+/// Looks at every reference to a kind of which there are any in the same folder and namespace.
 pub(super) struct ReferenceDangling;
 
 impl Rule for ReferenceDangling {
@@ -23,7 +23,7 @@ impl Rule for ReferenceDangling {
         "\
 A control plane or a machine deployment whose template does not exist makes no machine, and says so only in its status. It
 happens when a template is renamed and a reference forgotten. What the manifests do not hold at all may live elsewhere: a
-reference is told of only where its namespace has other objects of the kind that it names.
+reference is told of only where its folder has other objects of the kind that it names, in the same namespace.
 
 Wrong:
 
@@ -58,7 +58,9 @@ Right:
                 continue;
             };
             let others = input.objects.iter().filter(|object| {
-                &*object.kind == reference.kind && object.namespace == from.namespace
+                &*object.kind == reference.kind
+                    && object.namespace == from.namespace
+                    && object.folder() == from.folder()
             });
             let others: BTreeSet<&str> = others.map(|object| &*object.name).collect();
             if others.is_empty() {
@@ -72,10 +74,32 @@ Right:
                 .about(input.subject(reference.from))
                 .at(from.spot(reference.name.place), "");
             let only = others.first().copied().filter(|_| others.len() == 1);
-            report(match did_you_mean(name, others).or(only) {
+            report(match did_you_mean(name, others.iter().copied()).or(only) {
+                _ if others.contains(&**name) => elsewhere(input, &reference, finding),
                 Some(meant) => finding.help(format!("write `name: {meant}`")),
                 None => finding.help("name a template that is there, or add it"),
             });
         }
     }
+}
+
+/// There is an object of that kind and name, and the reference names another group.
+fn elsewhere(input: &Manifests<'_>, reference: &Reference<'_>, finding: Finding) -> Finding {
+    let name = reference.name.value.as_str();
+    let mut same = input
+        .objects
+        .iter()
+        .filter(|object| &*object.kind == reference.kind && Some(&object.name) == name);
+    let Some(object) = same.next() else {
+        return finding;
+    };
+    let (group, _) = object.group_version();
+    finding
+        .at(
+            object.name_spot(),
+            format!("this one is of the group `{group}`"),
+        )
+        .help(format!(
+            "write `apiGroup: {group}`, or the same group in `apiVersion`"
+        ))
 }

@@ -20,13 +20,13 @@ use super::verdict::Claim;
 pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.";
 
 /// The predicate of a signature. Attestations (provenance, SBOM) have others, and prove no signature.
-const PREDICATE: &str = "https://sigstore.dev/cosign/sign/v1";
+pub(super) const PREDICATE: &str = "https://sigstore.dev/cosign/sign/v1";
 
 /// What a DSSE envelope around an in-toto statement says that it holds.
-const PAYLOAD: &str = "application/vnd.in-toto+json";
+pub(super) const PAYLOAD: &str = "application/vnd.in-toto+json";
 
 /// How the types of in-toto statements start: `v1`, and `v0.1` before it.
-const STATEMENT: &str = "https://in-toto.io/Statement/";
+pub(super) const STATEMENT: &str = "https://in-toto.io/Statement/";
 
 /// A bundle, its shape read.
 pub(super) struct Bundle {
@@ -212,14 +212,14 @@ impl Bundle {
 const SIGNATURES: usize = 16;
 
 /// What is signed of an envelope: DSSE's pre-authentication encoding.
-fn encoded(kind: &str, payload: &[u8]) -> Vec<u8> {
+pub(super) fn encoded(kind: &str, payload: &[u8]) -> Vec<u8> {
     let mut message = format!("DSSEv1 {} {kind} {} ", kind.len(), payload.len()).into_bytes();
     message.extend_from_slice(payload);
     message
 }
 
 /// How cosign names a key: base64 of the sha256 of its SubjectPublicKeyInfo.
-fn hint_of(key: &PublicKey) -> String {
+pub(super) fn hint_of(key: &PublicKey) -> String {
     let hex = key.fingerprint().hex();
     let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();
     let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();

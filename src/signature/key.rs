@@ -59,13 +59,17 @@ impl PublicKey {
     /// # Errors
     /// It holds no public key, or one that is not read.
     pub fn read(text: &str) -> Result<Self, KeyError> {
-        let der = unwrap(text)?;
-        let verifiers = algorithms(&der)?
+        Self::of_der(&unwrap(text)?)
+    }
+
+    /// The key of a SubjectPublicKeyInfo.
+    pub(super) fn of_der(der: &[u8]) -> Result<Self, KeyError> {
+        let verifiers = algorithms(der)?
             .iter()
-            .map(|algorithm| ParsedPublicKey::new(*algorithm, &der))
+            .map(|algorithm| ParsedPublicKey::new(*algorithm, der))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|_| KeyError::Malformed)?;
-        let fingerprint = Digest::of(&der);
+        let fingerprint = Digest::of(der);
         Ok(Self(Arc::new(Parsed {
             fingerprint,
             verifiers,

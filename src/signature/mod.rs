@@ -1,18 +1,23 @@
-//! Was this artifact signed by the holder of a key? Cosign's signatures with a key pair, in the forms that cosign 2 and 3
+//! Was this artifact signed by the holder of a key, and to sign it. Cosign's signatures with a key pair, in the forms that cosign 2 and 3
 //! store them, as Sylva signs its images (S19): without a transparency log.
 //!
 //! Bytes in, verdict out; where the bytes lie is a [`Store`]'s affair. Never asks a transparency log or a certificate
 //! authority: a key proves who signed, and not when.
 
 mod bundle;
+mod encrypted;
 mod gather;
 mod key;
 mod payload;
+mod secret;
+mod sign;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
 pub use key::{KeyError, PublicKey};
+pub use secret::{SecretKeyError, SigningKey};
+pub use sign::{SignatureForm, Signed, sign};
 pub use verdict::{Form, Signature, Verdict};
 
 use crate::oci::{Digest, Failure, Reference, Store};

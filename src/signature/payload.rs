@@ -18,7 +18,7 @@ pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.cosign.simplesigning.v1
 pub(super) const ANNOTATION: &str = "dev.cosignproject.cosign/signature";
 
 /// What `critical.type` says where the payload is a signature of an image. Other tools sign other things with one key.
-const TYPE: &str = "cosign container image signature";
+pub(super) const TYPE: &str = "cosign container image signature";
 
 #[derive(Deserialize)]
 struct Payload {

@@ -1,10 +1,12 @@
 //! Where facts about images come from, beside the values and the images' names.
 //!
-//! A file each: the info file, with what image-builder writes; a folder of image files; the folder with an OCI image
+//! A file each: the info file, with what image-builder writes; a folder of image files; the index page of a web server; the folder with an OCI image
 //! layout; the lock; the project file's own records; and the way to registries and image layouts behind the project's mirrors.
 
 mod artifact;
+mod image_files;
 mod image_folder;
+mod index_page;
 mod info_file;
 mod layout_folder;
 mod lock_file;
@@ -25,6 +27,7 @@ use crate::model::place::{Place, Source, Sources};
 use crate::model::written::WrittenImage;
 
 pub use artifact::{Artifact, artifacts};
+pub use index_page::{OfferedImage, Page, base as page_base, is_page, page};
 pub use lock_file::{bytes as lock_bytes, text as lock_text};
 pub use stores::{Stores, stores};
 
@@ -85,7 +88,8 @@ pub fn facts(
     architecture: &Arc<str>,
 ) -> Result<(ImageFacts, Vec<Finding>), Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    let mut lock = None;
+    let mut unlocked = Vec::new();
+    let mut lock: Option<Arc<Lock>> = None;
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
@@ -93,6 +97,16 @@ pub fn facts(
             let folder = layout_folder::open(root, folder, architecture)?;
             sources.push(Box::new(folder) as Box<dyn ImageSource>);
             // It has no places; the files after it keep their numbers.
+            files.push(Arc::new(Source::new(shown, "")));
+            continue;
+        }
+        if is_page(&shown) {
+            // Its facts stand in the lock: nothing is asked while values are checked.
+            let page = index_page::Locked::below(&shown, lock.as_deref());
+            if page.is_empty() {
+                unlocked.push(index_page::unlocked(&shown));
+            }
+            sources.push(Box::new(page));
             files.push(Arc::new(Source::new(shown, "")));
             continue;
         }
@@ -123,7 +137,7 @@ pub fn facts(
         let finding = finding.at(places.resolve(fault.place), "");
         fault.help.into_iter().fold(finding, Finding::help)
     };
-    let findings = faults.into_iter().map(finding).collect();
+    let findings = faults.into_iter().map(finding).chain(unlocked).collect();
     let facts = ImageFacts {
         sources,
         files,

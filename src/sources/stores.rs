@@ -89,6 +89,11 @@ impl Stores {
         self.registries.page(address)
     }
 
+    /// The texts at several addresses of the web, in their order.
+    pub fn pages(&self, addresses: Vec<String>) -> Vec<Result<String, Failure>> {
+        self.registries.pages(addresses)
+    }
+
     /// The longest prefix counts; a digest stays, for content is the same wherever it lies.
     fn route(&self, reference: &Reference) -> Result<Route, Failure> {
         let name = reference.name();

@@ -86,54 +86,20 @@ pub fn changes(
     (document, start): (usize, &[Step]),
     wanted: &[providers::Edit],
 ) -> Result<Vec<Change>, String> {
-    let (mut changes, mut gaps) = (Vec::new(), Vec::<Gap>::new());
+    let mut found = Differences {
+        document,
+        changes: Vec::new(),
+        gaps: Vec::new(),
+    };
     for field in wanted {
-        let path = field.to_string();
         match walked(item, start, field)? {
-            Standing::There(steps, node) => {
-                let at = Target::Path(document, steps);
-                let edit = match &field.value {
-                    Some(value) if node.value.same(value) => continue,
-                    Some(value) => Edit::Set {
-                        at,
-                        value: value.clone(),
-                    },
-                    None => Edit::Remove { at },
-                };
-                changes.push(Change {
-                    path,
-                    current: Some(node.clone()),
-                    proposed: field.value.clone(),
-                    edit: Some(edit),
-                });
-            }
-            Standing::Missing(steps, key, rest) if field.value.is_some() => {
-                let inner = providers::Edit {
-                    path: rest.to_vec(),
-                    value: field.value.clone(),
-                };
-                let known = gaps
-                    .iter_mut()
-                    .find(|gap| gap.steps == steps && gap.key == key);
-                match known {
-                    Some(gap) => gap.fields.push(inner),
-                    None => gaps.push(Gap {
-                        steps,
-                        key,
-                        fields: vec![inner],
-                        change: changes.len(),
-                    }),
-                }
-                changes.push(Change {
-                    path,
-                    current: None,
-                    proposed: field.value.clone(),
-                    edit: None,
-                });
-            }
-            Standing::Missing(..) => {}
+            Standing::There(steps, node) => found.there(field, steps, node),
+            Standing::Missing(steps, key, rest) => found.missing(field, (steps, key), rest),
         }
     }
+    let Differences {
+        mut changes, gaps, ..
+    } = found;
     for gap in &gaps {
         changes[gap.change].edit = Some(filled(gap, document)?);
     }
@@ -142,6 +108,66 @@ pub fn changes(
     }
     drop_covered(&mut changes);
     Ok(changes)
+}
+
+/// What is found of an object, field by field.
+struct Differences {
+    document: usize,
+    changes: Vec<Change>,
+    gaps: Vec<Gap>,
+}
+
+impl Differences {
+    /// A field that stands, with another value or to be taken away.
+    fn there(&mut self, field: &providers::Edit, steps: Vec<Step>, node: &Node) {
+        let at = Target::Path(self.document, steps);
+        let edit = match &field.value {
+            Some(value) if node.value.same(value) => return,
+            Some(value) => Edit::Set {
+                at,
+                value: value.clone(),
+            },
+            None => Edit::Remove { at },
+        };
+        self.changes.push(Change {
+            path: field.to_string(),
+            current: Some(node.clone()),
+            proposed: field.value.clone(),
+            edit: Some(edit),
+        });
+    }
+
+    /// A field that does not stand: with others it fills one gap.
+    fn missing(
+        &mut self,
+        field: &providers::Edit,
+        (steps, key): (Vec<Step>, Option<&'static str>),
+        rest: &[providers::Step],
+    ) {
+        if field.value.is_none() {
+            return;
+        }
+        let inner = providers::Edit {
+            path: rest.to_vec(),
+            value: field.value.clone(),
+        };
+        let mut gaps = self.gaps.iter_mut();
+        match gaps.find(|gap| gap.steps == steps && gap.key == key) {
+            Some(gap) => gap.fields.push(inner),
+            None => self.gaps.push(Gap {
+                steps,
+                key,
+                fields: vec![inner],
+                change: self.changes.len(),
+            }),
+        }
+        self.changes.push(Change {
+            path: field.to_string(),
+            current: None,
+            proposed: field.value.clone(),
+            edit: None,
+        });
+    }
 }
 
 /// What stands below something that goes or changes as a whole is part of that change.
@@ -194,16 +220,7 @@ fn replace_emptied(
     let all: Option<Vec<usize>> = map.iter().map(|entry| goes(&entry.key)).collect();
     let Some(removals) = all else { return Ok(()) };
     let beside = gaps.iter().filter(|other| other.steps == gap.steps);
-    let mut fields = Vec::new();
-    for other in beside.clone() {
-        for field in &other.fields {
-            let key = other.key.map(providers::Step::Key);
-            fields.push(providers::Edit {
-                path: key.into_iter().chain(field.path.iter().cloned()).collect(),
-                value: field.value.clone(),
-            });
-        }
-    }
+    let fields: Vec<providers::Edit> = beside.clone().flat_map(Gap::whole).collect();
     let value = edited(Map::default(), &fields)?.into();
     let others: Vec<usize> = beside.map(|other| other.change).collect();
     for index in removals.into_iter().chain(others) {
@@ -212,6 +229,19 @@ fn replace_emptied(
     let at = Target::Path(document, gap.steps.clone());
     changes[gap.change].edit = Some(Edit::Set { at, value });
     Ok(())
+}
+
+impl Gap {
+    /// Its fields, seen from the node that lacks them.
+    fn whole(&self) -> impl Iterator<Item = providers::Edit> + '_ {
+        self.fields.iter().map(|field| {
+            let key = self.key.map(providers::Step::Key);
+            providers::Edit {
+                path: key.into_iter().chain(field.path.iter().cloned()).collect(),
+                value: field.value.clone(),
+            }
+        })
+    }
 }
 
 /// The node below some steps.

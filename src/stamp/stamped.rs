@@ -135,18 +135,20 @@ fn of_field(
 
 /// Refuses to put text in the place of an expression that another program evaluates.
 fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
-    let problem = |change: &Change| {
+    let held = |change: &Change| {
         let text = expression(&change.current.as_ref()?.value)?;
         let path = &change.path;
+        // Tinkerbell and AWS have templates of their own there.
         let is_template = path.ends_with("imageLookupFormat");
-        (!is_template).then(|| {
-            format!("`{path}` holds the expression `{text}`, which stamping would replace: delete the field first")
-        })
+        (!is_template).then(|| format!("`{path}` holds the expression `{text}`"))
     };
-    let problems: Vec<String> = changes.iter().filter_map(problem).collect();
-    match problems.is_empty() {
+    let held: Vec<String> = changes.iter().filter_map(held).collect();
+    match held.is_empty() {
         true => Ok(changes),
-        false => Err(problems),
+        false => Err(vec![format!(
+            "{}, which is not replaced: delete it first",
+            held.join(" and ")
+        )]),
     }
 }
 

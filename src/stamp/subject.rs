@@ -51,9 +51,9 @@ pub(super) fn subject(
             Subject::Nothing("the string beside it holds several lines: write the marker in it")
         }
         Some((steps, node)) => Subject::Field(index, steps, node),
-        None => {
-            Subject::Nothing("no field stands beside it, and its object has no image of its own")
-        }
+        None => Subject::Nothing(
+            "no field, or not one alone, stands beside it, and its object has no image of its own",
+        ),
     }
 }
 
@@ -73,19 +73,48 @@ fn around<'o>(objects: &'o [&Standing], before: usize) -> impl Iterator<Item = u
     (0..before).rev().take_while(same).filter(holds_last)
 }
 
-/// The scalar on a marker's line, or on the next one.
+/// The scalar on a marker's line, or on the next one. Of several on that line it is the one of the key `value`, or of the key that
+/// the marker's field is called by.
 fn beside(marker: &Marker, text: &str, object: &Standing) -> Option<(Vec<Step>, Node)> {
     let at = marker.at;
-    let mut scalars = object.scalars().into_iter();
-    let beside = match marker.is_alone {
+    let scalars = object.scalars();
+    let nearest = match marker.is_alone {
         true => scalars
+            .iter()
             .find(|(_, node)| node.place.start >= at)
             .filter(|(_, node)| follows(&text[at as usize..node.place.start as usize])),
         false => scalars
+            .iter()
             .rfind(|(_, node)| node.place.start < at)
             .filter(|(_, node)| !text[node.place.start as usize..at as usize].contains('\n')),
     };
-    beside.map(|(steps, node)| (steps, node.clone()))
+    let nearest = nearest?;
+    let line = line_of(text, nearest.1.place.start);
+    let beside = scalars
+        .iter()
+        .filter(|(_, node)| line.contains(&node.place.start));
+    let beside: Vec<_> = beside.collect();
+    let field = marker.wish.as_ref().ok()?.field.as_deref();
+    let called = |name: &str| {
+        let is_called =
+            |steps: &[Step]| matches!(steps.last(), Some(Step::Key(key)) if key == name);
+        beside.iter().find(|(steps, _)| is_called(steps)).copied()
+    };
+    let (steps, node) = match beside.len() {
+        1 => nearest,
+        _ => called("value").or_else(|| called(field?))?,
+    };
+    Some((steps.clone(), (*node).clone()))
+}
+
+/// The bytes of the line that a place is on.
+fn line_of(text: &str, at: u32) -> std::ops::Range<u32> {
+    let at = at as usize;
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[at..]
+        .find('\n')
+        .map_or(text.len(), |newline| at + newline);
+    start as u32..end as u32
 }
 
 /// Whether only the marker's own line, comments and one line's beginning lie between.

@@ -35,32 +35,35 @@ pub(super) fn wishes(
     let mut said: BTreeSet<(usize, Vec<Step>)> = said.collect();
     for entry in entries {
         for (name, word) in &entry.variables {
-            let (mut fitting, mut is_there) = (false, false);
-            for (index, object) in objects.iter().enumerate() {
-                if !matches!(&*object.kind, "Cluster" | "ClusterClass") || !fits(entry, object) {
-                    continue;
-                }
-                fitting = true;
-                for (steps, node) in values(object, name) {
+            let is_of = |object: &Standing| {
+                matches!(&*object.kind, "Cluster" | "ClusterClass") && fits(entry, object)
+            };
+            let fitting = objects.iter().enumerate();
+            let fitting: Vec<_> = fitting.filter(|(_, object)| is_of(object)).collect();
+            let mut is_there = false;
+            for (index, object) in &fitting {
+                for field in values(object, name) {
                     is_there = true;
-                    if said.insert((index, steps.clone())) {
-                        let field = Some((steps, node));
-                        let wish = Wish {
-                            field: Some(Arc::clone(word)),
-                            ..entry.wish.clone()
-                        };
-                        found.push(Wished {
-                            object: index,
-                            field,
-                            wish,
-                        });
+                    if said.insert((*index, field.0.clone())) {
+                        found.push(wished(entry, *index, field, word));
                     }
                 }
             }
-            if fitting && !is_there {
+            if !fitting.is_empty() && !is_there {
                 findings.push(nowhere(entry, name));
             }
         }
+    }
+}
+
+fn wished(entry: &StampEntry, object: usize, field: (Vec<Step>, Node), word: &Arc<str>) -> Wished {
+    Wished {
+        object,
+        field: Some(field),
+        wish: Wish {
+            field: Some(Arc::clone(word)),
+            ..entry.wish.clone()
+        },
     }
 }
 

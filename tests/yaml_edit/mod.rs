@@ -2,6 +2,7 @@
 
 mod properties;
 mod shapes;
+mod within;
 
 use metalmark::model::engine::Engine;
 use metalmark::model::value::Value;

@@ -1,5 +1,7 @@
 //! The command line as clap reads it, and what it means to the stages: one file a command.
 
+mod bundle;
+mod bundle_remote;
 mod check;
 mod cmp;
 mod completions;
@@ -67,6 +69,8 @@ enum Command {
     Cmp(cmp::CmpArguments),
     /// Tells what registries and image layouts offer, and what one image says of itself.
     Registry(registry::RegistryArguments),
+    /// Packs, unpacks and looks at bundles: manifests, rendered trees, components for hosts.
+    Bundle(bundle::BundleArguments),
     /// Writes a first project file from what the repository holds, and says what comes next.
     Init(init::InitArguments),
     /// Prints the JSON Schema of the project file, for editors.
@@ -95,6 +99,7 @@ impl Arguments {
             Command::Fn(function) => function.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
             Command::Registry(registry) => registry.run(place, terminal),
+            Command::Bundle(bundle) => bundle.run(place, today, terminal),
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),

@@ -1,7 +1,6 @@
 //! Which of several objects of one name is meant: repositories hold the same names for many clusters, a folder each.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::Standing;
@@ -9,57 +8,50 @@ use super::Standing;
 /// What an object is found by: kind, namespace, name.
 type Name<'a> = (&'a str, &'a str, &'a str);
 
-/// The objects by name.
+/// The objects by kind and name.
 pub(super) struct Names<'a> {
     objects: &'a [Standing],
-    known: BTreeMap<Name<'a>, Vec<usize>>,
+    known: BTreeMap<(&'a str, &'a str), Vec<usize>>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(objects: &'a [Standing]) -> Self {
-        let mut known: BTreeMap<Name<'_>, Vec<usize>> = BTreeMap::new();
+        let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, object) in objects.iter().enumerate() {
-            let name: Name<'_> = (&object.kind, &object.namespace, &object.name);
+            let name = (&*object.kind, &*object.name);
             known.entry(name).or_default().push(index);
         }
         Self { objects, known }
     }
 
     /// The object of a name that stands nearest to the one that names it: in the same text, then in the same file, then where
-    /// the paths part last. Of several, the first.
+    /// the paths part last. Of several, the first. Where one side says no namespace, a kustomization may give it the other's.
     pub(super) fn nearest(
         &self,
-        name: Name<'_>,
+        (kind, namespace, name): Name<'_>,
         from: usize,
         is_meant: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let found = self.known.get(&name)?.iter().copied();
-        let found: Vec<usize> = found.filter(|index| is_meant(*index)).collect();
-        match &found[..] {
-            [only] => Some(*only),
-            several => several
-                .iter()
-                .rev()
-                .copied()
-                .max_by_key(|index| nearness(&self.objects[from], &self.objects[*index])),
+        let all = self.known.get(&(kind, name))?.iter().copied();
+        let all: Vec<usize> = all.filter(|index| is_meant(*index)).collect();
+        let own = |index: &usize| &*self.objects[*index].namespace;
+        let same = all.iter().copied().filter(|index| own(index) == namespace);
+        let mut found: Vec<usize> = same.collect();
+        if found.is_empty() {
+            let is_open = |index: &usize| own(index).is_empty() || namespace.is_empty();
+            found = all.iter().copied().filter(is_open).collect();
         }
+        let near = |index: &usize| nearness(&self.objects[from], &self.objects[*index]);
+        found.into_iter().rev().max_by_key(near)
     }
 }
 
 /// How near two objects stand.
 fn nearness(one: &Standing, other: &Standing) -> (bool, bool, usize) {
-    let (file, other_file) = (one.file(), other.file());
-    let folder = |path: &'_ str| {
-        Path::new(path)
-            .parent()
-            .map(Path::to_path_buf)
-            .unwrap_or_default()
-    };
-    let (here, there) = (folder(&file.path), folder(&other_file.path));
-    let shared = here.iter().zip(there.iter()).take_while(|(a, b)| a == b);
+    let folders = one.folder().split('/').zip(other.folder().split('/'));
     (
         Arc::ptr_eq(&one.text, &other.text),
-        Arc::ptr_eq(file, other_file),
-        shared.count(),
+        Arc::ptr_eq(one.file(), other.file()),
+        folders.take_while(|(a, b)| a == b).count(),
     )
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Fault, REPLACE, invalid};
+use crate::model::checksum::is_url;
 use crate::model::engine::Engine;
 use crate::model::image::ImageKey;
 use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
@@ -187,6 +188,10 @@ impl Reader {
 
     /// That the reference is one, and, where it names a digest itself, names this one.
     fn reference(&mut self, text: &Located<Arc<str>>, digest: &Located<Digest>) {
+        // A file that a web server lists; its digest is of the file as it is served.
+        if is_url(&text.value) {
+            return;
+        }
         match Reference::parse(&text.value) {
             Err(error) => self.fault(error.to_string(), text.place, REDO),
             Ok(reference) => {

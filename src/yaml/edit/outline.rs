@@ -297,6 +297,27 @@ impl<'t> Reader<'t> {
         })
     }
 
+    /// `[key: value]` is a map of one entry without braces of its own.
+    fn pair(&mut self) -> Option<Member<'t>> {
+        let entry = self.entry()?;
+        let range = entry.start..entry.end();
+        let pair = collection(range.clone(), true, true, vec![entry]);
+        Some(member(range.start, range.start, pair))
+    }
+
+    /// A key in braces without a `:`.
+    fn bare_key(&mut self) -> Option<Member<'t>> {
+        let at = self.scanner.peek().ok()?.start;
+        let (key, written) = self.key()?;
+        let end = written.0.end();
+        Some(Member {
+            key,
+            key_range: written.0.range,
+            key_style: written.1,
+            ..member(at, end, empty(end))
+        })
+    }
+
     fn flow(&mut self, is_map: bool, start: usize) -> Option<Piece<'t>> {
         self.scanner.take();
         let mut members: Vec<Member<'t>> = Vec::new();
@@ -311,26 +332,8 @@ impl<'t> Reader<'t> {
                     members.last_mut()?.comma_end = Some(end);
                 }
                 Next::Key if is_map => members.push(self.entry()?),
-                Next::Key => {
-                    // `[key: value]` is a map of one entry without braces of its own.
-                    let entry = self.entry()?;
-                    let range = entry.start..entry.end();
-                    let pair = collection(range.clone(), true, true, vec![entry]);
-                    members.push(member(range.start, range.start, pair));
-                }
-                _ if is_map => {
-                    let at = self.scanner.peek().ok()?.start;
-                    let (key, written) = self.key()?;
-                    let end = written.0.end();
-                    let entry = member(at, end, empty(end));
-                    let (key_range, key_style) = (written.0.range, written.1);
-                    members.push(Member {
-                        key,
-                        key_range,
-                        key_style,
-                        ..entry
-                    });
-                }
+                Next::Key => members.push(self.pair()?),
+                _ if is_map => members.push(self.bare_key()?),
                 _ => {
                     let at = self.scanner.peek().ok()?.start;
                     let value = self.piece()?;

@@ -77,24 +77,12 @@ fn add<'e>(
             key,
             value,
             position,
-        } => {
-            let (piece, plan) = node(outlines, plans, map)?;
-            let slot = slot(piece, position, true, &plan.path)?;
-            let key = Some(key.as_str());
-            plan.inserts.push(Insert { slot, key, value });
-            Ok(())
-        }
+        } => insert(outlines, plans, (map, position), Some(key), value),
         Edit::InsertItem {
             list,
             value,
             position,
-        } => {
-            let (piece, plan) = node(outlines, plans, list)?;
-            let slot = slot(piece, position, false, &plan.path)?;
-            let key = None;
-            plan.inserts.push(Insert { slot, key, value });
-            Ok(())
-        }
+        } => insert(outlines, plans, (list, position), None, value),
         Edit::Remove { at } => {
             let (index, plan) = member(outlines, plans, at)?;
             plan.removed.insert(index);
@@ -120,6 +108,20 @@ fn add<'e>(
             })
         }
     }
+}
+
+/// A new member of a map, or of a list where there is no key.
+fn insert<'e>(
+    outlines: &[Outline<'_>],
+    plans: &mut [Plan<'e>],
+    (at, position): (&Target, &Position),
+    key: Option<&'e str>,
+    value: &'e Value,
+) -> Result<(), EditError> {
+    let (piece, plan) = node(outlines, plans, at)?;
+    let slot = slot(piece, position, key.is_some(), &plan.path)?;
+    plan.inserts.push(Insert { slot, key, value });
+    Ok(())
 }
 
 fn refuse(refused: bool, error: impl FnOnce() -> EditError) -> Result<(), EditError> {

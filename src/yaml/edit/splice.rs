@@ -2,9 +2,10 @@
 
 use crate::model::value::Value;
 
+use super::super::emit::is_printable;
 use super::super::scan::Style;
 use super::layout::Layout;
-use super::outline::{Outline, Piece, Shape};
+use super::outline::{Collection, Outline, Piece, Shape};
 use super::plan::{Plan, joined};
 use super::write::{self, Hand, Parent};
 use super::{EditError, block, flow, within};
@@ -93,20 +94,47 @@ fn piece(
         set(layout, piece, value, at, splices);
         return Ok(());
     }
-    for (from, to) in &plan.replaced {
-        let start = piece.range.start;
-        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
-            splices.put(start + at..start + at + found.len(), *to);
-        }
-    }
     if !plan.replaced.is_empty() {
+        replace(layout, piece, plan, splices);
         return Ok(());
     }
     let Shape::Collection(collection) = &piece.shape else {
         block::open(layout, piece, plan, at, splices);
         return Ok(());
     };
-    let in_flow = collection.is_flow;
+    members(layout, outline, (collection, value), plan, splices)?;
+    rename(layout, collection, plan, splices)?;
+    if plan.removed.is_empty() && plan.inserts.is_empty() {
+        return Ok(());
+    }
+    match collection.is_flow {
+        true if collection.members.is_empty() && !at.in_flow => {
+            block::open(layout, piece, plan, at, splices);
+        }
+        true => flow::members(layout, piece, collection, plan, splices),
+        false => block::members(layout, collection, plan, at, splices)?,
+    }
+    Ok(())
+}
+
+/// Texts within a scalar, as the file spells them.
+fn replace(layout: &Layout<'_>, piece: &Piece<'_>, plan: &Plan<'_>, splices: &mut Splices) {
+    let start = piece.range.start;
+    for (from, to) in &plan.replaced {
+        for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
+            splices.put(start + at..start + at + found.len(), *to);
+        }
+    }
+}
+
+/// What happens to the members of a collection, each in its place.
+fn members(
+    layout: &Layout<'_>,
+    outline: &Outline<'_>,
+    (collection, value): (&Collection<'_>, Option<&Value>),
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     let hand = Hand::of(layout, Some(collection));
     for (index, below) in &plan.members {
         let member = &collection.members[*index];
@@ -118,7 +146,7 @@ fn piece(
             } else {
                 Parent::Dash(column)
             },
-            in_flow,
+            in_flow: collection.is_flow,
             hand,
         };
         let value = match (value, &member.key) {
@@ -126,9 +154,18 @@ fn piece(
             (Some(Value::List(items)), _) => items.get(*index).map(|node| &node.value),
             _ => None,
         };
-        let below_it = (&member.value, value);
-        self::piece(layout, outline, below_it, below, at, splices)?;
+        piece(layout, outline, (&member.value, value), below, at, splices)?;
     }
+    Ok(())
+}
+
+/// Keys that change.
+fn rename(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    plan: &Plan<'_>,
+    splices: &mut Splices,
+) -> Result<(), EditError> {
     for (index, key) in &plan.renamed {
         let member = &collection.members[*index];
         if member.key.is_none() {
@@ -138,16 +175,6 @@ fn piece(
         }
         let text = write::string(layout, Some(member.key_style), None, key);
         splices.put(member.key_range.clone(), text);
-    }
-    if plan.removed.is_empty() && plan.inserts.is_empty() {
-        return Ok(());
-    }
-    match in_flow {
-        true if collection.members.is_empty() && !at.in_flow => {
-            block::open(layout, piece, plan, at, splices);
-        }
-        true => flow::members(layout, piece, collection, plan, splices),
-        false => block::members(layout, collection, plan, at, splices)?,
     }
     Ok(())
 }
@@ -206,6 +233,10 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
     };
     let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
     let is_block = !write::is_flat(value);
+    if let Some(line) = only_line(layout, piece, value) {
+        splices.put(line, value.as_str().map_or("", |text| text));
+        return;
+    }
     if at.in_flow || (!was_block && !is_block) {
         let may_be_block = !at.in_flow && !layout.has_comment(piece.end().max(at.start));
         let block = may_be_block.then_some(at.parent);
@@ -221,4 +252,22 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
         return;
     }
     block::replace(layout, piece, value, at, splices);
+}
+
+/// The one line of a block without a last line break, where another line may stand in its place.
+fn only_line(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+) -> Option<std::ops::Range<usize>> {
+    let Shape::Scalar(Style::Literal | Style::Folded) = piece.shape else {
+        return None;
+    };
+    let text = value.as_str()?;
+    let fits = !text.is_empty() && text.trim() == &**text && text.chars().all(is_printable);
+    let (header, line) = layout.text[piece.range.clone()].split_once('\n')?;
+    let is_stripped = matches!(header.trim_end(), "|-" | ">-");
+    let is_one = !line.contains('\n') && !line.trim().is_empty();
+    let start = piece.range.start + header.len() + 1 + (line.len() - line.trim_start().len());
+    (fits && is_stripped && is_one).then(|| start..start + line.trim().len())
 }

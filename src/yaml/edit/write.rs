@@ -254,13 +254,30 @@ fn literal(layout: &Layout<'_>, header: &str, parent: Parent, text: &str) -> Str
     out
 }
 
-/// Version numbers such as `0.12.1` and `1.31.8+rke2r1`, which no YAML reader takes for anything but text: they stay without
-/// quotes beside others without.
+/// Version numbers such as `0.12.1` and `1.31.8+rke2r1`, digests and UUIDs, which no YAML reader takes for anything but text: they
+/// stay without quotes beside others without, so that what is changed back is as it was.
 fn reads_as_text(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".+-_".contains(c);
     let starts = text.starts_with(|c: char| c.is_ascii_digit());
-    starts
-        && text.chars().all(plain)
-        && text.matches('.').count() >= 2
+    let is_version = starts && text.matches('.').count() >= 2;
+    text.chars().all(plain)
+        && (is_version || is_digest(text) || is_uuid(text))
         && resolve::plain(text) == Resolved::Text
+}
+
+/// Hex digits of which one at least is no digit and no exponent's sign.
+fn is_digest(text: &str) -> bool {
+    let is_hex = text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex
+        && text
+            .bytes()
+            .any(|byte| !byte.is_ascii_digit() && !byte.eq_ignore_ascii_case(&b'e'))
+}
+
+/// Five groups of hex digits. (<https://www.rfc-editor.org/rfc/rfc9562#name-uuid-format>)
+fn is_uuid(text: &str) -> bool {
+    let is_hex = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    lengths == [8, 4, 4, 4, 12] && groups.into_iter().all(is_hex)
 }

@@ -1,0 +1,180 @@
+//! Component bundles: what is installed on a host by the bundle's own `install.sh`. It is looked at here, and never run.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::File;
+use crate::model::component::{Declared, INSTALLER, is_variable_name};
+use crate::model::finding::Finding;
+
+/// The id of the rule that tells what is wrong.
+const CONTRACT: &str = "component-contract";
+
+/// How much of an installer is looked at for its variables, in bytes.
+const LOOKED_AT: u64 = 1 << 20;
+
+/// What the file is that installs a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installer {
+    /// Its first line, where that names a program.
+    pub program: Option<String>,
+    /// The declared variables that it never names.
+    pub unread: Vec<Arc<str>>,
+}
+
+/// Holds files to the contract of a component bundle: an executable installer at the root that reads what is declared.
+///
+/// # Errors
+/// The installer cannot be read.
+pub fn contract(
+    files: &[File],
+    declared: &Declared,
+) -> io::Result<(Option<Installer>, Vec<Finding>)> {
+    let mut found = Vec::new();
+    let names = declared.variables.iter().flat_map(BTreeMap::keys);
+    for name in names.clone().filter(|name| !is_variable_name(name)) {
+        let message = format!("`{name}` is no name of an environment variable");
+        let finding = Finding::new(CONTRACT, message);
+        found.push(finding.help("names are letters, digits and `_`, and start with no digit"));
+    }
+    let Some(file) = files.iter().find(|file| &*file.path == INSTALLER) else {
+        found.push(without(files));
+        return Ok((None, found));
+    };
+    let mut breach = |message: String, help: String| {
+        let finding = Finding::new(CONTRACT, message).at(file.spot(), "");
+        found.push(finding.help(help));
+    };
+    if !file.is_executable {
+        let help = format!(
+            "`chmod +x {}`; in git: `git update-index --chmod=+x {0}`",
+            file.from
+        );
+        breach(format!("`{INSTALLER}` is not executable"), help);
+    }
+    let (program, text) = beginning(file)?;
+    if program.is_none() && text.is_some() {
+        let help = "start it with `#!/bin/sh`, or the program that runs it".to_owned();
+        breach(format!("`{INSTALLER}` says not what runs it"), help);
+    }
+    let is_unread = |name: &&Arc<str>| text.as_ref().is_some_and(|text| !mentions(text, name));
+    let unread: Vec<Arc<str>> = names.filter(is_unread).cloned().collect();
+    for name in &unread {
+        let message = format!("`{INSTALLER}` never names the declared variable `{name}`");
+        breach(
+            message,
+            format!("read it, or declare it no more: `--env {name}`"),
+        );
+    }
+    Ok((Some(Installer { program, unread }), found))
+}
+
+/// That there is no installer.
+fn without(files: &[File]) -> Finding {
+    let finding = Finding::new(
+        CONTRACT,
+        format!("the bundle has no `{INSTALLER}` at its root"),
+    );
+    let mut files = files.iter();
+    match files.find(|file| file.path.rsplit('/').next() == Some(INSTALLER)) {
+        Some(deeper) => finding.help(format!(
+            "`{}` is one: pack the folder that it lies in",
+            deeper.from
+        )),
+        None => finding.help(format!(
+            "add `{INSTALLER}`, which is called once the bundle is unpacked"
+        )),
+    }
+}
+
+/// The program that a script names in its first line, and its text; no text of what is no script or too long to be looked at.
+fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
+    let mut bytes = Vec::new();
+    let reader = file.content.open()?;
+    reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    if bytes.starts_with(b"\x7fELF") {
+        return Ok((None, None));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let program = program.map(|program| program.trim().to_owned());
+    Ok((program, (file.size <= LOOKED_AT).then_some(text)))
+}
+
+/// Whether a text holds a name as a word of its own.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{File, contract};
+    use crate::model::component::{Declared, Need};
+
+    fn declared(names: &[&str]) -> Declared {
+        let variables: BTreeMap<_, _> = names
+            .iter()
+            .map(|name| ((*name).into(), Need::Optional))
+            .collect();
+        Declared {
+            variables: Some(variables),
+            ..Declared::default()
+        }
+    }
+
+    fn installer(path: &str, is_executable: bool, text: &str) -> File {
+        File {
+            is_executable,
+            ..File::text(path, text.as_bytes().to_vec())
+        }
+    }
+
+    fn told(file: File, names: &[&str]) -> Vec<String> {
+        let (_, findings) = contract(&[file], &declared(names)).expect("memory");
+        findings
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
+    }
+
+    #[test]
+    fn a_bundle_that_keeps_the_contract_has_no_finding() {
+        let script = installer("install.sh", true, "#!/bin/sh -e\necho \"${A_B:-}\"\n");
+        assert_eq!(told(script.clone(), &["A_B"]), Vec::<String>::new());
+        assert_eq!(
+            told(script, &["A"]),
+            ["`install.sh` never names the declared variable `A`"]
+        );
+    }
+
+    #[test]
+    fn each_breach_is_told() {
+        for (file, names, word) in [
+            (
+                installer("bin/install.sh", true, "#!/bin/sh\n"),
+                &[][..],
+                "no `install.sh`",
+            ),
+            (
+                installer("install.sh", false, "#!/bin/sh\n"),
+                &[],
+                "not executable",
+            ),
+            (installer("install.sh", true, "echo\n"), &[], "what runs it"),
+            (
+                installer("install.sh", true, "#!/bin/sh\nA-B"),
+                &["A-B"],
+                "no name",
+            ),
+        ] {
+            let told = told(file, names);
+            assert!(told.len() == 1 && told[0].contains(word), "{told:?}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! plain+v0: manifests in one flat folder, as RukPak takes them.
+//!
+//! Source: operator-framework/rukpak, docs/bundles/plain.md.
+
+mod namespace;
+mod numbered;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{File, MANIFESTS, spot_of};
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{Source, Spot};
+use crate::objects::bundled::{self, BundleFiles, Bundled};
+use crate::yaml;
+
+pub use namespace::with_namespace;
+pub use numbered::numbered;
+
+/// The longest file of manifests that is read, in bytes: what the reader of YAML takes.
+const LONGEST: u64 = 64 << 20;
+
+/// How many bytes of files findings may hold to show their lines; of those beyond, only the name is told.
+const SHOWN: usize = 64 << 20;
+
+/// The manifests of a bundle, looked through.
+#[derive(Default)]
+pub struct Index {
+    /// The objects, in the order of the files.
+    pub objects: Vec<Bundled>,
+    /// What is wrong with single files.
+    pub findings: Vec<Finding>,
+    /// The files, by number, that hold nothing but what a tool reads, such as a `kustomization.yaml`.
+    pub inputs: BTreeSet<usize>,
+}
+
+/// The files as they are looked up again for findings.
+pub struct Texts<'a> {
+    files: &'a [File],
+    read: RefCell<(usize, BTreeMap<usize, Arc<Source>>)>,
+}
+
+/// Every object of these files. One file is held at a time. Tells after each how many are read.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn index(files: &[File], told: &dyn Fn(usize)) -> io::Result<Index> {
+    let mut all = Index::default();
+    for (number, file) in files.iter().enumerate() {
+        match text(file)? {
+            Ok(text) => one(number, file, text, &mut all),
+            Err(finding) => all.findings.push(*finding),
+        }
+        told(number + 1);
+    }
+    Ok(all)
+}
+
+fn one(number: usize, file: &File, text: String, all: &mut Index) {
+    let spot = |text: String, range: Range<usize>| {
+        Some(Spot {
+            source: Arc::new(source(file, text)),
+            start: range.start as u32,
+            end: range.end as u32,
+        })
+    };
+    match bundled::index(number, &text) {
+        Err(error) => {
+            let place = error.place.start as usize..error.place.end as usize;
+            let finding = Finding::new("yaml-syntax", error.message).at(spot(text, place), "");
+            all.findings.push(match error.help {
+                Some(help) => finding.help(help),
+                None => finding,
+            });
+        }
+        Ok(found) => {
+            if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {
+                all.inputs.insert(number);
+            }
+            let source = (!found.faults.is_empty()).then(|| Arc::new(source(file, text)));
+            for (range, message) in found.faults {
+                let spot = source.as_ref().map(|source| Spot {
+                    source: Arc::clone(source),
+                    start: range.start as u32,
+                    end: range.end as u32,
+                });
+                all.findings
+                    .push(Finding::new("manifest-invalid", message).at(spot, ""));
+            }
+            all.objects.extend(found.objects);
+        }
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// Of these files.
+    pub fn new(files: &'a [File]) -> Self {
+        Self {
+            files,
+            read: RefCell::default(),
+        }
+    }
+}
+
+impl BundleFiles for Texts<'_> {
+    fn source(&self, number: usize) -> Option<Arc<Source>> {
+        let (held, read) = &mut *self.read.borrow_mut();
+        if let Some(known) = read.get(&number) {
+            return Some(Arc::clone(known));
+        }
+        let file = self.files.get(number)?;
+        let text = text(file).ok()?.ok()?;
+        *held += text.len();
+        if *held > SHOWN {
+            return None;
+        }
+        let source = Arc::new(source(file, text));
+        read.insert(number, Arc::clone(&source));
+        Some(source)
+    }
+}
+
+/// A file with a Secret in it is never shown.
+fn source(file: &File, text: String) -> Source {
+    Source {
+        secret: text.contains("Secret"),
+        ..Source::new(Arc::clone(&file.from), text)
+    }
+}
+
+/// The text of a file; a finding where it is none.
+fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
+    let finding = |rule, message| {
+        Ok(Err(Box::new(
+            Finding::new(rule, message).at(file.spot(), ""),
+        )))
+    };
+    if file.size > LONGEST {
+        let message = format!("`{}` is larger than {} MiB", file.path, LONGEST >> 20);
+        return finding("yaml-syntax", message);
+    }
+    let mut bytes = Vec::with_capacity(file.size as usize);
+    file.content.open()?.take(LONGEST).read_to_end(&mut bytes)?;
+    match yaml::decode(&bytes, Engine::Kubectl) {
+        Ok(text) => Ok(Ok(text)),
+        Err(error) => finding(
+            "yaml-syntax",
+            format!("`{}` is not text: {error}", file.path),
+        ),
+    }
+}
+
+/// What is wrong with the places of a plain bundle's files: anything outside `manifests/`, anything deeper.
+pub fn misplaced<'a>(
+    files: impl Iterator<Item = &'a str>,
+    folders: impl Iterator<Item = &'a str>,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut refuse = |path: &str, message: String| {
+        found.push(Finding::new("bundle-layout", message).at(spot_of(path), ""));
+    };
+    for folder in folders {
+        if let Some(below) = inside(folder) {
+            refuse(
+                folder,
+                format!("`{below}` is a folder in `{MANIFESTS}/`, which is flat"),
+            );
+        }
+    }
+    for file in files {
+        if inside(file).is_none() {
+            refuse(
+                file,
+                format!("`{file}` lies beside `{MANIFESTS}/`, where a plain bundle has nothing"),
+            );
+        }
+    }
+    found
+}
+
+/// The part of a path below `manifests/`.
+fn inside(path: &str) -> Option<&str> {
+    path.strip_prefix(MANIFESTS)?.strip_prefix('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{File, Texts, index, misplaced};
+    use crate::objects::bundled::BundleFiles;
+
+    #[test]
+    fn a_file_that_is_no_manifest_is_a_finding_at_its_line() {
+        let files = [
+            File::text(
+                "manifests/a",
+                b"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n".to_vec(),
+            ),
+            File::text("manifests/b.txt", b"a: [\n".to_vec()),
+            File::text("manifests/c", b"apiVersion: v1\nkind: Secret\n".to_vec()),
+            File::text("manifests/d", vec![0xff, 0xfe, 0x00]),
+        ];
+        let found = index(&files, &|_| {}).expect("memory");
+        assert_eq!(found.objects.len(), 1);
+        let told: Vec<(&str, String)> = found
+            .findings
+            .iter()
+            .map(|finding| (finding.rule, finding.labels[0].spot.source.path.to_string()))
+            .collect();
+        assert_eq!(told[0], ("yaml-syntax", "manifests/b.txt".to_owned()));
+        assert_eq!(told[1], ("manifest-invalid", "manifests/c".to_owned()));
+        assert_eq!(told[2].0, "yaml-syntax");
+        let texts = Texts::new(&files);
+        assert!(texts.source(0).is_some_and(|source| source.secret));
+    }
+
+    #[test]
+    fn a_plain_bundle_is_one_flat_folder() {
+        let files = ["manifests/a.yaml", "readme.md", "manifests-old/a"];
+        let found = misplaced(
+            files.into_iter(),
+            ["manifests", "manifests/crds"].into_iter(),
+        );
+        assert_eq!(found.len(), 3);
+    }
+}

@@ -1,0 +1,96 @@
+//! Where content comes from: the repository that a folder is in, and the commit that stands there.
+
+use std::path::Path;
+
+use url::Url;
+
+use super::git::Repository;
+
+/// What git says of a folder. The same on every machine that has the same commit checked out: neither the branch nor the way
+/// to the server counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The address of `origin` as a browser has it, without user and password.
+    pub source: Option<String>,
+    /// The commit; none where the folder holds what is not committed.
+    pub commit: Option<String>,
+    /// When it was committed, in seconds since 1970.
+    pub committed: Option<u64>,
+    /// Whether the folder holds what is not committed.
+    pub is_changed: bool,
+}
+
+impl Provenance {
+    /// What git says of a folder; nothing where it is in no repository, or there is no git.
+    pub fn of(folder: &Path) -> Self {
+        let Ok(repository) = Repository::of(folder) else {
+            return Self::default();
+        };
+        let line = |arguments: &[&str]| repository.optional(arguments);
+        let origin = line(&["config", "--get", "remote.origin.url"]);
+        let source = origin.as_deref().and_then(address);
+        let status = ["status", "--porcelain", "--ignore-submodules", "--", "."];
+        let is_changed = line(&status).is_some();
+        let known = |arguments: &[&str]| (!is_changed).then(|| line(arguments)).flatten();
+        let committed = known(&["log", "-1", "--format=%ct"]);
+        Self {
+            source,
+            commit: known(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+            committed: committed.and_then(|seconds| seconds.parse().ok()),
+            is_changed,
+        }
+    }
+}
+
+/// `https://host/path`, whichever way git gets there; none for a folder.
+fn address(origin: &str) -> Option<String> {
+    let whole = match origin.split_once("://") {
+        Some(_) => origin.to_owned(),
+        // `git@host:path`, as scp has it.
+        None => {
+            let (host, path) = origin.split_once(':')?;
+            let host = host.rsplit('@').next().unwrap_or(host);
+            format!("ssh://{host}/{}", path.trim_start_matches('/'))
+        }
+    };
+    let url = Url::parse(&whole).ok()?;
+    let host = url.host_str().filter(|host| !host.is_empty())?;
+    let port = match url.scheme() {
+        "https" | "http" => url.port().map(|port| format!(":{port}")),
+        // ssh's own port is no web server's.
+        "ssh" | "git" | "git+ssh" => None,
+        _ => return None,
+    };
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    Some(format!("https://{host}{}{path}", port.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn an_address_is_the_same_whichever_way_git_gets_there() {
+        for origin in [
+            "https://git.example/group/repo.git",
+            "https://me:secret@git.example/group/repo",
+            "git@git.example:group/repo.git",
+            "ssh://git@git.example:2222/group/repo.git/",
+        ] {
+            let found = address(origin);
+            assert_eq!(
+                found.as_deref(),
+                Some("https://git.example/group/repo"),
+                "{origin}"
+            );
+        }
+        assert_eq!(
+            address("https://git.example:8443/a?token=x#y").as_deref(),
+            Some("https://git.example:8443/a")
+        );
+        for origin in ["/srv/git/repo", "../repo", "file:///srv/repo", ""] {
+            assert_eq!(address(origin), None, "{origin}");
+        }
+    }
+}

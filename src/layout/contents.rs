@@ -1,0 +1,116 @@
+//! An artifact of a layout as it is put elsewhere: its manifest to the byte, its blobs to be read when they are sent.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::oci::{
+    Artifact, Blob, Body, Content, Descriptor, Failure, FailureKind, Manifest, Reference,
+    Store as _,
+};
+
+use super::Layout;
+
+/// The media type of an image manifest, where the layout does not tell it.
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+
+/// The media type of an index.
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+
+/// The most manifests that an index names.
+const MOST: usize = 1000;
+
+impl Layout {
+    /// What a reference names: of an index, what it names first, the index itself last. Blobs that the layout leaves out are
+    /// named, too, and cannot be read.
+    ///
+    /// # Errors
+    /// A manifest cannot be had; an index names too many, or other indexes.
+    pub fn artifacts(&self, of: &Reference) -> Result<Vec<Artifact>, Failure> {
+        let top = self.one(of)?;
+        let mut found = Vec::new();
+        if let Content::Index { manifests, .. } = &top.content {
+            let failure = |message: &str| Failure::new(of, FailureKind::Unsupported, message);
+            if manifests.len() > MOST {
+                return Err(failure("its index names more than 1000 manifests"));
+            }
+            for child in manifests {
+                let manifest = self.one(&of.at(&child.digest))?;
+                if matches!(manifest.content, Content::Index { .. }) {
+                    return Err(failure(
+                        "its index names another index, which is not followed",
+                    ));
+                }
+                found.push(self.artifact(&manifest, &child.media_type)?);
+            }
+        }
+        let entry = self.entries.iter().find(|entry| entry.digest == top.digest);
+        let media_type = entry.map_or("", |entry| &entry.media_type);
+        found.push(self.artifact(&top, media_type)?);
+        Ok(found)
+    }
+
+    fn one(&self, of: &Reference) -> Result<Manifest, Failure> {
+        let mut found = self.manifests(std::slice::from_ref(of));
+        found.pop().unwrap_or_else(|| {
+            let message = "it was not asked for";
+            Err(Failure::new(of, FailureKind::Unreachable, message))
+        })
+    }
+
+    fn artifact(&self, manifest: &Manifest, media_type: &str) -> Result<Artifact, Failure> {
+        let mut blobs: Vec<Blob> = Vec::new();
+        let usual = match &manifest.content {
+            Content::Image { config, layers, .. } => {
+                for descriptor in std::iter::once(&**config).chain(layers) {
+                    let digest = &descriptor.digest;
+                    if blobs.iter().all(|known| known.descriptor.digest != *digest) {
+                        blobs.push(Blob {
+                            descriptor: descriptor.clone(),
+                            content: self.body(descriptor)?,
+                        });
+                    }
+                }
+                MANIFEST
+            }
+            Content::Index { .. } => INDEX,
+        };
+        let media_type = match media_type.is_empty() {
+            true => usual,
+            false => media_type,
+        };
+        Ok(Artifact {
+            descriptor: Descriptor {
+                media_type: media_type.to_owned(),
+                digest: manifest.digest.clone(),
+                size: manifest.bytes.len() as u64,
+                annotations: Default::default(),
+                architecture: None,
+                artifact_type: None,
+            },
+            manifest: manifest.bytes.clone(),
+            blobs,
+        })
+    }
+
+    fn body(&self, blob: &Descriptor) -> Result<Arc<dyn Body>, Failure> {
+        let path = self.folder.path_of(&blob.digest)?;
+        Ok(Arc::new(OnDisk(path)))
+    }
+}
+
+/// A blob's file, opened when it is read.
+struct OnDisk(Option<PathBuf>);
+
+impl Body for OnDisk {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        match &self.0 {
+            Some(path) => Ok(Box::new(File::open(path)?)),
+            None => Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the image layout leaves it out",
+            )),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Signs an artifact that lies in a store, as cosign does it with a key and no transparency log, so that `cosign verify --key`
+//! and Flux take it.
+//!
+//! Sources: those of [`super::payload`] and [`super::bundle`]. The signature image keeps the signatures that it has.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::model::bytes::BASE64;
+use crate::oci::{
+    Artifact, Blob, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Sink, Store,
+};
+
+use super::bundle;
+use super::payload;
+use super::secret::SigningKey;
+
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
+const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
+
+/// Where a signature is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureForm {
+    /// An image at the tag `sha256-<hex>.sig`: every cosign and Flux find it.
+    Tag,
+    /// A Sigstore bundle that refers to the artifact, as cosign 3 makes it.
+    Bundle,
+}
+
+/// What signing came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// A signature was put beside the artifact.
+    New,
+    /// A good one by this key was there.
+    Already,
+}
+
+/// Signs the artifact of a descriptor under the name of the repository that it lies in. One that the key has signed in the same
+/// form is left as it is.
+///
+/// # Errors
+/// The signatures that are there cannot be had, or the new one cannot be put there.
+pub fn sign(
+    store: &dyn Store,
+    sink: &dyn Sink,
+    (of, artifact): (&Reference, &Descriptor),
+    key: &SigningKey,
+    form: SignatureForm,
+) -> Result<Signed, Failure> {
+    let wanted = [(of.clone(), artifact.digest.clone(), key.public().clone())];
+    let known = super::check(store, &wanted).pop();
+    if let Some(Ok(super::Verdict::Good(signature))) = known
+        && (signature.form == super::Form::Bundle) == (form == SignatureForm::Bundle)
+    {
+        return Ok(Signed::Already);
+    }
+    let (to, signature) = match form {
+        SignatureForm::Tag => {
+            let tag = format!("{}.sig", artifact.digest.as_str().replacen(':', "-", 1));
+            let at = of.tagged(&tag);
+            let before = match store.manifests(std::slice::from_ref(&at)).pop() {
+                Some(Ok(manifest)) => Some(manifest),
+                Some(Err(failure)) if failure.kind != FailureKind::NotFound => return Err(failure),
+                _ => None,
+            };
+            let signature = image(of, &artifact.digest, key, before);
+            (at, signature.ok_or_else(|| no_signature(of))?)
+        }
+        SignatureForm::Bundle => {
+            let signature = envelope(artifact, key).ok_or_else(|| no_signature(of))?;
+            let at = Reference {
+                tag: None,
+                ..of.at(&signature.descriptor.digest)
+            };
+            (at, signature)
+        }
+    };
+    sink.put(&to, &signature)?;
+    Ok(Signed::New)
+}
+
+fn no_signature(of: &Reference) -> Failure {
+    let message =
+        "it cannot be signed: the system gives no random numbers, or its signature image is none";
+    Failure::new(of, FailureKind::Unreachable, message)
+}
+
+/// The signature image with one signature more.
+fn image(
+    of: &Reference,
+    digest: &Digest,
+    key: &SigningKey,
+    before: Option<Manifest>,
+) -> Option<Artifact> {
+    let payload = json!({
+        "critical": {
+            "identity": {"docker-reference": of.name()},
+            "image": {"docker-manifest-digest": digest.as_str()},
+            "type": payload::TYPE,
+        },
+        "optional": null,
+    });
+    let payload = payload.to_string().into_bytes();
+    let signature = key.signs(&payload)?;
+    let layer = blob(payload::MEDIA_TYPE, payload);
+    let before = match before {
+        Some(manifest) => serde_json::from_slice(&manifest.bytes).ok()?,
+        None => json!({"layers": []}),
+    };
+    let mut layers = before["layers"].as_array()?.clone();
+    let mut told = described(&layer.descriptor);
+    told["annotations"] = json!({payload::ANNOTATION: signature});
+    layers.push(told);
+    let ids: Vec<&Value> = layers.iter().map(|layer| &layer["digest"]).collect();
+    let config = json!({
+        "architecture": "", "os": "", "created": "0001-01-01T00:00:00Z", "config": {},
+        "rootfs": {"type": "layers", "diff_ids": ids},
+        "history": vec![json!({"created": "0001-01-01T00:00:00Z"}); ids.len()],
+    });
+    let config = blob(CONFIG, config.to_string().into_bytes());
+    let manifest = json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": described(&config.descriptor),
+        "layers": layers,
+    });
+    Some(whole(&manifest, vec![config, layer]))
+}
+
+/// A bundle that refers to the artifact.
+fn envelope(artifact: &Descriptor, key: &SigningKey) -> Option<Artifact> {
+    let (algorithm, hex) = artifact.digest.as_str().split_once(':')?;
+    let statement = json!({
+        "_type": format!("{}v1", bundle::STATEMENT),
+        "subject": [{"digest": {algorithm: hex}}],
+        "predicateType": bundle::PREDICATE,
+        "predicate": {},
+    });
+    let statement = statement.to_string().into_bytes();
+    let signature = key.signs(&bundle::encoded(bundle::PAYLOAD, &statement))?;
+    let content = json!({
+        "mediaType": BUNDLE,
+        "verificationMaterial": {"publicKey": {"hint": bundle::hint_of(key.public())}},
+        "dsseEnvelope": {
+            "payload": BASE64.encode(&statement),
+            "payloadType": bundle::PAYLOAD,
+            "signatures": [{"sig": signature}],
+        },
+    });
+    let config = blob(EMPTY, b"{}".to_vec());
+    let layer = blob(BUNDLE, content.to_string().into_bytes());
+    let manifest = json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "artifactType": BUNDLE,
+        "config": described(&config.descriptor),
+        "layers": [described(&layer.descriptor)],
+        "subject": described(artifact),
+        "annotations": {
+            "dev.sigstore.bundle.content": "dsse-envelope",
+            "dev.sigstore.bundle.predicateType": bundle::PREDICATE,
+        },
+    });
+    Some(whole(&manifest, vec![config, layer]))
+}
+
+fn whole(manifest: &Value, blobs: Vec<Blob>) -> Artifact {
+    let manifest = manifest.to_string().into_bytes();
+    Artifact {
+        descriptor: descriptor(MANIFEST, &manifest),
+        manifest,
+        blobs,
+    }
+}
+
+fn blob(media_type: &str, bytes: Vec<u8>) -> Blob {
+    Blob {
+        descriptor: descriptor(media_type, &bytes),
+        content: Arc::new(bytes),
+    }
+}
+
+fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
+    Descriptor {
+        media_type: media_type.to_owned(),
+        digest: Digest::of(bytes),
+        size: bytes.len() as u64,
+        annotations: BTreeMap::new(),
+        architecture: None,
+        artifact_type: None,
+    }
+}
+
+fn described(descriptor: &Descriptor) -> Value {
+    json!({
+        "mediaType": descriptor.media_type,
+        "digest": descriptor.digest.as_str(),
+        "size": descriptor.size,
+    })
+}
