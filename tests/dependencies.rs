@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::support::repository;
 
 /// What is in the binary or makes it, on Linux. None where cargo has not got all of it at hand.
+#[allow(clippy::print_stderr)]
 fn packages() -> Option<Vec<Value>> {
     let output = Command::new(env!("CARGO"))
         .current_dir(repository())

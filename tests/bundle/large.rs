@@ -35,7 +35,7 @@ fn peak(folder: &Path, args: &str) -> Option<u64> {
     }
 }
 
-fn assert_small(folder: &Path, args: &str) {
+pub(super) fn assert_small(folder: &Path, args: &str) {
     if let Some(peak) = peak(folder, args) {
         assert!(peak < MOST, "{args}: {peak} KiB");
     }

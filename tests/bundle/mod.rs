@@ -4,6 +4,8 @@ mod folders;
 mod foreign;
 mod kinds;
 mod large;
+mod remote;
+mod remote_signed;
 mod terminal;
 
 use std::collections::BTreeMap;
