@@ -236,6 +236,7 @@ mod tests {
                 "oci-layout:a:r.example:5000/b:1",
                 layout("a", Some("r.example:5000/b:1")),
             ),
+            ("oci-layout:l:1", layout("l", Some("1"))),
             ("oci-layout:C:\\a:1", layout("C:\\a", Some("1"))),
             ("configmaps:a", To::ConfigMaps("a".into())),
         ] {
