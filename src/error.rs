@@ -31,11 +31,22 @@ pub enum Error {
     },
     /// Another run holds the output folder, or changed it between this run's plan and its writing.
     #[error(
-        "another run is writing to `{}`: wait for it to end, then run again",
+        "another run{by} is writing to `{}`: wait for it to end, then run again",
         shown(path)
     )]
     Busy {
-        /// The output folder.
+        /// The output folder, or the project's.
+        path: PathBuf,
+        /// Which process, in parentheses behind a space; empty where that is not known.
+        by: String,
+    },
+    /// A file is not what this run has read: another program changed it meanwhile.
+    #[error(
+        "`{}` is not what was read, so it is not written over: run again",
+        shown(path)
+    )]
+    Changed {
+        /// Which.
         path: PathBuf,
     },
     /// The command line asks for something that cannot be done.

@@ -38,7 +38,10 @@ const WORLD: &[(&str, &[&str])] = &[
     ("std::net::Tcp", &[]),
     ("tokio::", &["registry"]),
     ("reqwest::", &["registry"]),
-    ("std::process", &["cli", "files", "main", "registry"]),
+    (
+        "std::process",
+        &["cli", "files", "main", "registry", "write"],
+    ),
     ("SystemTime", &["cli"]),
     ("println!", &[]),
     ("minijinja::", &["render"]),

@@ -51,6 +51,8 @@ pub fn compare(old: &[File], new: &[File]) -> io::Result<Comparison> {
             old: before.map(text).transpose()?.flatten(),
             new: after.map(text).transpose()?.flatten(),
             origin: Origin::Run,
+            // It is told of, and never written.
+            seen: None,
         });
     }
 }
@@ -97,13 +99,30 @@ mod tests {
             is_executable: true,
             ..file(path, b"x")
         };
-        let old = [file("a", b"1"), file("b", b"2"), file("d", b"\0"), file("e", b"x")];
-        let new = [file("b", b"3"), file("c", b"4"), file("d", b"\0\0"), runs("e")];
+        let old = [
+            file("a", b"1"),
+            file("b", b"2"),
+            file("d", b"\0"),
+            file("e", b"x"),
+        ];
+        let new = [
+            file("b", b"3"),
+            file("c", b"4"),
+            file("d", b"\0\0"),
+            runs("e"),
+        ];
         let found = compare(&old, &new).expect("memory");
         let told: Vec<_> = found
             .changes
             .iter()
-            .map(|change| (&*change.path, change.kind, change.old.as_deref(), change.new.as_deref()))
+            .map(|change| {
+                (
+                    &*change.path,
+                    change.kind,
+                    change.old.as_deref(),
+                    change.new.as_deref(),
+                )
+            })
             .collect();
         assert_eq!(
             told,

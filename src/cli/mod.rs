@@ -4,12 +4,11 @@ mod args;
 mod terminal;
 mod today;
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::error::Error;
 use args::Arguments;
 
 /// The usage was wrong, or the world failed.
@@ -27,8 +26,6 @@ pub fn run() -> ExitCode {
         });
     let status = match outcome {
         Ok(verdict) => verdict.status(),
-        // Whoever read our output has read enough.
-        Err(Error::Print { cause }) if cause.kind() == ErrorKind::BrokenPipe => 0,
         Err(error) => {
             terminal::say(&mut terminal, &error);
             FAILED

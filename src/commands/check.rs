@@ -5,7 +5,7 @@ use crate::model::policy::Date;
 use crate::read::{self, Request};
 use crate::report::Changes;
 
-use super::{Reporting, Terminal, Verdict, fix, fleet, reporting};
+use super::{Reporting, Terminal, Verdict, fix, fleet, mend, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
@@ -27,10 +27,13 @@ pub fn check(
     options: &CheckOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if options.fix {
+        mend(request)?;
+    }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let mut survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    if options.fix && fix::findings(&workspace, &survey.judged, terminal)? > 0 {
+    if options.fix && fix::findings(&workspace, &survey.judged, None, terminal)? > 0 {
         workspace = read::workspace(request)?;
         let tools = fleet::tools(&mut workspace, options.today)?;
         survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;

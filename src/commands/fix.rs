@@ -10,7 +10,7 @@ use crate::model::finding::Judged;
 use crate::model::fix::Fix;
 use crate::model::place::Source;
 use crate::read::Workspace;
-use crate::write;
+use crate::write::{self, Held, Replacement};
 use crate::yaml::edit::{Edit, EditError, Target, edit};
 
 use super::Terminal;
@@ -18,17 +18,38 @@ use super::Terminal;
 /// Makes every edit that a finding is sure of, file by file, and tells of each on stderr. Answers how many were made.
 ///
 /// # Errors
-/// A file cannot be written.
+/// A file cannot be written, or another run is writing.
 pub(super) fn findings(
     workspace: &Workspace,
     judged: &[Judged],
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<usize, Error> {
+    let files = by_file(judged);
+    if files.is_empty() {
+        return Ok(0);
+    }
+    write::holding(held, &workspace.settings.root, |held| {
+        in_files(workspace, files, held, terminal)
+    })
+}
+
+fn in_files(
+    workspace: &Workspace,
+    files: Vec<(Arc<Source>, Vec<&Fix>)>,
+    held: &mut Held,
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
     let mut made = 0;
-    for (source, fixes) in by_file(judged) {
+    for (source, fixes) in files {
         let (text, told) = fixed(&source, &fixes, workspace.engine);
         let path = workspace.settings.root.join(&*source.path);
-        let is_written = text == source.text || write::replace(&path, &source.text, &text)?;
+        let replacement = Replacement {
+            path: &path,
+            before: &source.text,
+            after: &text,
+        };
+        let is_written = text == source.text || write::replace(held, &replacement)?;
         for (place, outcome) in told {
             match outcome {
                 Ok(fix) if is_written => {

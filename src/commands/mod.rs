@@ -21,6 +21,7 @@ mod stamp;
 mod stores;
 mod table;
 mod terminal;
+mod texts;
 mod update;
 mod values;
 mod verify;
@@ -42,7 +43,15 @@ pub use update::{OfferSource, UpdateOptions, VersionSource, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};
 
+use crate::error::Error;
+use crate::read::{self, Request};
 use crate::report::{self, REPORTS, Report};
+use crate::write;
+
+/// What a killed run left is taken away before a run that may write reads anything.
+fn mend(request: &Request) -> Result<(), Error> {
+    write::mend_after_dead_run(&read::location(request)?.root)
+}
 
 /// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

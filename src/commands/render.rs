@@ -11,13 +11,13 @@ use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::render::Renderer;
 use crate::report::Changes;
-use crate::write::{self, Foreign, Previous};
+use crate::write::{self, Foreign, Held, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
 use super::rendered::{self, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
-use super::{Terminal, Verdict};
+use super::{Terminal, Verdict, mend};
 
 /// What `render` was asked for.
 #[derive(Clone, Debug)]
@@ -58,6 +58,19 @@ pub fn render(
     options: &RenderOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if options.mode == RenderMode::Write {
+        mend(request)?;
+    }
+    within(request, options, None, terminal)
+}
+
+/// Renders as [`render`] does, in a project that the caller may hold already.
+pub(super) fn within(
+    request: &Request,
+    options: &RenderOptions,
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
     if workspace.settings.outputs.is_empty() {
         return Err(Error::Usage {
@@ -74,7 +87,7 @@ pub fn render(
     let tools = fleet::tools(&mut workspace, options.today)?;
     let material = Material::of(&mut workspace);
     let renderer = material.renderer(&mut workspace);
-    plan(&workspace, &tools, &renderer, options, terminal)
+    plan(&workspace, &tools, &renderer, options, held, terminal)
 }
 
 const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
@@ -111,6 +124,7 @@ fn plan(
     tools: &fleet::Tools,
     renderer: &Renderer<'_>,
     options: &RenderOptions,
+    held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let foreign = match options.adopt {
@@ -149,8 +163,10 @@ fn plan(
         return Ok(verdict);
     }
     refuse_empty(changes.iter().all(ChangeSet::is_empty), options)?;
-    if options.mode == RenderMode::Write {
-        changes.iter().try_for_each(write::apply)?;
+    if options.mode == RenderMode::Write && changes.iter().any(is_unlike) {
+        write::holding(held, &workspace.settings.root, |_| {
+            write::apply_all(&changes)
+        })?;
     }
     if let Some(list) = options.reporting.output.changes() {
         list(&told, terminal.out.colour, &mut terminal.out)?;
@@ -198,6 +214,11 @@ fn pasted(path: &str) -> String {
         true => path.to_owned(),
         false => format!("'{}'", path.replace('\'', r"'\''")),
     }
+}
+
+/// Whether applying does anything: a killed run may have left no more than litter.
+fn is_unlike(changes: &ChangeSet) -> bool {
+    changes.drift() || changes.ownership.unfinished
 }
 
 /// A GitOps engine would delete everything.

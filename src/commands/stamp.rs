@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::check::{self, Checked};
 use crate::error::Error;
@@ -19,7 +18,7 @@ use crate::stamp::{self, Chooser, Plan};
 use crate::write;
 use crate::yaml;
 
-use super::{Reporting, Terminal, Verdict, fleet, reporting};
+use super::{Reporting, Terminal, Verdict, fleet, mend, reporting, texts};
 
 /// What `stamp` was asked for.
 #[derive(Clone, Debug)]
@@ -47,6 +46,9 @@ pub fn stamp(
     options: &StampOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if !options.check {
+        mend(request)?;
+    }
     let mut workspace = read::workspace(request)?;
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
@@ -169,6 +171,7 @@ fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> Chan
         old: Some(source.text.clone()),
         new: Some(text.clone()),
         origin: Origin::Run,
+        seen: None,
     });
     ChangeSet {
         root: workspace.settings.root.clone(),
@@ -202,16 +205,11 @@ fn report(
 
 /// Every file as it is to be, each whole.
 fn write_all(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
-    for (source, text) in &plan.files {
-        let path = workspace.settings.root.join(&*source.path);
-        if !write::replace(&path, &source.text, text)? {
-            let path: &Arc<str> = &source.path;
-            return Err(Error::Usage {
-                message: format!("`{path}` is not what was read: run again"),
-            });
-        }
+    if plan.files.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let mut held = write::hold(&workspace.settings.root)?;
+    texts::replace(workspace, &plan.files, &mut held)
 }
 
 /// For people the files, under `--check` line by line; else as the format has it.

@@ -1,6 +1,6 @@
 //! The two streams: results on stdout, everything else on stderr.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 use crate::model::finding::Judged;
 use crate::registry::Progress;
@@ -18,9 +18,11 @@ pub struct Terminal {
     pub progress: Option<Progress>,
 }
 
-/// One stream.
+/// One stream. Whoever reads it may stop reading: the run goes on, does what it was asked for, and says the rest to nobody.
 pub struct Stream {
     writer: Box<dyn Write>,
+    /// Nobody reads it any more.
+    gone: bool,
     /// Whether it takes colours.
     pub colour: Colour,
 }
@@ -28,7 +30,11 @@ pub struct Stream {
 impl Stream {
     /// A stream over a writer.
     pub fn new(writer: Box<dyn Write>, colour: Colour) -> Self {
-        Self { writer, colour }
+        Self {
+            writer,
+            gone: false,
+            colour,
+        }
     }
 
     /// Writes findings in a format.
@@ -39,16 +45,31 @@ impl Stream {
         format: Format,
     ) -> io::Result<()> {
         let findings = Findings::new(judged, checked, self.colour);
-        format.report().findings(&findings, &mut self.writer)
+        format.report().findings(&findings, self)
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        if self.gone {
+            return Ok(bytes.len());
+        }
+        match self.writer.write(bytes) {
+            Err(cause) if cause.kind() == ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(bytes.len())
+            }
+            written => written,
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        match self.writer.flush() {
+            Err(cause) if cause.kind() == ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(())
+            }
+            flushed => flushed,
+        }
     }
 }

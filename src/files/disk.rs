@@ -8,6 +8,7 @@ use walkdir::WalkDir;
 
 use super::{FILE_LIMIT, Files, Found, too_large};
 use crate::error::Error;
+use crate::model::manifest::STAGED;
 
 /// The files below a folder on disk.
 #[derive(Clone, Debug)]
@@ -67,7 +68,10 @@ impl Files for Disk {
         let mut names = Vec::new();
         for entry in fs::read_dir(&real).map_err(unreadable)? {
             let name = entry.map_err(unreadable)?.file_name();
-            names.push(name.to_string_lossy().into_owned());
+            let name = name.to_string_lossy();
+            if !name.starts_with(STAGED) {
+                names.push(name.into_owned());
+            }
         }
         names.sort();
         Ok(Some(names))
@@ -99,7 +103,8 @@ impl Files for Disk {
                     .unwrap_or_else(|| std::io::Error::other("the links below it are a circle")),
             })?;
             let below = entry.path().strip_prefix(&folder);
-            if let (true, Ok(below)) = (entry.file_type().is_file(), below) {
+            let is_staged = entry.file_name().to_string_lossy().starts_with(STAGED);
+            if let (true, Ok(below)) = (entry.file_type().is_file() && !is_staged, below) {
                 found.push(below.to_owned());
             }
         }

@@ -79,7 +79,11 @@ mod tests {
             "ssh://git@git.example:2222/group/repo.git/",
         ] {
             let found = address(origin);
-            assert_eq!(found.as_deref(), Some("https://git.example/group/repo"), "{origin}");
+            assert_eq!(
+                found.as_deref(),
+                Some("https://git.example/group/repo"),
+                "{origin}"
+            );
         }
         assert_eq!(
             address("https://git.example:8443/a?token=x#y").as_deref(),

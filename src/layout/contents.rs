@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::oci::{
-    Artifact, Blob, Body, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store as _,
+    Artifact, Blob, Body, Content, Descriptor, Failure, FailureKind, Manifest, Reference,
+    Store as _,
 };
 
 use super::Layout;
@@ -37,7 +38,9 @@ impl Layout {
             for child in manifests {
                 let manifest = self.one(&of.at(&child.digest))?;
                 if matches!(manifest.content, Content::Index { .. }) {
-                    return Err(failure("its index names another index, which is not followed"));
+                    return Err(failure(
+                        "its index names another index, which is not followed",
+                    ));
                 }
                 found.push(self.artifact(&manifest, &child.media_type)?);
             }

@@ -9,6 +9,12 @@ use super::finding::{Finding, Subject};
 /// The ownership file's name: no GitOps tool reads a dot-file without a YAML ending.
 pub const OWNERSHIP_FILE: &str = ".metalmark-owned";
 
+/// The name of the file that says which run is writing below a project's folder.
+pub const RUN_FILE: &str = ".metalmark-run";
+
+/// Files that are being written start with this, in the folder of their place. No stage reads them.
+pub const STAGED: &str = ".metalmark-tmp-";
+
 /// The files of one output folder, as rendered. Paths are not yet proven: [`crate::write`] refuses the ones that would
 /// leave the folder.
 #[derive(Clone, Debug, Default)]
@@ -131,6 +137,8 @@ pub struct Change {
     pub new: Option<String>,
     /// Why the file is not as the last run left it.
     pub origin: Origin,
+    /// The SHA-256 of the file's present bytes; none where nothing stands there, or more than metalmark ever writes.
+    pub seen: Option<[u8; 32]>,
 }
 
 /// What happens to a file.

@@ -156,6 +156,7 @@ mod tests {
             old: old.map(str::to_owned),
             new: new.map(str::to_owned),
             origin,
+            seen: None,
         };
         ChangeSet {
             shown: "out".into(),

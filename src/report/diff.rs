@@ -117,6 +117,7 @@ mod tests {
             old: old.map(str::to_owned),
             new: new.map(str::to_owned),
             origin: Origin::Run,
+            seen: None,
         }
     }
 

@@ -11,11 +11,9 @@ use super::join::folders_above;
 use super::plan::ownership;
 use super::record::Record;
 use super::standing::{Inspector, Standing};
+use super::unchanged;
 use crate::error::Error;
-use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE};
-
-/// Files that are being written start with this, in the folder of their place.
-pub(super) const STAGED: &str = ".metalmark-tmp-";
+use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
 
 /// The ownership file while it is being written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
@@ -26,34 +24,77 @@ pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
 /// the plan was made. The lock is the system's, on the folder itself: a killed run leaves none behind. On file systems
 /// without locks only the second check holds.
 pub fn apply(changes: &ChangeSet) -> Result<(), Error> {
-    let phases = phases(changes);
-    if phases.is_empty() {
-        return Ok(());
+    apply_all(std::slice::from_ref(changes))
+}
+
+/// Applies several plans. Where one folder is not what its plan saw, none is written to.
+pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
+    let mut ready = Vec::new();
+    for changes in plans {
+        let phases = phases(changes);
+        if !phases.is_empty() {
+            ready.push((changes, phases, locked(changes)?));
+        }
     }
+    ready
+        .iter()
+        .try_for_each(|(changes, phases, _)| run(changes, phases))
+}
+
+/// The folder held against other runs, and found as the plan saw it.
+fn locked(changes: &ChangeSet) -> Result<Locked, Error> {
     let root = &changes.root;
     fs::create_dir_all(root).map_err(unwritable(root))?;
-    let _held = hold(root)?;
+    let locked = lock(root)?;
     if ownership(root)? != changes.ownership.before {
-        return Err(Error::Busy { path: root.clone() });
+        return Err(busy(root));
     }
-    for phase in &phases {
+    unchanged::all(changes)?;
+    Ok(locked)
+}
+
+fn run(changes: &ChangeSet, phases: &[Vec<Step<'_>>]) -> Result<(), Error> {
+    for phase in phases {
         let done = phase
             .par_iter()
             .with_min_len(32)
             .try_for_each(|step| step.run());
         if done.is_err() {
             phases.iter().flatten().for_each(Step::clean_up);
+            disown(changes);
         }
         done?;
     }
     Ok(())
 }
 
+/// After a step could not be done: a file that came to stand in the place of a new one is nobody's of ours, and the
+/// ownership file has named it already.
+fn disown(changes: &ChangeSet) {
+    let foreign = unchanged::foreign(changes);
+    if foreign.is_empty() {
+        return;
+    }
+    let text = Record::without(&changes.ownership.during, &foreign);
+    let (root, action) = (&*changes.root, Action::Record(Some(&text)));
+    // The disk that refused the step may refuse this too; then the next run calls the file edited by hand.
+    let _ = Step { root, action }.run();
+}
+
+pub(super) fn busy(root: &Path) -> Error {
+    let (path, by) = (root.to_owned(), String::new());
+    Error::Busy { path, by }
+}
+
 /// The steps of a change set: phase after phase; within one, in any order or at once.
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
-        phases.push(leftovers(changes).map(Action::Sweep).collect());
+        phases.push(
+            leftovers(&changes.root, changes.ownership.before.as_deref())
+                .map(Action::Sweep)
+                .collect(),
+        );
     }
     if !changes.changes.is_empty() {
         phases.extend(file_phases(changes));
@@ -104,7 +145,7 @@ pub struct Step<'a> {
 enum Action<'a> {
     Record(Option<&'a str>),
     Sweep(String),
-    Delete(&'a str),
+    Delete(&'a Change),
     RemoveFolders(&'a [String]),
     MakeFolder(&'a str),
     Stage(&'a Change, usize),
@@ -116,8 +157,11 @@ impl Step<'_> {
     pub fn run(&self) -> Result<(), Error> {
         match &self.action {
             Action::Record(text) => record(self.root, *text),
-            Action::Sweep(folder) => self.sweep(folder),
-            Action::Delete(path) => remove(&self.root.join(path)),
+            Action::Sweep(folder) => sweep(self.root, folder),
+            Action::Delete(change) => {
+                unchanged::one(self.root, change)?;
+                remove(&self.root.join(&change.path))
+            }
             Action::RemoveFolders(folders) => {
                 // One that is not empty, or already gone, stays as it is.
                 for folder in *folders {
@@ -132,6 +176,7 @@ impl Step<'_> {
             }
             Action::Rename(change, number) => {
                 let path = self.root.join(&change.path);
+                unchanged::one(self.root, change)?;
                 fs::rename(self.staged(change, *number), &path).map_err(unwritable(&path))
             }
         }
@@ -142,19 +187,6 @@ impl Step<'_> {
         if let Action::Stage(change, number) = &self.action {
             let _ = fs::remove_file(self.staged(change, *number));
         }
-    }
-
-    /// Takes away what a killed run was writing.
-    fn sweep(&self, folder: &str) -> Result<(), Error> {
-        let Ok(inside) = fs::read_dir(self.root.join(folder)) else {
-            return Ok(());
-        };
-        for item in inside.flatten() {
-            if item.file_name().to_string_lossy().starts_with(STAGED) {
-                remove(&item.path())?;
-            }
-        }
-        Ok(())
     }
 
     /// Makes a folder and those above it, unless a link has come to stand there since the plan was made.
@@ -175,6 +207,19 @@ impl Step<'_> {
     }
 }
 
+/// Takes away what a killed run was writing in a folder.
+pub(super) fn sweep(root: &Path, folder: &str) -> Result<(), Error> {
+    let Ok(inside) = fs::read_dir(root.join(folder)) else {
+        return Ok(());
+    };
+    for item in inside.flatten() {
+        if item.file_name().to_string_lossy().starts_with(STAGED) {
+            remove(&item.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Puts the ownership file of a folder in its place whole, or takes it away.
 pub(super) fn record(root: &Path, text: Option<&str>) -> Result<(), Error> {
     let path = root.join(OWNERSHIP_FILE);
@@ -189,7 +234,7 @@ pub(super) fn record(root: &Path, text: Option<&str>) -> Result<(), Error> {
 /// Deletions that must come before the writing, because the file stands where a folder is needed, inside a folder where
 /// a file is needed, or is the same file where letter case counts nothing; then those that come behind it, so that a
 /// killed run leaves too much rather than too little.
-fn deletions(changes: &[Change]) -> (Vec<&str>, Vec<&str>) {
+fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     let (written, deleted): (Vec<&Change>, Vec<&Change>) = changes
         .iter()
         .partition(|change: &&Change| change.new.is_some());
@@ -204,11 +249,11 @@ fn deletions(changes: &[Change]) -> (Vec<&str>, Vec<&str>) {
         .flat_map(|path| folders_above(path))
         .collect();
     let (mut early, mut late) = (Vec::new(), Vec::new());
-    for (change, lower) in deleted.iter().zip(&deleted_lower) {
+    for (change, lower) in deleted.into_iter().zip(&deleted_lower) {
         let blocks = files.contains(&**lower)
             || folders.contains(&**lower)
             || folders_above(lower).any(|folder| files.contains(folder));
-        if blocks { &mut early } else { &mut late }.push(&*change.path);
+        if blocks { &mut early } else { &mut late }.push(change);
     }
     (early, late)
 }
@@ -224,10 +269,9 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
 
 /// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
 /// followed.
-fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
-    let text = changes.ownership.before.as_deref().unwrap_or_default();
-    let (record, _) = Record::parse(text);
-    let mut inspector = Inspector::new(&changes.root);
+pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> {
+    let (record, _) = Record::parse(before.unwrap_or_default());
+    let mut inspector = Inspector::new(root);
     let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);
     for path in record.files.keys() {
         if let Some((folder, _)) = path.rsplit_once('/')
@@ -241,9 +285,9 @@ fn leftovers(changes: &ChangeSet) -> impl Iterator<Item = String> {
 }
 
 /// A folder that is locked until this is dropped; none where it cannot be.
-pub(super) struct Held(Option<File>);
+pub(super) struct Locked(Option<File>);
 
-impl Drop for Held {
+impl Drop for Locked {
     /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open folder.
     fn drop(&mut self) {
         let _ = self.0.as_ref().map(File::unlock);
@@ -251,20 +295,18 @@ impl Drop for Held {
 }
 
 /// Locks the folder.
-pub(super) fn hold(root: &Path) -> Result<Held, Error> {
+pub(super) fn lock(root: &Path) -> Result<Locked, Error> {
     let Ok(folder) = File::open(root) else {
-        return Ok(Held(None));
+        return Ok(Locked(None));
     };
     match folder.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(Error::Busy {
-            path: root.to_owned(),
-        }),
-        _ => Ok(Held(Some(folder))),
+        Err(fs::TryLockError::WouldBlock) => Err(busy(root)),
+        _ => Ok(Locked(Some(folder))),
     }
 }
 
 /// Writes a file that must not exist; a leftover, or a link that leads elsewhere, is taken away first.
-pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     let created = match File::create_new(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
             remove(path)?;
@@ -272,9 +314,12 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Error> {
         }
         created => created,
     };
-    created
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(unwritable(path))
+    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
+    if written.is_err() {
+        // Half a file is in nobody's way.
+        let _ = fs::remove_file(path);
+    }
+    written.map_err(unwritable(path))
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{STAGED, hold, unwritable};
+use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
 use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership};
 use super::record::{Owned, Record, Sum};
@@ -17,6 +17,7 @@ use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::{Finding, Subject};
+use crate::model::manifest::STAGED;
 use crate::model::output_path;
 use crate::oci::Body;
 
@@ -38,6 +39,8 @@ pub struct CopyPlan {
     /// Files of this owner that are no longer among the files.
     deletes: Vec<String>,
     before: Option<String>,
+    /// Whether a run was killed there.
+    is_unfinished: bool,
     record: Record,
     after: Record,
     /// How many files stand there already as they are to be.
@@ -84,6 +87,7 @@ pub fn copy_plan(
         writes: Vec::new(),
         deletes: Vec::new(),
         before: plan.before.clone(),
+        is_unfinished: plan.unfinished,
         record: plan.record.clone(),
         after: plan.record.clone(),
         unchanged: 0,
@@ -91,15 +95,11 @@ pub fn copy_plan(
     };
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
-        let lower = file.path.to_lowercase();
-        let twin = paths.insert(lower, file.path.clone());
-        if let Some(twin) = twin {
-            let side = |path: &str| (plan.shown(path), &*copy.owner);
-            let finding = refusal::collision(side(&twin), side(&file.path), 1, Subject::default());
-            copy.findings.push(finding);
-            continue;
+        let twin = paths.insert(file.path.to_lowercase(), file.path.clone());
+        match twin {
+            Some(twin) => copy.collide(&plan, &twin, &file.path),
+            None => copy.compare(&plan, &mut inspector, file)?,
         }
-        copy.compare(&plan, &mut inspector, file)?;
         told(index + 1);
     }
     let kept: BTreeSet<&str> = paths.values().map(String::as_str).collect();
@@ -127,57 +127,48 @@ impl CopyPlan {
         inspector: &mut Inspector<'_>,
         file: Incoming,
     ) -> Result<(), Error> {
-        let subject = Subject::default();
         if let Some(fault) = output_path::fault(&file.path) {
-            self.findings
-                .push(refusal::illegal(&file.path, &fault, subject));
+            let finding = refusal::illegal(&file.path, &fault, Subject::default());
+            self.findings.push(finding);
             return Ok(());
         }
-        let shown = plan.shown(&file.path);
         let path = self.root.join(&file.path);
-        let sum = file
-            .content
-            .open()
-            .and_then(digest)
-            .map_err(unreadable(&path))?;
+        let content = file.content.open().and_then(digest);
+        let sum = content.map_err(unreadable(&path))?;
         let is_new = match inspector.look(&file.path)? {
             Standing::Nothing => true,
             Standing::File(_) => {
-                let standing = File::open(&path)
-                    .and_then(digest)
-                    .map_err(unreadable(&path))?;
-                let is_owned = self.record.files.contains_key(&file.path);
-                if standing == sum && is_executable(&path) == file.is_executable {
+                let standing = File::open(&path).and_then(digest);
+                let is_same = standing.map_err(unreadable(&path))? == sum;
+                if is_same && is_executable(&path) == file.is_executable {
                     self.unchanged += 1;
                     self.own(file.path, sum);
                     return Ok(());
                 }
-                if standing != sum && !is_owned && plan.options.foreign == Foreign::Refuse {
-                    self.findings.push(refusal::not_owned(&shown, subject));
+                let is_owned = self.record.files.contains_key(&file.path);
+                if !is_same && !is_owned && plan.options.foreign == Foreign::Refuse {
+                    let shown = plan.shown(&file.path);
+                    self.findings
+                        .push(refusal::not_owned(&shown, Subject::default()));
                     return Ok(());
                 }
                 false
             }
-            Standing::Link(link) => {
-                let link = plan.shown(&link);
-                self.findings.push(refusal::link(&shown, &link, subject));
-                return Ok(());
-            }
-            Standing::Behind(obstacle) => {
-                let obstacle = plan.shown(&obstacle);
-                self.findings
-                    .push(refusal::in_the_way(&shown, &obstacle, subject));
-                return Ok(());
-            }
-            Standing::Folder | Standing::Special => {
-                self.findings
-                    .push(refusal::in_the_way(&shown, &shown, subject));
+            other => {
+                self.findings.push(in_the_way(plan, &file.path, other));
                 return Ok(());
             }
         };
         self.own(file.path.clone(), sum);
         self.writes.push(Writing { file, is_new });
         Ok(())
+    }
+
+    /// Two files that are one where letter case counts nothing.
+    fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
+        let side = |path: &str| (plan.shown(path), &*self.owner);
+        let finding = refusal::collision(side(one), side(other), 1, Subject::default());
+        self.findings.push(finding);
     }
 
     fn own(&mut self, path: String, sum: Sum) {
@@ -204,11 +195,16 @@ impl CopyPlan {
             return Ok(copied);
         }
         fs::create_dir_all(root).map_err(unwritable(root))?;
-        let _held = hold(root)?;
+        let _locked = lock(root)?;
         if ownership(root)? != self.before {
-            return Err(Error::Busy { path: root.clone() });
+            return Err(busy(root));
         }
-        super::apply::record(
+        if self.is_unfinished {
+            for folder in leftovers(root, self.before.as_deref()) {
+                sweep(root, &folder)?;
+            }
+        }
+        record(
             root,
             Some(&self.record.clone().union(&self.after).unfinished()),
         )?;
@@ -228,7 +224,7 @@ impl CopyPlan {
             }
         }
         self.delete()?;
-        super::apply::record(root, self.after.finished().as_deref())?;
+        record(root, self.after.finished().as_deref())?;
         Ok(copied)
     }
 
@@ -277,6 +273,16 @@ impl CopyPlan {
             let _ = fs::remove_dir(self.root.join(folder));
         }
         Ok(())
+    }
+}
+
+/// Why a file is not written where no file stands.
+fn in_the_way(plan: &Plan, path: &str, standing: Standing) -> Finding {
+    let (shown, subject) = (plan.shown(path), Subject::default());
+    match standing {
+        Standing::Link(link) => refusal::link(&shown, &plan.shown(&link), subject),
+        Standing::Behind(obstacle) => refusal::in_the_way(&shown, &plan.shown(&obstacle), subject),
+        _ => refusal::in_the_way(&shown, &shown, subject),
     }
 }
 

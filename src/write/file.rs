@@ -1,10 +1,10 @@
 //! One file on its own, which no render owns: a report, a page, a first project file.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use super::apply::STAGED;
+use super::staged::{self, Put};
 use crate::error::Error;
 use crate::oci::Body;
 
@@ -19,7 +19,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
-        _ => put(path, bytes),
+        _ => put(path, &|file| file.write_all(bytes)),
     };
     written.map_err(|cause| Error::Write {
         path: path.to_owned(),
@@ -32,57 +32,46 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// It cannot be written, or the body not be read.
 pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let staged = path.with_file_name(format!("{STAGED}{name}"));
-    let write = || -> std::io::Result<()> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut file = fs::File::create(&staged)?;
-        std::io::copy(&mut content.open()?, &mut file)?;
-        fs::rename(&staged, path)
-    };
-    write().map_err(|cause| {
-        let _ = fs::remove_file(&staged);
-        Error::Write {
-            path: path.to_owned(),
-            cause,
-        }
+    let copy = |file: &mut fs::File| std::io::copy(&mut content.open()?, file).map(|_| ());
+    put(path, &copy).map_err(|cause| Error::Write {
+        path: path.to_owned(),
+        cause,
     })
 }
 
-/// Writes a file where nothing stands yet. Says whether it did.
+/// Writes a file where nothing stands yet, whole or not at all. Says whether it did.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
-    let unwritable = |cause| Error::Write {
+    let is_free = || match fs::symlink_metadata(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(true),
+        standing => standing.map(|_| false),
+    };
+    let new = Put {
+        fill: &|file| file.write_all(content),
+        keeps_mode: false,
+        if_still: &is_free,
+    };
+    let written = is_free().and_then(|free| Ok(free && staged::put(path, &new)?));
+    written.map_err(|cause| Error::Write {
         path: path.to_owned(),
         cause,
-    };
-    match fs::File::create_new(path) {
-        Ok(mut file) => {
-            file.write_all(content).map_err(unwritable)?;
-            Ok(true)
-        }
-        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(cause) => Err(unwritable(cause)),
-    }
+    })
 }
 
-fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
     // A link keeps leading where it led.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let staged = path.with_file_name(format!("{STAGED}{name}"));
-    let written = fs::write(&staged, bytes).and_then(|()| fs::rename(&staged, &path));
-    if written.is_err() {
-        let _ = fs::remove_file(&staged);
-    }
-    written
+    let new = Put {
+        fill,
+        keeps_mode: false,
+        if_still: &|| Ok(true),
+    };
+    staged::put(&path, &new).map(|_| ())
 }
 
 #[cfg(test)]

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
-use super::apply::STAGED;
 use super::plan::{Entry, Fate, Part, Plan, origin};
 use super::record::{self, Owned, Record};
 use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::Finding;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership};
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership, STAGED};
 
 /// What the whole plan comes to.
 pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
@@ -141,10 +140,12 @@ fn deleted(plan: &Plan, path: &str, owned: &Owned) -> Result<(bool, Option<Chang
         Standing::Nothing => Ok((true, None)),
         Standing::File(length) => {
             let old = plan.present(path, length)?;
+            let seen = old.as_deref().map(record::sum);
             let change = Change {
                 path: path.to_owned(),
                 kind: ChangeKind::Deleted,
-                origin: origin(&owned.sums, old.as_deref()),
+                origin: origin(&owned.sums, seen.as_ref()),
+                seen,
                 old: plan.kept(old),
                 new: None,
             };

@@ -6,6 +6,8 @@
 //!   Files are not forced to the platter: a power cut is git's to mend.
 //! * Only owned files are overwritten or deleted; a folder is removed only once it is empty.
 //! * Nothing is written outside the output folder, through a link, or under a name that some system cannot hold.
+//! * Nothing is overwritten or deleted that is not what the plan saw: what another program changed meanwhile stays.
+//! * One run writes below a project at a time ([`hold`]); commands hold it while they write.
 //! * New and changed files have the mode that any new file has, 0666 less the umask: usually 0644.
 //!
 //! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
@@ -13,18 +15,22 @@
 mod apply;
 mod copy;
 mod file;
+mod hold;
 mod join;
 mod owned_file;
 mod plan;
 mod record;
 mod refusal;
 mod replace;
+mod staged;
 mod standing;
+mod unchanged;
 
-pub use apply::{Step, apply, phases};
+pub use apply::{Step, apply, apply_all, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
+pub use hold::{Held, hold, holding, mend_after_dead_run};
 pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
-pub use replace::replace;
+pub use replace::{Replacement, replace, replace_all};

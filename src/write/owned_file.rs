@@ -1,33 +1,44 @@
 //! One file that a command owns by its name: the lock.
 
 use std::fs;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use super::apply::{STAGED, hold, unwritable, write_new};
+use super::apply::unwritable;
+use super::hold::Held;
+use super::staged::{Put, put};
 use crate::error::Error;
 
-/// Writes a file whole or not at all: beside its place, then renamed into it. The folder is held against other runs while it
-/// does so. A link in its place is refused: it would be replaced.
+/// Writes a file whole or not at all, in the place of the one that this run has read: `before`, or none where there was no
+/// file. A link in its place is refused: it would be replaced.
 ///
 /// # Errors
-/// The file cannot be written, or another run is writing.
-pub fn owned_file(path: &Path, text: &str) -> Result<(), Error> {
+/// The file cannot be written, or is not what was read.
+pub fn owned_file(
+    held: &mut Held,
+    path: &Path,
+    before: Option<&[u8]>,
+    text: &str,
+) -> Result<(), Error> {
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let cause = std::io::Error::other("it is not a regular file");
         return Err(unwritable(path)(cause));
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let _held = hold(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let staged = folder.join(format!("{STAGED}{name}"));
-    let written =
-        write_new(&staged, text).and_then(|()| fs::rename(&staged, path).map_err(unwritable(path)));
-    if written.is_err() {
-        // Litter at worst, which the next run takes away.
-        let _ = fs::remove_file(&staged);
+    held.about_to_replace([path])?;
+    let is_still = || match fs::read(path) {
+        Ok(found) => Ok(before == Some(&*found)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(before.is_none()),
+        Err(cause) => Err(cause),
+    };
+    let new = Put {
+        fill: &|file| file.write_all(text.as_bytes()),
+        keeps_mode: false,
+        if_still: &is_still,
+    };
+    match put(path, &new).map_err(unwritable(path))? {
+        true => Ok(()),
+        false => Err(Error::Changed {
+            path: path.to_owned(),
+        }),
     }
-    written
 }

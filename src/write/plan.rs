@@ -53,6 +53,16 @@ pub enum Foreign {
     Adopt,
 }
 
+impl Foreign {
+    /// As `--adopt` says.
+    pub fn by(adopt: bool) -> Self {
+        match adopt {
+            true => Self::Adopt,
+            false => Self::Refuse,
+        }
+    }
+}
+
 /// Whether changes carry the text that they replace: for diffs and line counts, at the price of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Previous {
@@ -197,8 +207,9 @@ impl Plan {
         if same_length && old.as_deref() == Some(file.text.as_bytes()) {
             return Ok(Fate::Same);
         }
+        let seen = old.as_deref().map(record::sum);
         let origin = match owned {
-            Some(owned) => origin(&owned.sums, old.as_deref()),
+            Some(owned) => origin(&owned.sums, seen.as_ref()),
             None if self.options.foreign == Foreign::Adopt => Origin::Adopted,
             None => {
                 findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
@@ -208,6 +219,7 @@ impl Plan {
         Ok(Fate::Change(Change {
             path: file.path,
             kind: ChangeKind::Updated,
+            seen,
             old: self.kept(old),
             new: Some(file.text),
             origin,
@@ -216,15 +228,8 @@ impl Plan {
 
     /// The bytes of a file below the root; none where it is too long for metalmark to have written it.
     pub(super) fn present(&self, path: &str, length: u64) -> Result<Option<Vec<u8>>, Error> {
-        /// Far above the largest object that Kubernetes takes (1.5 MiB, etcd's limit), many of them in a file.
-        const LONGEST: u64 = 256 << 20;
-        if length > LONGEST {
-            return Ok(None);
-        }
         let path = self.root.join(path);
-        fs::read(&path)
-            .map(Some)
-            .map_err(|cause| Error::Read { path, cause })
+        bytes(&path, length).map_err(|cause| Error::Read { path, cause })
     }
 
     /// The replaced text, where changes are to carry it.
@@ -245,10 +250,20 @@ impl Plan {
     }
 }
 
+/// The bytes of a file; none where it is too long for metalmark to have written it.
+pub(super) fn bytes(path: &Path, length: u64) -> std::io::Result<Option<Vec<u8>>> {
+    /// Far above the largest object that Kubernetes takes (1.5 MiB, etcd's limit), many of them in a file.
+    const LONGEST: u64 = 256 << 20;
+    match length > LONGEST {
+        true => Ok(None),
+        false => fs::read(path).map(Some),
+    }
+}
+
 /// Whether the bytes are what an earlier run wrote.
-pub(super) fn origin(sums: &[Sum], old: Option<&[u8]>) -> Origin {
-    match old {
-        Some(old) if sums.contains(&record::sum(old)) => Origin::Run,
+pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
+    match seen {
+        Some(seen) if sums.contains(seen) => Origin::Run,
         _ => Origin::Edited,
     }
 }
@@ -279,6 +294,7 @@ fn created(file: ManifestFile) -> Change {
     Change {
         path: file.path,
         kind: ChangeKind::Created,
+        seen: None,
         old: None,
         new: Some(file.text),
         origin: Origin::Run,

@@ -63,6 +63,15 @@ impl Record {
         self.print(format!("{HEADER}{UNFINISHED}"))
     }
 
+    /// The text of an ownership file without some of its paths.
+    pub(super) fn without(text: &str, paths: &[&str]) -> String {
+        let is_kept = |line: &&str| match line.split_once('\t') {
+            Some((path, _)) => !paths.contains(&path),
+            None => true,
+        };
+        text.split_inclusive('\n').filter(is_kept).collect()
+    }
+
     /// Everything that either owns.
     pub(super) fn union(mut self, other: &Self) -> Self {
         for (path, owned) in &other.files {

@@ -15,12 +15,12 @@ use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::read::{self, Request, Workspace};
 use crate::sources;
-use crate::write;
+use crate::write::{self, Held};
 
 pub(super) use asks::asks;
 pub(super) use pages::pages;
 
-use super::{Format, Terminal, Verdict, fleet};
+use super::{Format, Terminal, Verdict, fleet, mend};
 
 /// What `lock` was asked for.
 #[derive(Clone, Debug)]
@@ -62,7 +62,20 @@ pub fn lock(
     if matches!(options.mode, LockMode::Check) {
         return check_only(request, options, terminal);
     }
+    mend(request)?;
+    within(request, options, None, terminal)
+}
+
+/// Locks as [`lock`] does, in a project that the caller may hold already.
+pub(super) fn within(
+    request: &Request,
+    options: &LockOptions,
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
+    // Read before it is understood: where it changes in between, it is not written over.
+    let before = sources::lock_bytes(&*workspace.files, &workspace.lock)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let found = workspace.findings.clone();
     let judged = check::findings(found, &workspace.settings, options.today);
@@ -83,21 +96,27 @@ pub fn lock(
     locked.findings.extend(unread);
     locked.findings.extend(listed.findings);
     locked.failures.extend(listed.failures);
-    let written = save(&workspace, &locked)?;
+    let written = save(&workspace, &locked, before.as_deref(), held)?;
     finish(locked, written, &workspace, options, terminal)
 }
 
 /// Writes the lock where its bytes change. Where nothing is locked and nothing was, there is none.
-fn save(workspace: &Workspace, locked: &Locked) -> Result<bool, Error> {
-    let path = workspace.settings.root.join(&workspace.lock);
+fn save(
+    workspace: &Workspace,
+    locked: &Locked,
+    before: Option<&[u8]>,
+    held: Option<&mut Held>,
+) -> Result<bool, Error> {
+    let root = &workspace.settings.root;
     let text = sources::lock_text(&locked.lock);
-    let before = sources::lock_bytes(&*workspace.files, &workspace.lock)?;
-    let is_needless = match &before {
-        Some(before) => *before == text.as_bytes(),
+    let is_needless = match before {
+        Some(before) => before == text.as_bytes(),
         None => locked.lock.images().is_empty(),
     };
     if !is_needless {
-        write::owned_file(&path, &text)?;
+        write::holding(held, root, |held| {
+            write::owned_file(held, &root.join(&workspace.lock), before, &text)
+        })?;
     }
     Ok(!is_needless)
 }

@@ -17,13 +17,15 @@ use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::sources;
 use crate::update::Summary;
-use crate::write;
+use crate::write::{self, Held};
 
 use super::lock::{self, LockMode, LockOptions};
 use super::render::{self, RenderMode, RenderOptions};
-use super::{CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, stores};
+use super::{
+    CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, mend, stores, texts,
+};
 pub use aim::VersionSource;
-use catalogue::{Change, Versions};
+use catalogue::Versions;
 use fleet::Tools;
 pub use offer::OfferSource;
 
@@ -57,6 +59,9 @@ pub fn update(
     options: &UpdateOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if !options.check {
+        mend(request)?;
+    }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let catalogues = fleet::catalogues(&workspace, &tools)?;
@@ -80,11 +85,13 @@ pub fn update(
         let planned = (&aim, &change, before);
         return preview::preview(request, &workspace, planned, summary, options, terminal);
     }
-    write_all(&workspace, &change)?;
+    // From the first edit to the last rendered file no other run writes here.
+    let mut held = write::hold(&workspace.settings.root)?;
+    texts::replace(&workspace, &change.files, &mut held)?;
     if options.fix {
-        moved(request, options, terminal)?;
+        moved(request, options, &mut held, terminal)?;
     }
-    let locked = lock_again(request, &workspace, options, terminal);
+    let locked = lock_again(request, &workspace, options, &mut held, terminal);
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     summary.pools = Some(before.changes(pools::booted(&workspace, &tools)?));
@@ -93,7 +100,17 @@ pub fn update(
         writeln!(terminal.err, "changed {}", source.path)?;
     }
     match locked? {
-        Verdict::Clean => finish(request, &workspace, RenderMode::Write, options, terminal),
+        Verdict::Clean => {
+            let mode = RenderMode::Write;
+            finish(
+                request,
+                &workspace,
+                mode,
+                options,
+                Some(&mut held),
+                terminal,
+            )
+        }
         refused => Ok(refused),
     }
 }
@@ -103,29 +120,17 @@ fn usage(message: impl Into<String>) -> Error {
     Error::Usage { message }
 }
 
-/// Every file as it is to be, each whole. One that changed meanwhile ends the run; the next run does the rest.
-fn write_all(workspace: &Workspace, change: &Change) -> Result<(), Error> {
-    for (source, text) in &change.files {
-        let path = workspace.settings.root.join(&*source.path);
-        if !write::replace(&path, &source.text, text)? {
-            return Err(usage(format!(
-                "`{}` is not what was read: run again",
-                source.path
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// Moves the choices of images that the catalogue no longer has.
 fn moved(
     request: &Request,
     options: &UpdateOptions,
+    held: &mut Held,
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    fix::findings(&workspace, &lost(&workspace, &tools)?, terminal)
+    let lost = lost(&workspace, &tools)?;
+    fix::findings(&workspace, &lost, Some(held), terminal)
 }
 
 /// The choices of images that the catalogue does not have.
@@ -143,6 +148,7 @@ fn lock_again(
     request: &Request,
     workspace: &Workspace,
     options: &UpdateOptions,
+    held: &mut Held,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if sources::lock_bytes(&*workspace.files, &workspace.lock)?.is_none() {
@@ -155,7 +161,7 @@ fn lock_again(
         today: options.today,
     };
     std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = lock::lock(request, &options, terminal);
+    let verdict = lock::within(request, &options, Some(held), terminal);
     std::mem::swap(&mut terminal.out, &mut terminal.err);
     verdict
 }
@@ -167,10 +173,11 @@ fn finish(
     workspace: &Workspace,
     mode: RenderMode,
     options: &UpdateOptions,
+    held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if !matches!(options.version, VersionSource::Renovate(_)) {
-        return render_or_check(request, workspace, mode, options, terminal);
+        return render_or_check(request, workspace, mode, options, held, terminal);
     }
     let options = UpdateOptions {
         reporting: Reporting {
@@ -180,7 +187,7 @@ fn finish(
         ..options.clone()
     };
     std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = render_or_check(request, workspace, mode, &options, terminal);
+    let verdict = render_or_check(request, workspace, mode, &options, held, terminal);
     std::mem::swap(&mut terminal.out, &mut terminal.err);
     verdict
 }
@@ -190,6 +197,7 @@ fn render_or_check(
     workspace: &Workspace,
     mode: RenderMode,
     options: &UpdateOptions,
+    held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (reporting, today) = (options.reporting.clone(), options.today);
@@ -210,5 +218,5 @@ fn render_or_check(
         reporting,
         today,
     };
-    render::render(request, &options, terminal)
+    render::within(request, &options, held, terminal)
 }

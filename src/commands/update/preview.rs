@@ -55,7 +55,10 @@ pub(super) fn preview(
     match (is_left, workspace.settings.outputs.is_empty()) {
         (true, _) => Ok(Verdict::Drift),
         (false, true) => Ok(Verdict::Clean),
-        (false, false) => finish(request, workspace, RenderMode::Check, options, terminal),
+        (false, false) => {
+            let mode = RenderMode::Check;
+            finish(request, workspace, mode, options, None, terminal)
+        }
     }
 }
 

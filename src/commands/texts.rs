@@ -1,0 +1,35 @@
+//! The user's files that a command edits, written all together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::place::Source;
+use crate::read::Workspace;
+use crate::write::{self, Held, Replacement};
+
+/// Puts texts in the place of what was read of files; of none where one of them has changed meanwhile.
+///
+/// # Errors
+/// A file cannot be written, or has changed.
+pub(super) fn replace(
+    workspace: &Workspace,
+    files: &[(Arc<Source>, String)],
+    held: &mut Held,
+) -> Result<(), Error> {
+    let root = &workspace.settings.root;
+    let paths: Vec<PathBuf> = files
+        .iter()
+        .map(|(source, _)| root.join(&*source.path))
+        .collect();
+    let replacements: Vec<Replacement<'_>> = files
+        .iter()
+        .zip(&paths)
+        .map(|((source, text), path)| Replacement {
+            path,
+            before: &source.text,
+            after: text,
+        })
+        .collect();
+    write::replace_all(held, &replacements)
+}

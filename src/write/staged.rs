@@ -1,0 +1,194 @@
+//! One file put in its place in one step: written beside it under a fixed name, then renamed into it.
+//!
+//! The name is fixed so that the next run finds what a killed one left. Whoever writes under it holds the system's lock on
+//! that file, so that two runs that write the same file do so one after the other.
+
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::model::manifest::STAGED;
+
+/// How often another run's file is looked at, and how long a look is apart from the next: two seconds in all.
+const LOOKS: u32 = 1000;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Where a file is written before it is renamed.
+pub(super) fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{STAGED}{name}"))
+}
+
+/// What a file is replaced by, and when.
+pub(super) struct Put<'a> {
+    /// Writes the new bytes.
+    pub(super) fill: &'a dyn Fn(&mut File) -> io::Result<()>,
+    /// Gives the new file the mode of the old one.
+    pub(super) keeps_mode: bool,
+    /// Asked right before the file is replaced, while no other run replaces it: where it says no, the file stays.
+    pub(super) if_still: &'a dyn Fn() -> io::Result<bool>,
+}
+
+/// Replaces a file, or makes it. Answers whether it did.
+pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
+    let staged = beside(path);
+    let mut file = take(&staged)?;
+    let done = fill(&mut file, path, put).and_then(|()| match (put.if_still)()? {
+        true => fs::rename(&staged, path).map(|()| true),
+        false => Ok(false),
+    });
+    if !matches!(done, Ok(true)) {
+        // What cannot be taken away now is taken away by the next run.
+        let _ = fs::remove_file(&staged);
+    }
+    // Only now may another run look for it.
+    drop(file);
+    done
+}
+
+fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
+    (put.fill)(file)?;
+    match put.keeps_mode {
+        true => file.set_permissions(fs::metadata(path)?.permissions()),
+        false => Ok(()),
+    }
+}
+
+/// A new file at the path, locked. One that a dead run left is taken away; one that a living run writes is waited for.
+fn take(staged: &Path) -> io::Result<File> {
+    for _ in 0..LOOKS {
+        match File::create_new(staged) {
+            Ok(file) if !is_held(&file) && is_at(&file, staged) => return Ok(file),
+            // Somebody took it for a leftover before it was locked.
+            Ok(_) => sleep(PAUSE),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+                if !sweep(staged)? {
+                    sleep(PAUSE);
+                }
+            }
+            Err(cause) => return Err(cause),
+        }
+    }
+    Err(io::Error::new(
+        ErrorKind::WouldBlock,
+        "another run is writing it",
+    ))
+}
+
+/// Takes away what a dead run left at the path. Answers whether nothing is there any more; a living run's file stays.
+pub(super) fn sweep(staged: &Path) -> io::Result<bool> {
+    let standing = match fs::symlink_metadata(staged) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(true),
+        standing => standing?,
+    };
+    if standing.is_file() {
+        match File::open(staged) {
+            Ok(file) if is_held(&file) => return Ok(false),
+            // It became another one meanwhile.
+            Ok(file) if !is_at(&file, staged) => return Ok(false),
+            Ok(_file) => return gone(fs::remove_file(staged)),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(true),
+            // Its mode forbids to read it, not to remove it.
+            Err(_) => {}
+        }
+    }
+    gone(fs::remove_file(staged))
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<bool> {
+    match removed {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
+        _ => Ok(true),
+    }
+}
+
+/// Whether another run holds the file; from now on this one does. Where the system has no locks, nobody does.
+pub(super) fn is_held(file: &File) -> bool {
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Whether the path still names the open file.
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => is_one(&open, &named),
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+fn is_one(open: &Metadata, named: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (open.dev(), open.ino()) == (named.dev(), named.ino())
+}
+
+/// Elsewhere an open file can neither be renamed nor removed.
+#[cfg(not(unix))]
+fn is_one(_open: &Metadata, _named: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::path::Path;
+
+    use super::{Put, beside, put};
+
+    fn written(path: &Path, text: &str) -> bool {
+        let one = Put {
+            fill: &|file| file.write_all(text.as_bytes()),
+            keeps_mode: false,
+            if_still: &|| Ok(true),
+        };
+        put(path, &one).expect("written")
+    }
+
+    #[test]
+    fn a_leftover_is_replaced_and_a_link_in_its_place_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (path, other) = (folder.path().join("a"), folder.path().join("other"));
+        fs::write(beside(&path), "half").expect("written");
+        assert!(written(&path, "one"));
+        fs::write(&other, "theirs").expect("written");
+        std::os::unix::fs::symlink(&other, beside(&path)).expect("linked");
+        assert!(written(&path, "two"));
+        assert_eq!(fs::read_to_string(&path).expect("there"), "two");
+        assert_eq!(fs::read_to_string(&other).expect("there"), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_is_no_longer_the_same_stays_and_leaves_no_litter() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("a");
+        fs::write(&path, "theirs").expect("written");
+        let one = Put {
+            fill: &|file| file.write_all(b"mine"),
+            keeps_mode: true,
+            if_still: &|| Ok(false),
+        };
+        assert!(!put(&path, &one).expect("looked at"));
+        assert_eq!(fs::read_to_string(&path).expect("there"), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn many_writers_of_one_file_leave_one_whole_text() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("a");
+        let texts: Vec<String> = (0..8_u8)
+            .map(|letter| String::from(char::from(b'a' + letter)).repeat(100_000))
+            .collect();
+        std::thread::scope(|scope| {
+            for text in &texts {
+                scope.spawn(|| (0..20).for_each(|_| assert!(written(&path, text))));
+            }
+        });
+        let left = fs::read_to_string(&path).expect("there");
+        assert!(texts.contains(&left), "{} bytes", left.len());
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! Many runs at once on one tree: each does all of its work or refuses, and the tree is what one run makes of it.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use metalmark::model::manifest::RUN_FILE;
+
+use super::case::{CASES, Case, tree};
+use super::undisturbed;
+
+/// How many start at once, and how often.
+const RUNS: usize = 6;
+const ROUNDS: usize = 3;
+
+fn start(mut command: Command) -> Child {
+    command.stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+/// Its exit status; where that is 2, for the one reason that there may be.
+fn end(child: Child, told: &str) -> Option<i32> {
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let status = output.status.code();
+    assert!(status.is_some_and(|status| status <= 2), "{told}: {said}");
+    // A file may also vanish between a look at it and its reading.
+    let reasons = ["another run", "is not what was read", "No such file"];
+    let is_refused = reasons.iter().any(|reason| said.contains(reason));
+    assert!(status != Some(2) || is_refused, "{told}: {said}");
+    status
+}
+
+#[test]
+fn the_same_command_many_times_at_once_comes_to_what_one_does() {
+    for case in CASES {
+        let calm = undisturbed(case);
+        for round in 0..ROUNDS {
+            let workspace = calm.fresh();
+            let told = format!("{}, round {round}", case.name);
+            let runs: Vec<Child> = (0..RUNS)
+                .map(|_| start(case.command(workspace.path())))
+                .collect();
+            let ends: Vec<Option<i32>> = runs.into_iter().map(|run| end(run, &told)).collect();
+            assert!(ends.contains(&calm.status), "{told}: {ends:?}");
+            assert!(tree(workspace.path()) == calm.after, "{told}: {ends:?}");
+            calm.assert_mended(case, workspace.path(), &told);
+        }
+    }
+}
+
+/// A lock changes what `--frozen` renders from, so its end state depends on who comes first; what does not: whole files, and
+/// that one run of each puts everything in order.
+#[test]
+fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
+    let render = CASES
+        .iter()
+        .find(|case| case.name == "render")
+        .expect("a case");
+    let calm = undisturbed(render);
+    for round in 0..ROUNDS {
+        let workspace = calm.fresh();
+        let told = format!("round {round}");
+        let with = |args: &'static [&'static str]| {
+            let case = Case { args, ..*render };
+            start(case.command(workspace.path()))
+        };
+        let runs = [
+            with(&["render", "--frozen"]),
+            with(&["lock", "--upgrade"]),
+            with(&["check", "--fix"]),
+            with(&["render", "--frozen"]),
+            with(&["stamp"]),
+            with(&["lock", "--upgrade"]),
+        ];
+        for run in runs {
+            end(run, &told);
+        }
+        calm.assert_whole(&tree(workspace.path()), &told);
+        calm.assert_mended(render, workspace.path(), &told);
+    }
+}
+
+#[test]
+fn a_living_run_is_named_and_nothing_is_written_beside_it() {
+    for case in CASES {
+        let workspace = (case.workspace)();
+        let root = case.root(workspace.path());
+        let before = tree(workspace.path());
+        let held = metalmark::write::hold(&root).expect("free");
+        let (status, said) = case.run(workspace.path());
+        assert_eq!(status, Some(2), "{}: {said}", case.name);
+        let named = format!("another run (process {}", std::process::id());
+        assert!(said.contains(&named), "{}: {said}", case.name);
+        drop(held);
+        assert!(tree(workspace.path()) == before, "{}", case.name);
+    }
+}
+
+#[test]
+fn what_a_dead_run_holds_is_taken_over() {
+    for case in CASES {
+        let calm = undisturbed(case);
+        let workspace = calm.fresh();
+        let file = case.root(workspace.path()).join(RUN_FILE);
+        fs::write(file, "process 1\nhost elsewhere\nstarted 7\n").expect("written");
+        calm.assert_mended(case, workspace.path(), case.name);
+    }
+}
