@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::bundle::{
-    ArtifactArguments, DeclaredArguments, KindArgument, ManifestArguments, packing, reference,
+use super::bundle::reference;
+use super::bundle_packing::{
+    ArtifactArguments, DeclaredArguments, KindArgument, ManifestArguments, packing,
 };
 use super::report::{FindingsArguments, ReportArguments};
 use crate::cli::today;
@@ -128,7 +129,8 @@ impl PushArguments {
             ([source, to], false) => (Some(source), to),
             ([to], true) => (None, to),
             ([_], false) => {
-                let message = "name what is pushed and where: `bundle push SOURCE oci://REGISTRY/REPOSITORY:TAG`, or add `--rendered`";
+                let message = "name what is pushed and where: `bundle push SOURCE oci://REGISTRY/REPOSITORY:TAG`, \
+                               or add `--rendered`";
                 return Err(usage(message.to_owned()));
             }
             _ => {
