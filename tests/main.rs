@@ -2,6 +2,7 @@
 
 mod architecture;
 mod archive;
+mod bundle;
 mod charts;
 mod cli;
 mod cmp;
@@ -44,6 +45,8 @@ mod reports;
 mod rules;
 mod schemas;
 mod security;
+mod shard_hosts;
+mod shards;
 mod signatures;
 mod signing;
 mod stamp;

@@ -4,6 +4,7 @@ mod archive_refused;
 mod bundle_cycle;
 mod bundle_empty;
 mod bundle_layout;
+mod bundle_unpinned;
 mod bundle_unsupported;
 mod catalog_drift;
 mod checksum_by_url;
@@ -84,7 +85,7 @@ use crate::model::lock::Gap;
 use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 
-pub use input::{ChangeInput, ClusterInput, ImageUse, Side, WorkspaceInput};
+pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
@@ -92,6 +93,7 @@ pub const RULES: &[&dyn Rule] = &[
     &bundle_cycle::BundleCycle,
     &bundle_empty::BundleEmpty,
     &bundle_layout::BundleLayout,
+    &bundle_unpinned::BundleUnpinned,
     &bundle_unsupported::BundleUnsupported,
     &catalog_drift::CatalogDrift,
     &checksum_by_url::ChecksumByUrl,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::image::fact;
 use crate::model::value::Value;
-use crate::objects::standing::{Manifests, Standing, version_node};
+use crate::objects::standing::{Manifests, Standing, version_node, version_nodes};
 use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::Chooser;
@@ -68,21 +68,33 @@ pub(super) fn set(
         let Some(held) = held.next() else {
             continue;
         };
+        let version = format!("v{}", held.strip_prefix('v').unwrap_or(held));
         for &runner in runners {
-            let Some((steps, node)) = version_node(&objects[runner]) else {
-                continue;
-            };
-            let plain = held.strip_prefix('v').unwrap_or(held);
-            let version: Arc<str> = format!("v{plain}").into();
-            let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
-            let is_marked = marked.contains(&(runner, &*steps));
-            if standing == Some(plain) || is_marked || plan.versions.contains_key(&runner) {
-                continue;
+            if !plan.versions.contains_key(&runner) {
+                bring(objects, runner, &version.as_str().into(), &marked, plan);
             }
-            let at = Target::Path(objects[runner].document, steps);
-            let value = Value::String(Arc::clone(&version));
-            plan.versions.insert(runner, version);
-            plan.edit(runner, Edit::Set { at, value });
         }
+    }
+}
+
+/// Brings an object to a version, in each place that says it and has no marker.
+fn bring(
+    objects: &[Standing],
+    runner: usize,
+    version: &Arc<str>,
+    marked: &BTreeSet<(usize, &[Step])>,
+    plan: &mut Plan,
+) {
+    let object = &objects[runner];
+    for (steps, node) in version_nodes(object) {
+        let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
+        let is_there = standing == Some(version.trim_start_matches('v'));
+        if is_there || marked.contains(&(runner, &*steps)) {
+            continue;
+        }
+        let at = Target::Path(object.document, steps);
+        let value = Value::String(Arc::clone(version));
+        plan.versions.insert(runner, Arc::clone(version));
+        plan.edit(runner, Edit::Set { at, value });
     }
 }
