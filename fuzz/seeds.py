@@ -4,6 +4,7 @@
 With --all, also every row of the oracle's data into corpus/TARGET, which is not committed: for a long run."""
 
 import base64
+import gzip
 import json
 import pathlib
 import sys
@@ -65,7 +66,31 @@ def signatures(name, at_tag):
     return PART.join(first + [blobs[digest] for digest in layers if digest in blobs])
 
 
+def tar(*entries):
+    """A tar stream; each entry is a type, a name, a link's target and its bytes."""
+    out = b""
+    for kind, name, target, data in entries:
+        head = name.ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(data) + b"0" * 11 + b"\0"
+        head += b" " * 8 + kind + target.ljust(100, b"\0") + b"ustar\x0000"
+        out += head.ljust(512, b"\0") + data + b"\0" * (-len(data) % 512)
+    return out
+
+
+def archives(put):
+    pax = lambda *records: b"".join(b"%d %s\n" % (len(record) + 3 + (len(record) > 6), record) for record in records)
+    files = tar((b"5", b"a/", b"", b""), (b"0", b"a/b.yaml", b"", b"a: 1\n"), (b"0", b"run", b"", b"#!x"))
+    put("archives", "files", b"T" + files + bytes(1024))
+    put("archives", "odd", b"T" + tar((b"0", b"../x", b"", b"1"), (b"2", b"l", b"/etc/passwd", b""), (b"1", b"h", b"l", b"")))
+    put("archives", "long", b"T" + tar((b"L", b"././@LongLink", b"", b"d/" * 60 + b"x\0"), (b"0", b"d", b"", b"1")))
+    put("archives", "pax", b"T" + tar((b"x", b"p", b"", pax(b"path=n/\xc3\xa9", b"size=3")), (b"0", b"q", b"", b"abc")))
+    over = tar((b"0", b"a/.wh.b.yaml", b"", b""), (b"0", b"c/.wh..wh..opq", b"", b""), (b"0", b"c/d", b"", b"2"))
+    put("archives", "layers", b"L" + files + PART + over)
+    put("archives", "gzip", b"Z" + gzip.compress(files + bytes(1024), 6, mtime=0))
+    put("archives", "bomb", b"Z" + gzip.compress(tar((b"0", b"z", b"", bytes(1 << 19))), 9, mtime=0))
+
+
 def seeds(put):
+    archives(put)
     for row in first_of_groups(rows("expressions")):
         put("expressions", row["id"], row["expression"].encode())
     for row in first_of_groups(rows("scalars"), 2):

@@ -29,6 +29,7 @@ macro_rules! targets {
 }
 
 targets!(
+    archives,
     cmp,
     edits,
     expressions,

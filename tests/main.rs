@@ -2,6 +2,7 @@
 
 mod architecture;
 mod archive;
+mod bundle;
 mod charts;
 mod cli;
 mod cmp;
@@ -9,6 +10,7 @@ mod cmp_server;
 mod components;
 mod compose;
 mod cosign;
+mod dependencies;
 mod evaluate;
 mod git;
 mod gotemplate;
@@ -42,6 +44,7 @@ mod renovate;
 mod reports;
 mod rules;
 mod schemas;
+mod security;
 mod shard_hosts;
 mod shards;
 mod signatures;

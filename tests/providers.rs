@@ -100,6 +100,7 @@ fn what_is_rendered_fits_the_providers_crds() {
         let name = entry.file_name().to_string_lossy();
         name.ends_with("machinetemplates.yaml")
             || name.ends_with("clusters.yaml")
+            || name.ends_with("clustertemplates.yaml")
             || name.ends_with("registrations.yaml")
     });
     let sources = templates.map(|entry| {

@@ -188,3 +188,66 @@ fn values(root: &Path, folder: &str) -> Node {
         .collect();
     layers(&stack, Engine::Helm3).tree
 }
+
+/// The folders with virtual machines: provider, version, and how the image is chosen.
+const CLOUDS: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        "rke2-capo",
+        "capo",
+        "v1.31.8+rke2r1",
+        "os_image_selector",
+        r#"{"hardened":true,"os":"ubuntu"}"#,
+    ),
+    (
+        "kubeadm-capo",
+        "capo",
+        "v1.31.8",
+        "os_image_selector",
+        r#"{"hardened":false,"os":"ubuntu"}"#,
+    ),
+    (
+        "workload-clusters/rke2-capo",
+        "capo",
+        "v1.31.8+rke2r1",
+        "os_image_selector",
+        r#"{"hardened":true,"os":"ubuntu"}"#,
+    ),
+    (
+        "workload-clusters/kubeadm-capo",
+        "capo",
+        "v1.31.8",
+        "os_image_selector",
+        r#"{"hardened":false,"os":"ubuntu"}"#,
+    ),
+    (
+        "kubeadm-capv",
+        "capv",
+        "v1.31.8",
+        "image_name",
+        r#""ubuntu-2004-kube-v1.24.10""#,
+    ),
+];
+
+#[test]
+fn every_cloud_s_folder_comes_to_its_version_and_choice() {
+    let Some(root) = std::env::var_os("SYLVA_CORE").map(PathBuf::from) else {
+        return;
+    };
+    for (folder, provider, version, choice, said) in CLOUDS {
+        let evaluator = Evaluator::new(
+            &values(&root, folder),
+            &Options::default(),
+            &TemplateCache::default(),
+        );
+        let get = |path: &[&str]| match evaluator.get(path) {
+            Ok(node) => node.map_or("null".to_owned(), |node| json(&node)),
+            Err(failure) => failure.to_string(),
+        };
+        assert_eq!(
+            get(&["cluster", "k8s_version"]),
+            format!("{version:?}"),
+            "{folder}"
+        );
+        assert_eq!(get(&["cluster", provider, choice]), *said, "{folder}");
+    }
+}

@@ -3,6 +3,7 @@
 //! `fuzz_targets/` hands them what libFuzzer makes up; `tests/hostile.rs` of the main crate hands them the same seeds, and
 //! what becomes of those by chance, on a stable toolchain.
 
+mod archives;
 mod cmp;
 mod edits;
 mod expressions;
@@ -34,6 +35,7 @@ pub struct Target {
 
 /// Every kind of input, by name.
 pub const TARGETS: &[Target] = &[
+    target("archives", archives::run),
     target("cmp", cmp::run),
     target("edits", edits::run),
     target("expressions", expressions::run),

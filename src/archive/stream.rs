@@ -28,6 +28,8 @@ pub(super) struct Stream<'a, R: Read> {
     pub(super) unpacked: u64,
     /// How many of them were there before.
     before: u64,
+    /// Whether it is compressed, so that its length and sum are proven at its end.
+    pub(super) is_gzip: bool,
 }
 
 enum Source<R: Read> {
@@ -91,6 +93,7 @@ impl<'a, R: Read> Stream<'a, R> {
             limits,
             unpacked,
             before: unpacked,
+            is_gzip,
         })
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::File;
 use crate::model::component::{Declared, INSTALLER, is_variable_name};
 use crate::model::finding::Finding;
-use crate::model::place::{Source, Spot};
 
 /// The id of the rule that tells what is wrong.
 const CONTRACT: &str = "component-contract";
@@ -40,65 +39,67 @@ pub fn contract(
         found.push(finding.help("names are letters, digits and `_`, and start with no digit"));
     }
     let Some(file) = files.iter().find(|file| &*file.path == INSTALLER) else {
-        let message = format!("the bundle has no `{INSTALLER}` at its root");
-        let deeper = files
-            .iter()
-            .find(|file| file.path.rsplit('/').next() == Some(INSTALLER));
-        let finding = Finding::new(CONTRACT, message);
-        found.push(match deeper {
-            Some(deeper) => finding.help(format!(
-                "`{}` is one: pack the folder that it lies in",
-                deeper.from
-            )),
-            None => finding.help(format!(
-                "add `{INSTALLER}`, which is called once the bundle is unpacked"
-            )),
-        });
+        found.push(without(files));
         return Ok((None, found));
     };
-    if !file.is_executable {
-        let message = format!("`{INSTALLER}` is not executable");
-        found.push(
-            Finding::new(CONTRACT, message)
-                .at(spot(file), "")
-                .help(format!(
-                    "`chmod +x {}`; in git: `git update-index --chmod=+x {0}`",
-                    file.from
-                )),
-        );
-    }
-    let mut bytes = Vec::new();
-    file.content
-        .open()?
-        .take(LOOKED_AT)
-        .read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
-    let is_binary = bytes.starts_with(b"\x7fELF");
-    if program.is_none() && !is_binary {
-        let message = format!("`{INSTALLER}` says not what runs it");
-        found.push(
-            Finding::new(CONTRACT, message)
-                .at(spot(file), "")
-                .help("start it with `#!/bin/sh`, or the program that runs it"),
-        );
-    }
-    let unread = match is_binary || file.size > LOOKED_AT {
-        true => Vec::new(),
-        false => names
-            .filter(|name| !mentions(&text, name))
-            .cloned()
-            .collect(),
+    let mut breach = |message: String, help: String| {
+        let finding = Finding::new(CONTRACT, message).at(file.spot(), "");
+        found.push(finding.help(help));
     };
+    if !file.is_executable {
+        let help = format!(
+            "`chmod +x {}`; in git: `git update-index --chmod=+x {0}`",
+            file.from
+        );
+        breach(format!("`{INSTALLER}` is not executable"), help);
+    }
+    let (program, text) = beginning(file)?;
+    if program.is_none() && text.is_some() {
+        let help = "start it with `#!/bin/sh`, or the program that runs it".to_owned();
+        breach(format!("`{INSTALLER}` says not what runs it"), help);
+    }
+    let is_unread = |name: &&Arc<str>| text.as_ref().is_some_and(|text| !mentions(text, name));
+    let unread: Vec<Arc<str>> = names.filter(is_unread).cloned().collect();
     for name in &unread {
         let message = format!("`{INSTALLER}` never names the declared variable `{name}`");
-        found.push(Finding::new(CONTRACT, message).at(spot(file), ""));
+        breach(
+            message,
+            format!("read it, or declare it no more: `--env {name}`"),
+        );
     }
-    let installer = Installer {
-        program: program.map(|program| program.trim().to_owned()),
-        unread,
-    };
-    Ok((Some(installer), found))
+    Ok((Some(Installer { program, unread }), found))
+}
+
+/// That there is no installer.
+fn without(files: &[File]) -> Finding {
+    let finding = Finding::new(
+        CONTRACT,
+        format!("the bundle has no `{INSTALLER}` at its root"),
+    );
+    let mut files = files.iter();
+    match files.find(|file| file.path.rsplit('/').next() == Some(INSTALLER)) {
+        Some(deeper) => finding.help(format!(
+            "`{}` is one: pack the folder that it lies in",
+            deeper.from
+        )),
+        None => finding.help(format!(
+            "add `{INSTALLER}`, which is called once the bundle is unpacked"
+        )),
+    }
+}
+
+/// The program that a script names in its first line, and its text; no text of what is no script or too long to be looked at.
+fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
+    let mut bytes = Vec::new();
+    let reader = file.content.open()?;
+    reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    if bytes.starts_with(b"\x7fELF") {
+        return Ok((None, None));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let program = program.map(|program| program.trim().to_owned());
+    Ok((program, (file.size <= LOOKED_AT).then_some(text)))
 }
 
 /// Whether a text holds a name as a word of its own.
@@ -106,14 +107,6 @@ fn mentions(text: &str, name: &str) -> bool {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     text.match_indices(name).any(|(at, _)| {
         !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word)
-    })
-}
-
-fn spot(file: &File) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::new(Source::new(Arc::clone(&file.from), "")),
-        start: 0,
-        end: 0,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The BundleDeployment by which RukPak installs a bundle.
 //!
-//! Source: operator-framework/rukpak, api/v1alpha1 (up to v0.16) and api/v1alpha2 (from v0.17).
+//! DeploymentSource: operator-framework/rukpak, api/v1alpha1 (up to v0.16) and api/v1alpha2 (from v0.17).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const PLAIN: &str = "core-rukpak-io-plain";
 
 /// Where the bundle is had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum DeploymentSource {
     /// An image, pinned: `registry/repository@sha256:…`.
     Image(String),
     /// ConfigMaps, by name, and their namespace.
@@ -43,7 +43,7 @@ impl Deployment {
     ///
     /// # Errors
     /// That version cannot name the source, with the reason.
-    pub fn manifest(&self, source: &Source) -> Result<String, String> {
+    pub fn manifest(&self, source: &DeploymentSource) -> Result<String, String> {
         let manifest = match self.version {
             DeploymentVersion::V1Alpha2 => json!({
                 "apiVersion": "core.rukpak.io/v1alpha2",
@@ -71,10 +71,12 @@ impl Deployment {
         yaml::emit_data(&manifest).map_err(|error| error.to_string())
     }
 
-    fn source_v1alpha2(&self, source: &Source) -> Value {
+    fn source_v1alpha2(&self, source: &DeploymentSource) -> Value {
         match source {
-            Source::Image(reference) => json!({"type": "image", "image": {"ref": reference}}),
-            Source::ConfigMaps(names, _) => {
+            DeploymentSource::Image(reference) => {
+                json!({"type": "image", "image": {"ref": reference}})
+            }
+            DeploymentSource::ConfigMaps(names, _) => {
                 let list = names
                     .iter()
                     .map(|name| json!({"configMap": {"name": name}, "path": "manifests"}));
@@ -83,10 +85,12 @@ impl Deployment {
         }
     }
 
-    fn source_v1alpha1(&self, source: &Source) -> Result<Value, String> {
+    fn source_v1alpha1(&self, source: &DeploymentSource) -> Result<Value, String> {
         match source {
-            Source::Image(reference) => Ok(json!({"type": "image", "image": {"ref": reference}})),
-            Source::ConfigMaps(names, namespace) => match names.as_slice() {
+            DeploymentSource::Image(reference) => {
+                Ok(json!({"type": "image", "image": {"ref": reference}}))
+            }
+            DeploymentSource::ConfigMaps(names, namespace) => match names.as_slice() {
                 [name] => Ok(json!({
                     "type": "local",
                     "local": {"configMap": {"name": name, "namespace": namespace}},
@@ -102,7 +106,7 @@ impl Deployment {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deployment, DeploymentVersion, Source};
+    use super::{Deployment, DeploymentSource, DeploymentVersion};
 
     fn deployment(version: DeploymentVersion) -> Deployment {
         Deployment {
@@ -114,8 +118,10 @@ mod tests {
 
     #[test]
     fn the_newer_version_lists_config_maps() {
-        let source =
-            Source::ConfigMaps(vec!["app-1".into(), "app-2".into()], "rukpak-system".into());
+        let source = DeploymentSource::ConfigMaps(
+            vec!["app-1".into(), "app-2".into()],
+            "rukpak-system".into(),
+        );
         let text = deployment(DeploymentVersion::V1Alpha2)
             .manifest(&source)
             .expect("a manifest");
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_older_version_wraps_a_bundle() {
-        let source = Source::Image("r.example/a@sha256:00".into());
+        let source = DeploymentSource::Image("r.example/a@sha256:00".into());
         let text = deployment(DeploymentVersion::V1Alpha1)
             .manifest(&source)
             .expect("a manifest");

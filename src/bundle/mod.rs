@@ -17,12 +17,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::Tree;
+use crate::model::place::{Source, Spot};
 use crate::oci::Body;
 
 pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
-pub use deployment::{Deployment, DeploymentVersion, Source};
+pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};
 pub use kind::{Kind, LayerType, MANIFESTS};
 pub use receive::{Received, Trouble, receive, receive_archive};
 
@@ -63,7 +64,21 @@ pub struct File {
     pub content: Arc<dyn Body>,
 }
 
+/// The start of something that is told by its name alone, and whose text is not shown.
+pub fn spot_of(shown: &str) -> Option<Spot> {
+    Some(Spot {
+        source: Arc::new(Source::new(shown, "")),
+        start: 0,
+        end: 0,
+    })
+}
+
 impl File {
+    /// Its start, for findings about the whole of it.
+    pub fn spot(&self) -> Option<Spot> {
+        spot_of(&self.from)
+    }
+
     /// A file that is not run, from bytes in memory.
     pub fn text(path: impl Into<Arc<str>>, content: Vec<u8>) -> Self {
         let path = path.into();

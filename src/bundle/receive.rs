@@ -49,6 +49,10 @@ pub fn receive(
     limits: Limits,
     told: &dyn Fn(usize),
 ) -> Result<Received, Trouble> {
+    let unsupported = |message: &str| {
+        let failure = Failure::new(of, FailureKind::Unsupported, message);
+        Trouble::Store(failure)
+    };
     let Content::Image {
         config,
         layers,
@@ -56,33 +60,18 @@ pub fn receive(
         ..
     } = &manifest.content
     else {
-        let message = "it is an index, and no manifest of it was chosen";
-        return Err(Trouble::Store(Failure::new(
-            of,
-            FailureKind::Unsupported,
-            message,
-        )));
+        return Err(unsupported(
+            "it is an index, and no manifest of it was chosen",
+        ));
     };
-    let is_image = is_image_config(&config.media_type);
-    let taken = if is_image {
-        &layers[..]
-    } else {
-        &layers[..layers.len().min(1)]
+    let Some(first) = layers.first() else {
+        return Err(unsupported("it has no layer"));
     };
-    let whiteouts = if is_image {
-        Whiteouts::Hide
-    } else {
-        Whiteouts::AreFiles
+    let (taken, whiteouts) = match is_image_config(&config.media_type) {
+        true => (layers.as_slice(), Whiteouts::Hide),
+        false => (std::slice::from_ref(first), Whiteouts::AreFiles),
     };
     let mut stack = Layers::new(limits.clone(), whiteouts);
-    let Some(first) = taken.first() else {
-        let message = "it has no layer";
-        return Err(Trouble::Store(Failure::new(
-            of,
-            FailureKind::Unsupported,
-            message,
-        )));
-    };
     for layer in taken {
         stack.add(fetched(store, of, layer, &limits)?, told)?;
     }

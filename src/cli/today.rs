@@ -22,7 +22,8 @@ pub(super) fn made_at() -> Result<u64, Error> {
     Ok(epoch()?.unwrap_or(0))
 }
 
-fn epoch() -> Result<Option<u64>, Error> {
+/// `SOURCE_DATE_EPOCH`, where it is set.
+pub(super) fn epoch() -> Result<Option<u64>, Error> {
     let Ok(text) = std::env::var("SOURCE_DATE_EPOCH") else {
         return Ok(None);
     };

@@ -119,7 +119,7 @@ impl Settings {
 }
 
 /// The options of targets that write control plane endpoints.
-pub const ENDPOINT_OPTIONS: [&str; 2] = ["infra-cluster", "kube-vip"];
+pub const ENDPOINT_OPTIONS: [&str; 3] = ["infra-cluster", "kube-vip", "infra-cluster-template"];
 
 /// What stands in the place of the version in the address of a release.
 pub const RELEASE: &str = "VERSION";

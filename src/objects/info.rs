@@ -22,6 +22,23 @@ pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
         .collect()
 }
 
+/// `os_images` with Glance's ids alone, as sync-openstack-images writes them; images without one are left out.
+pub fn glance_ids<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
+    let entry = |image: &'a Image| {
+        let names = ["locations.glance.id", "openstack_glance_uuid"];
+        let id = names.into_iter().find_map(|name| image.facts.get(name))?;
+        let id = Entry::computed(
+            "openstack_glance_uuid",
+            Value::String(Arc::clone(&id.value)),
+        );
+        Some(Entry::computed(
+            Arc::clone(&image.key),
+            Map::from_iter([id]),
+        ))
+    };
+    images.into_iter().filter_map(entry).collect()
+}
+
 /// `os_images_info`: the proposal's root for the same, with the fields of a machine template's image beside the facts.
 pub fn os_images_info<'a>(
     images: impl IntoIterator<Item = &'a Image>,
@@ -63,25 +80,46 @@ pub struct ConfigMap {
     pub context: Node,
 }
 
+/// Which ConfigMap it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// `os-images-info` with its label (S17).
+    Info,
+    /// `openstack-images-uuids`, which Sylva's charts read before it (S37).
+    GlanceIds,
+}
+
+/// The name of the object with Glance's ids.
+const GLANCE_IDS: &str = "openstack-images-uuids";
+
 /// Builds the ConfigMap around a values tree. `hashed` names it after its content, for those who watch names rather than
 /// labels. `annotations` are added to it.
-pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) -> ConfigMap {
+pub fn config_map_of(
+    which: Which,
+    values: Map,
+    namespace: &str,
+    hashed: bool,
+    annotations: Map,
+) -> ConfigMap {
+    let own = match which {
+        Which::Info => CONFIG_MAP,
+        Which::GlanceIds => GLANCE_IDS,
+    };
     let values = Node::computed(values);
     let guarded = holds_variables(&values);
     let text = yaml::emit(&values.value);
     let name = if hashed {
-        format!("{CONFIG_MAP}-{}", hash::of_text(&text))
+        format!("{own}-{}", hash::of_text(&text))
     } else {
-        CONFIG_MAP.to_owned()
+        own.to_owned()
     };
     let mut annotations = annotations;
     if guarded {
         annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
     }
-    let labels = Map::from_iter([
-        Entry::computed("sylva.os-images-info", ""),
-        Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1),
-    ]);
+    let mark = (which == Which::Info).then(|| Entry::computed("sylva.os-images-info", ""));
+    let watch = Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1);
+    let labels: Map = mark.into_iter().chain([watch]).collect();
     let context = Map::from_iter([
         Entry::computed("name", name.as_str()),
         Entry::computed("namespace", namespace),
@@ -93,6 +131,11 @@ pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) 
         name,
         context: Node::computed(context),
     }
+}
+
+/// The `os-images-info` ConfigMap.
+pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) -> ConfigMap {
+    config_map_of(Which::Info, values, namespace, hashed, annotations)
 }
 
 fn facts(image: &Image) -> Map {

@@ -1,9 +1,10 @@
 //! The infrastructure cluster with its control plane endpoint.
 
 use super::machine_template::{CLUSTER_LABEL, Template};
-use super::secret_within;
+use super::{name, secret_within};
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
+use crate::model::json::{Html, to_json};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::infra_cluster;
@@ -55,6 +56,42 @@ pub fn context(
         Entry::computed("annotations", annotations.clone()),
         Entry::computed("spec", spec),
     ])))
+}
+
+/// The same as the template of a ClusterClass, named after its content as such templates are rotated. Given the object that
+/// [`context`] makes; a provider that has none is told.
+pub fn template(
+    view: &ClusterView,
+    template: Template<'_>,
+    object: &Node,
+    report: &mut dyn FnMut(Finding),
+) -> Option<Node> {
+    let (kind, _) = infra_cluster::beside(template.kind, template.version)?;
+    let cluster = &view.cluster;
+    let Some(name) = kind.template() else {
+        let message = format!("`{}` has no template with an endpoint in it", kind.kind);
+        let finding = Finding::new("manifest-invalid", message);
+        report(
+            finding
+                .help("`infra-cluster: true` writes the cluster itself")
+                .about(Subject {
+                    cluster: Some(cluster.name.to_string()),
+                    ..Subject::default()
+                }),
+        );
+        return None;
+    };
+    let spec = Map::from_iter([Entry::holding("spec", object.at(&["spec"])?.clone())]);
+    let spec = Map::from_iter([Entry::computed("template", spec)]);
+    let content = to_json(&Value::from(spec.clone()), Html::Plain);
+    let mut map = object.value.as_map().map(|map| Map::clone(map))?;
+    map.insert(Entry::computed("kind", name));
+    map.insert(Entry::computed(
+        "name",
+        name::machine_template(&cluster.object_name, "cluster", &content),
+    ));
+    map.insert(Entry::computed("spec", spec));
+    Some(Node::computed(map))
 }
 
 /// Cluster API's `controlPlaneEndpoint`; both fields always, as some of the CRDs ask for both.

@@ -10,6 +10,7 @@ pub mod infra_cluster;
 pub mod kube_vip;
 pub mod machine_template;
 pub mod name;
+mod shell;
 pub mod standing;
 
 use crate::model::place::Place;

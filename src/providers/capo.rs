@@ -60,6 +60,7 @@ const SETTINGS: &[&str] = &[
     "flavor_name",
     "floatingIPPoolRef",
     "identityRef",
+    "image_name",
     "network_id",
     "ports",
     "rootVolume",
@@ -118,8 +119,18 @@ impl Provider for Capo {
         Ok(edits(Some(&name), tags(stamp)))
     }
 
+    /// Sylva's older word for an image that somebody else has put into Glance.
+    fn deploys_itself(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
     fn machine(&self, settings: &Node, version: &str) -> Map {
         let mut machine = set(settings, MACHINE_FIELDS);
+        if let Some(name) = image_name(settings) {
+            let filter = Map::from_iter([Entry::holding("name", name.clone())]);
+            let image = Map::from_iter([Entry::computed("filter", filter)]);
+            machine.insert(Entry::computed("image", image));
+        }
         let said = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
         if let Some(node) = said("flavor_name") {
             machine.insert(Entry::holding("flavor", node.clone()));
@@ -150,6 +161,13 @@ impl Provider for Capo {
         }
         machine
     }
+}
+
+/// An image by its name alone: neither tag nor checksum tells two of one name apart.
+fn image_name(settings: &Node) -> Option<&Node> {
+    let name = settings.at(&["image_name"])?;
+    let text = name.value.as_str()?;
+    (!text.is_empty()).then_some(name)
 }
 
 /// Sylva's `diskSize` and `volumeType` as CAPO has called them since v1beta1.
@@ -241,6 +259,20 @@ mod tests {
             stamped(&[], Map::default()),
             r#"{"image":{"filter":{"name":"img"}}}"#
         );
+    }
+
+    #[test]
+    fn an_image_may_be_named_as_glance_has_it() {
+        let of = |name: &str| {
+            let entry = Entry::computed("image_name", name);
+            Node::computed(Map::from_iter([entry]))
+        };
+        let machine = Capo.machine(&of("ubuntu-jammy"), "v1beta1");
+        assert_eq!(
+            to_json(&Value::from(machine), Html::Plain),
+            r#"{"image":{"filter":{"name":"ubuntu-jammy"}}}"#
+        );
+        assert!(Capo.deploys_itself(&of("ubuntu-jammy")) && !Capo.deploys_itself(&of("")));
     }
 
     #[test]

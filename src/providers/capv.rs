@@ -3,7 +3,8 @@
 //! Two kinds of one name in two groups. Source: CAPV's CRDs and webhooks.
 
 use super::kind::MACHINE;
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Change, Edit, Kind, Provider, Stamp, set};
+use crate::model::value::{Entry, Map, Node};
 
 /// See the module's text.
 pub(super) struct Capv;
@@ -41,6 +42,7 @@ const SETTINGS: &[&str] = &[
     "failureDomain",
     "folder",
     "hardwareVersion",
+    "image_name",
     "memoryMiB",
     "minHardwareVersion",
     "naming",
@@ -74,6 +76,20 @@ impl Provider for Capv {
         SETTINGS
     }
 
+    /// Sylva's word for a template of the inventory.
+    fn deploys_itself(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        let mut machine = set(settings, self.settings());
+        machine.remove(IMAGE_NAME);
+        if let Some(name) = image_name(settings) {
+            machine.insert(Entry::holding("template", name.clone()));
+        }
+        machine
+    }
+
     fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let template = stamp.location("vsphere.template");
         if kind.group == SUPERVISOR {
@@ -91,11 +107,33 @@ impl Provider for Capv {
     }
 }
 
+const IMAGE_NAME: &str = "image_name";
+
+fn image_name(settings: &Node) -> Option<&Node> {
+    let name = settings.at(&[IMAGE_NAME])?;
+    let text = name.value.as_str()?;
+    (!text.is_empty()).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Capv, KINDS};
+    use crate::model::json::{Html, to_json};
+    use crate::model::value::{Entry, Map, Node, Value};
     use crate::providers::stamp::tests::with;
     use crate::providers::{Edit, Provider};
+
+    #[test]
+    fn a_template_may_be_named_as_sylva_does() {
+        let settings = Map::from_iter([Entry::computed("image_name", "tpl-ubuntu")]);
+        let settings = Node::computed(settings);
+        let machine = Capv.machine(&settings, "v1beta1");
+        assert_eq!(
+            to_json(&Value::from(machine), Html::Plain),
+            r#"{"template":"tpl-ubuntu"}"#
+        );
+        assert!(Capv.deploys_itself(&settings));
+    }
 
     #[test]
     fn the_two_modes_have_a_field_each() {

@@ -78,6 +78,14 @@ pub const VERSIONS: &[VersionField] = &[
     version("Machine", CLUSTER, "spec.version", VersionForm::Semver),
 ];
 
+/// Where an object says that version once more, if it does. Source: the CRD of the K3s provider.
+pub const REPEATED_VERSIONS: &[VersionField] = &[version(
+    "KThreesControlPlane",
+    CONTROL_PLANE,
+    "spec.kthreesConfigSpec.version",
+    VersionForm::K3s,
+)];
+
 const fn version(
     kind: &'static str,
     group: &'static str,

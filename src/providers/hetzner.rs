@@ -3,7 +3,9 @@
 //! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` with the latter alone.
 
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::model::labels::LabelSelector;
 use crate::model::proof::file_name;
+use crate::model::value::Node;
 
 /// See the module's text.
 pub(super) struct Hetzner;
@@ -26,8 +28,11 @@ const KINDS: &[Kind] = &[
     Kind::template(BARE_METAL, VERSIONS, &["tar"], Change::Refused("spec")),
 ];
 
+/// What pools of bare metal claim hosts by.
+const SELECTOR: &str = "hostSelector";
+
 const SETTINGS: &[&str] = &[
-    "hostSelector",
+    SELECTOR,
     "installImage",
     "placementGroupName",
     "publicNetwork",
@@ -48,6 +53,20 @@ impl Provider for Hetzner {
 
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
+    }
+
+    fn host_selector(&self) -> Option<&'static str> {
+        Some(SELECTOR)
+    }
+
+    /// Machines of the cloud claim no host: a pool is of bare metal where it says how its hosts are chosen or installed.
+    fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
+        let said = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        match (said(SELECTOR), said("installImage")) {
+            (Some(selector), _) => LabelSelector::read(selector),
+            (None, Some(_)) => Some(LabelSelector::default()),
+            (None, None) => None,
+        }
     }
 
     fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
@@ -104,13 +123,24 @@ fn archive(stamp: &Stamp) -> Result<Vec<Edit>, String> {
 mod tests {
     use super::{Hetzner, KINDS};
     use crate::model::json::{Html, to_json};
-    use crate::model::value::{Map, Value};
+    use crate::model::value::{Map, Node, Value};
     use crate::providers::stamp::tests::with;
     use crate::providers::{Provider, edited};
 
     fn stamped(kind: usize, url: &str, facts: &[(&str, &str)]) -> Result<String, String> {
         let edits = Hetzner.image(&KINDS[kind], "v1beta1", &with(url, facts))?;
         edited(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))
+    }
+
+    #[test]
+    fn pools_of_the_cloud_claim_no_hosts() {
+        let settings = |json: serde_json::Value| Node::computed(Value::from(json));
+        let of = |json| Hetzner.hosts_of(&settings(json));
+        assert_eq!(of(serde_json::json!({"type": "cx32"})), None);
+        let any = of(serde_json::json!({"installImage": {}}));
+        assert!(any.is_some_and(|selector| selector.is_empty()));
+        let some = of(serde_json::json!({"hostSelector": {"matchLabels": {"a": "b"}}}));
+        assert!(some.is_some_and(|selector| !selector.is_empty()));
     }
 
     #[test]

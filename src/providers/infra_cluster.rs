@@ -108,6 +108,15 @@ const fn known(
     }
 }
 
+impl InfraCluster {
+    /// The kind that a ClusterClass makes clusters of, where the provider has one with an endpoint in it: Azure's leaves it to
+    /// the load balancer, and Tinkerbell has none.
+    pub fn template(&self) -> Option<String> {
+        let has_one = !matches!(self.kind, "AzureCluster" | "TinkerbellCluster");
+        has_one.then(|| format!("{}Template", self.kind))
+    }
+}
+
 /// The infrastructure cluster beside a machine template, with the version that goes with the template's: the same one, else
 /// the kind's own default.
 pub fn beside(template: &Kind, version: &str) -> Option<(&'static InfraCluster, &'static str)> {

@@ -4,6 +4,8 @@
 //! Source: CAPT's CRD and webhook.
 
 use super::{Change, Edit, Kind, Provider, Stamp};
+use crate::model::labels::LabelSelector;
+use crate::model::value::{Node, Value};
 
 /// See the module's text.
 pub(super) struct Tinkerbell;
@@ -15,7 +17,10 @@ const KINDS: &[Kind] = &[Kind::template(
     Change::Refused("spec"),
 )];
 
-const SETTINGS: &[&str] = &["bootOptions", "hardwareAffinity", "templateOverride"];
+/// What pools claim hardware by.
+const AFFINITY: &str = "hardwareAffinity";
+
+const SETTINGS: &[&str] = &["bootOptions", AFFINITY, "templateOverride"];
 
 impl Provider for Tinkerbell {
     fn name(&self) -> &'static str {
@@ -28,6 +33,24 @@ impl Provider for Tinkerbell {
 
     fn settings(&self) -> &'static [&'static str] {
         SETTINGS
+    }
+
+    fn host_selector(&self) -> Option<&'static str> {
+        Some(AFFINITY)
+    }
+
+    /// What is only preferred keeps no hardware away. Of several required terms any one will do, which no one selector says.
+    fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
+        let required = settings.at(&[AFFINITY, "required"]);
+        match required.map(|node| &node.value) {
+            None | Some(Value::Null) => Some(LabelSelector::default()),
+            Some(Value::List(terms)) => match terms.as_slice() {
+                [] => Some(LabelSelector::default()),
+                [only] => LabelSelector::read(only.at(&["labelSelector"])?),
+                _ => None,
+            },
+            Some(_) => None,
+        }
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
@@ -60,8 +83,24 @@ impl Provider for Tinkerbell {
 #[cfg(test)]
 mod tests {
     use super::{KINDS, Tinkerbell};
+    use crate::model::value::{Node, Value};
     use crate::providers::stamp::tests::with;
     use crate::providers::{Edit, Provider};
+
+    #[test]
+    fn one_required_term_chooses_hardware() {
+        let of = |json: serde_json::Value| {
+            let affinity = serde_json::json!({"hardwareAffinity": json});
+            Tinkerbell.hosts_of(&Node::computed(Value::from(affinity)))
+        };
+        let term = serde_json::json!({"labelSelector": {"matchLabels": {"a": "b"}}});
+        let one = of(serde_json::json!({"required": [term]}));
+        assert!(one.is_some_and(|selector| !selector.is_empty()));
+        assert_eq!(of(serde_json::json!({"required": [term, term]})), None);
+        let any =
+            of(serde_json::json!({"preferred": [{"weight": 1, "hardwareAffinityTerm": term}]}));
+        assert!(any.is_some_and(|selector| selector.is_empty()));
+    }
 
     #[test]
     fn a_reference_is_written_without_its_scheme() {

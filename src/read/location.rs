@@ -38,7 +38,16 @@ pub fn location(request: &Request) -> Result<Location, Error> {
                 file: None,
             });
         }
-        None => project_file(&start, None).ok_or_else(no_project)?,
+        None => match project_file(&start, None) {
+            Some(file) => file,
+            None if request.flags.without_project => {
+                return Ok(Location {
+                    root: start,
+                    file: None,
+                });
+            }
+            None => return Err(no_project()),
+        },
     };
     let root = path
         .parent()

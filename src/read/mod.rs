@@ -97,6 +97,8 @@ pub struct Flags {
     pub shard: Option<Shard>,
     /// Whether manifests are what is asked for, so that a project without clusters is whole.
     pub manifests: bool,
+    /// Whether a run is whole without any project: nothing but its policy is asked for.
+    pub without_project: bool,
     /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
     pub confined: Option<PathBuf>,
 }

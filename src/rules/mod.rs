@@ -4,6 +4,7 @@ mod archive_refused;
 mod bundle_cycle;
 mod bundle_empty;
 mod bundle_layout;
+mod bundle_unpinned;
 mod bundle_unsupported;
 mod catalog_drift;
 mod checksum_by_url;
@@ -92,6 +93,7 @@ pub const RULES: &[&dyn Rule] = &[
     &bundle_cycle::BundleCycle,
     &bundle_empty::BundleEmpty,
     &bundle_layout::BundleLayout,
+    &bundle_unpinned::BundleUnpinned,
     &bundle_unsupported::BundleUnsupported,
     &catalog_drift::CatalogDrift,
     &checksum_by_url::ChecksumByUrl,

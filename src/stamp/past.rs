@@ -1,6 +1,6 @@
 //! The templates of the past: one is kept as a copy behind the template that takes its place, and the oldest go.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
@@ -12,39 +12,90 @@ use crate::yaml::edit::{Edit, Position, Step, Target, edit};
 use super::plan::Plan;
 use super::rotate::base;
 
-/// Takes away the copy of the past that bears the name that a template is to get: content that comes back.
-///
-/// # Errors
-/// An object that somebody keeps himself has that name.
-pub(super) fn make_room(
-    objects: &[Standing],
-    index: usize,
-    name: &str,
-    plan: &mut Plan,
-) -> Result<(), String> {
-    let object = &objects[index];
-    let bears_it = |(_, other): &(usize, &Standing)| {
-        *other.name == *name
-            && (&other.kind, &other.namespace) == (&object.kind, &object.namespace)
-            && Arc::ptr_eq(other.file(), object.file())
-    };
-    for (other, standing) in objects.iter().enumerate().filter(bears_it) {
-        match standing.is_kept() {
-            true => remove(objects, other, plan),
-            false => return Err(format!("its new name would be `{name}`, which is taken")),
+/// What an object is found by: its kind, its namespace and its name, or what its name starts with.
+type Name<'a> = (&'a str, &'a str, &'a str);
+
+/// The objects by name, and the templates that are kept of the past.
+pub(super) struct Past<'a> {
+    objects: &'a [Standing],
+    named: BTreeMap<Name<'a>, Vec<usize>>,
+    kept: BTreeMap<Name<'a>, Vec<usize>>,
+    /// How many are kept.
+    keep: usize,
+    /// Those that something refers to.
+    used: BTreeSet<usize>,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn of(objects: &'a [Standing], keep: usize, used: BTreeSet<usize>) -> Self {
+        let (mut named, mut kept) = (BTreeMap::<_, Vec<usize>>::new(), BTreeMap::new());
+        for (index, object) in objects.iter().enumerate() {
+            let (kind, namespace): (&str, &str) = (&object.kind, &object.namespace);
+            let name: Name<'a> = (kind, namespace, &object.name);
+            named.entry(name).or_default().push(index);
+            if object.is_kept() {
+                let name: Name<'a> = (kind, namespace, base(&object.name));
+                kept.entry(name).or_insert_with(Vec::new).push(index);
+            }
+        }
+        Self {
+            objects,
+            named,
+            kept,
+            keep,
+            used,
         }
     }
-    Ok(())
+
+    /// Puts a template under a new name: what bears that name goes, the template as it was is kept, and the oldest of the
+    /// past go.
+    ///
+    /// # Errors
+    /// An object that somebody keeps himself has that name.
+    pub(super) fn follow(&self, index: usize, name: &str, plan: &mut Plan) -> Result<(), String> {
+        self.make_room(index, name, plan)?;
+        keep(self.objects, index, name, self.keep, plan);
+        self.prune(index, name, plan);
+        Ok(())
+    }
+
+    /// Takes away the copy of the past that bears the name that a template is to get: content that comes back.
+    fn make_room(&self, index: usize, name: &str, plan: &mut Plan) -> Result<(), String> {
+        let object = &self.objects[index];
+        let known = self.named.get(&(&*object.kind, &*object.namespace, name));
+        for &other in known.into_iter().flatten() {
+            let standing = &self.objects[other];
+            if !Arc::ptr_eq(standing.file(), object.file()) {
+                continue;
+            }
+            match standing.is_kept() {
+                true => remove(self.objects, other, plan),
+                false => return Err(format!("its new name would be `{name}`, which is taken")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the templates of the past that are more than are kept, the oldest first. One that is referred to stays.
+    fn prune(&self, index: usize, successor: &str, plan: &mut Plan) {
+        let object = &self.objects[index];
+        let name = (&*object.kind, &*object.namespace, base(&object.name));
+        let is_past = |old: &&usize| {
+            let old = &self.objects[**old];
+            *old.name != *successor && Arc::ptr_eq(&old.text, &object.text)
+        };
+        // Copies stand behind their successors, so the newest comes first; one more is being added.
+        let past = self.kept.get(&name).into_iter().flatten().filter(is_past);
+        for old in past.skip(self.keep.saturating_sub(1)) {
+            if !self.used.contains(old) {
+                remove(self.objects, *old, plan);
+            }
+        }
+    }
 }
 
 /// The template as it was, behind the one that takes its place.
-pub(super) fn keep(
-    objects: &[Standing],
-    index: usize,
-    successor: &str,
-    keep: usize,
-    plan: &mut Plan,
-) {
+fn keep(objects: &[Standing], index: usize, successor: &str, keep: usize, plan: &mut Plan) {
     let object = &objects[index];
     if keep == 0 {
         return;
@@ -115,30 +166,6 @@ fn marked(node: &Node, successor: &str) -> Value {
     let mut object = map(Some(node));
     object.insert(Entry::computed("metadata", metadata));
     object.into()
-}
-
-/// Takes away the templates of the past that are more than are kept, the oldest first. One that is referred to stays.
-pub(super) fn prune(
-    objects: &[Standing],
-    (index, successor): (usize, &str),
-    (keep, used): (usize, &BTreeSet<usize>),
-    plan: &mut Plan,
-) {
-    let object = &objects[index];
-    let is_past = |(_, other): &(usize, &Standing)| {
-        other.is_kept()
-            && *other.name != *successor
-            && Arc::ptr_eq(&other.text, &object.text)
-            && (&other.kind, &other.namespace) == (&object.kind, &object.namespace)
-            && base(&other.name) == base(&object.name)
-    };
-    // Copies stand behind their successors, so the newest comes first; one more is being added.
-    let past = objects.iter().enumerate().filter(is_past);
-    for (old, _) in past.skip(keep.saturating_sub(1)) {
-        if !used.contains(&old) {
-            remove(objects, old, plan);
-        }
-    }
 }
 
 /// Takes an object out of its file.

@@ -62,7 +62,7 @@ pub fn plan(
         stamped::wish(objects, wished, runs, chooser, &mut plan);
     }
     if options.set_version {
-        versions::set(objects, &runners, chooser, &mut plan);
+        versions::set(objects, &runners, &wishes, chooser, &mut plan);
     }
     if options.rotate {
         rotate::rotate(objects, options.keep, &mut plan);

@@ -5,7 +5,7 @@
 //! copy behind it, marked by an annotation. Upstream's advice: the new template and the version in one change
 //! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
@@ -16,7 +16,7 @@ use crate::objects::standing::{Reference, Standing, Text, references};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Step, Target, edit};
 
-use super::past;
+use super::past::Past;
 use super::plan::Plan;
 
 /// The longest name of an object.
@@ -25,23 +25,25 @@ const LONGEST_NAME: usize = 253;
 /// Renames the templates whose content changes, and moves what refers to them.
 pub(super) fn rotate(objects: &[Standing], keep: usize, plan: &mut Plan) {
     let references = references(objects);
-    let used: BTreeSet<usize> = references
-        .iter()
-        .filter_map(|reference| reference.to)
-        .collect();
-    let specs = specs(objects, plan);
-    for (index, spec) in specs {
+    let mut referring: BTreeMap<usize, Vec<&Reference<'_>>> = BTreeMap::new();
+    for reference in &references {
+        if let Some(template) = reference.to {
+            referring.entry(template).or_default().push(reference);
+        }
+    }
+    let past = Past::of(objects, keep, referring.keys().copied().collect());
+    for (index, spec) in specs(objects, plan) {
         let name = named(&objects[index].name, &spec);
         if name == *objects[index].name {
             continue;
         }
-        if let Err(problem) = past::make_room(objects, index, &name, plan) {
-            plan.choices[index].problems.push(problem);
-            continue;
+        match past.follow(index, &name, plan) {
+            Ok(()) => {
+                let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
+                rename(objects, index, &name, referring, plan);
+            }
+            Err(problem) => plan.choices[index].problems.push(problem),
         }
-        rename(objects, index, &name, &references, plan);
-        past::keep(objects, index, &name, keep, plan);
-        past::prune(objects, (index, &name), (keep, &used), plan);
     }
 }
 
@@ -91,17 +93,14 @@ fn rename(
     objects: &[Standing],
     index: usize,
     name: &str,
-    references: &[Reference<'_>],
+    referring: &[&Reference<'_>],
     plan: &mut Plan,
 ) {
     plan.choices[index].is_rotated = true;
     let object = &objects[index];
     let own = ["metadata", "name"].map(Step::from);
     let own = object.steps.iter().cloned().chain(own).collect();
-    let moved = references
-        .iter()
-        .filter(|reference| reference.to == Some(index));
-    let moved = moved.map(|reference| {
+    let moved = referring.iter().map(|reference| {
         let document = objects[reference.from].document;
         (reference.from, document, reference.steps.clone())
     });

@@ -1,15 +1,16 @@
 //! The Kubernetes versions of the machines of each template: what selectors ask for, and what `--set-version` writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::image::fact;
 use crate::model::value::Value;
-use crate::objects::standing::{Manifests, Standing, version_node};
-use crate::yaml::edit::{Edit, Target};
+use crate::objects::standing::{Manifests, Standing, version_node, version_nodes};
+use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::Chooser;
 use super::plan::Plan;
+use super::wish::Wished;
 
 /// The objects that say which version the machines of each template run.
 pub(super) fn runners(objects: &[Standing], chooser: &Chooser<'_>) -> BTreeMap<usize, Vec<usize>> {
@@ -44,13 +45,20 @@ pub(super) fn agreed(
     one.collect()
 }
 
-/// Brings the Kubernetes version of those who run a stamped template to its image's.
+/// Brings the Kubernetes version of those who run a stamped template to its image's. A version with a marker of its own is
+/// what that says.
 pub(super) fn set(
     objects: &[Standing],
     runners: &BTreeMap<usize, Vec<usize>>,
+    wishes: &[Wished],
     chooser: &Chooser<'_>,
     plan: &mut Plan,
 ) {
+    let marked = wishes.iter().filter_map(|wished| {
+        let (steps, _) = wished.field.as_ref()?;
+        Some((wished.object, &**steps))
+    });
+    let marked: BTreeSet<(usize, &[Step])> = marked.collect();
     for (template, runners) in runners {
         let images = plan.choices[*template].images.iter();
         let mut held = images.filter_map(|key| {
@@ -60,20 +68,33 @@ pub(super) fn set(
         let Some(held) = held.next() else {
             continue;
         };
+        let version = format!("v{}", held.strip_prefix('v').unwrap_or(held));
         for &runner in runners {
-            let Some((steps, node)) = version_node(&objects[runner]) else {
-                continue;
-            };
-            let plain = held.strip_prefix('v').unwrap_or(held);
-            let version: Arc<str> = format!("v{plain}").into();
-            let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
-            if standing == Some(plain) || plan.versions.contains_key(&runner) {
-                continue;
+            if !plan.versions.contains_key(&runner) {
+                bring(objects, runner, &version.as_str().into(), &marked, plan);
             }
-            let at = Target::Path(objects[runner].document, steps);
-            let value = Value::String(Arc::clone(&version));
-            plan.versions.insert(runner, version);
-            plan.edit(runner, Edit::Set { at, value });
         }
+    }
+}
+
+/// Brings an object to a version, in each place that says it and has no marker.
+fn bring(
+    objects: &[Standing],
+    runner: usize,
+    version: &Arc<str>,
+    marked: &BTreeSet<(usize, &[Step])>,
+    plan: &mut Plan,
+) {
+    let object = &objects[runner];
+    for (steps, node) in version_nodes(object) {
+        let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
+        let is_there = standing == Some(version.trim_start_matches('v'));
+        if is_there || marked.contains(&(runner, &*steps)) {
+            continue;
+        }
+        let at = Target::Path(object.document, steps);
+        let value = Value::String(Arc::clone(version));
+        plan.versions.insert(runner, Arc::clone(version));
+        plan.edit(runner, Edit::Set { at, value });
     }
 }

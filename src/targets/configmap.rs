@@ -13,7 +13,7 @@ use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::value::{Entry, Map};
 use crate::model::workspace::Output;
-use crate::objects::info;
+use crate::objects::info::{self, Which};
 
 /// See the module's text.
 pub(super) struct ConfigMaps;
@@ -63,6 +63,10 @@ impl Target for ConfigMaps {
             (
                 "os-images-info-root",
                 "true: the facts stand under `os_images_info` as well, with url, checksum, checksumType and format",
+            ),
+            (
+                UUIDS,
+                "true: the ConfigMap `openstack-images-uuids` is written too, with Glance's ids where they are known",
             ),
         ]
     }
@@ -118,13 +122,26 @@ fn files(
         let facts = info::os_images_info(images.iter().copied(), stamp);
         values.insert(Entry::computed("os_images_info", facts));
     }
-    let object = info::config_map(values, namespace, hashed, Map::default());
+    let info = |which, values| {
+        let object = info::config_map_of(which, values, namespace, hashed, Map::default());
+        Map::from_iter([Entry::holding("configmap", object.context)])
+    };
     let served = info::served(images.iter().copied());
-    vec![
+    let glance_ids = info::glance_ids(images.iter().copied());
+    let glance_ids = flag_option(output, UUIDS, false, report).then(|| TargetFile {
+        path: format!("{prefix}{UUIDS}.yaml"),
+        template: "os-images-info.yaml.j2",
+        context: info(
+            Which::GlanceIds,
+            Map::from_iter([Entry::computed("os_images", glance_ids)]),
+        ),
+        content: Content::Objects,
+    });
+    let mut files = vec![
         TargetFile {
             path: format!("{prefix}os-images-info.yaml"),
             template: "os-images-info.yaml.j2",
-            context: Map::from_iter([Entry::holding("configmap", object.context)]),
+            context: info(Which::Info, values),
             content: Content::Objects,
         },
         TargetFile {
@@ -133,5 +150,10 @@ fn files(
             context: Map::from_iter([Entry::computed("images", served)]),
             content: Content::Yaml,
         },
-    ]
+    ];
+    files.extend(glance_ids);
+    files
 }
+
+/// The option, and the file, of the object with Glance's ids.
+const UUIDS: &str = "openstack-images-uuids";

@@ -46,11 +46,17 @@ impl Target for Manifests {
             machine_template::contexts(input.view, input.stamps, template, &none, report);
         let mut registrations = elemental_registration::contexts(input.view, report);
         let bundles = bundles(input, &mut templates, &mut registrations, report);
-        let [infra_cluster, kube_vip] =
+        let [with_cluster, kube_vip, with_template] =
             ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, report));
         let mut objects: Vec<Node> = Vec::new();
-        if infra_cluster {
-            objects.extend(infra_cluster::context(input.view, template, &none, report));
+        if with_cluster || with_template {
+            let object = infra_cluster::context(input.view, template, &none, report);
+            if let Some(object) = object.as_ref().filter(|_| with_template) {
+                objects.extend(infra_cluster::template(
+                    input.view, template, object, report,
+                ));
+            }
+            objects.extend(object.filter(|_| with_cluster));
         }
         objects.extend(registrations);
         objects.extend(templates);
@@ -66,7 +72,7 @@ impl Target for Manifests {
 }
 
 /// What it is told by.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 6] = [
     TEMPLATE_OPTIONS[0],
     TEMPLATE_OPTIONS[1],
     (
@@ -76,6 +82,10 @@ const OPTIONS: [(&str, &str); 5] = [
     (
         ENDPOINT_OPTIONS[1],
         "whether kube-vip's static Pod is written too, in a Secret for `files[].contentFrom`; `false` unless set",
+    ),
+    (
+        ENDPOINT_OPTIONS[2],
+        "whether the infrastructure cluster is written as the template of a ClusterClass; `false` unless set",
     ),
     (
         BUNDLES,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{busy, leftovers, lock, sweep, unwritable};
+use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
 use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership};
 use super::record::{Owned, Record, Sum};
@@ -39,8 +39,8 @@ pub struct CopyPlan {
     /// Files of this owner that are no longer among the files.
     deletes: Vec<String>,
     before: Option<String>,
-    /// A killed run may have left something.
-    unfinished: bool,
+    /// Whether a run was killed there.
+    is_unfinished: bool,
     record: Record,
     after: Record,
     /// How many files stand there already as they are to be.
@@ -101,7 +101,7 @@ pub fn copy_plan(
         writes: Vec::new(),
         deletes: Vec::new(),
         before: plan.before.clone(),
-        unfinished: plan.unfinished,
+        is_unfinished: plan.unfinished,
         record: plan.record.clone(),
         after: plan.record.clone(),
         unchanged: 0,
@@ -109,15 +109,11 @@ pub fn copy_plan(
     };
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
-        let lower = file.path.to_lowercase();
-        let twin = paths.insert(lower, file.path.clone());
-        if let Some(twin) = twin {
-            let side = |path: &str| (plan.shown(path), &*copy.owner);
-            let finding = refusal::collision(side(&twin), side(&file.path), 1, Subject::default());
-            copy.findings.push(finding);
-            continue;
+        let twin = paths.insert(file.path.to_lowercase(), file.path.clone());
+        match twin {
+            Some(twin) => copy.collide(&plan, &twin, &file.path),
+            None => copy.compare(&plan, &mut inspector, file)?,
         }
-        copy.compare(&plan, &mut inspector, file)?;
         told(index + 1);
     }
     let kept: BTreeSet<&str> = paths.values().map(String::as_str).collect();
@@ -145,57 +141,49 @@ impl CopyPlan {
         inspector: &mut Inspector<'_>,
         file: Incoming,
     ) -> Result<(), Error> {
-        let subject = Subject::default();
         if let Some(fault) = output_path::fault(&file.path) {
-            self.findings
-                .push(refusal::illegal(&file.path, &fault, subject));
+            let finding = refusal::illegal(&file.path, &fault, Subject::default());
+            self.findings.push(finding);
             return Ok(());
         }
-        let shown = plan.shown(&file.path);
         let path = self.root.join(&file.path);
-        let sum = file
-            .content
-            .open()
-            .and_then(digest)
-            .map_err(unreadable(&path))?;
+        let content = file.content.open().and_then(digest);
+        let sum = content.map_err(unreadable(&path))?;
         let seen = match inspector.look(&file.path)? {
             Standing::Nothing => None,
             Standing::File(_) => {
-                let standing = File::open(&path)
-                    .and_then(digest)
-                    .map_err(unreadable(&path))?;
-                let is_owned = self.record.files.contains_key(&file.path);
-                if standing == sum && is_executable(&path) == file.is_executable {
+                let standing = File::open(&path).and_then(digest);
+                let standing = standing.map_err(unreadable(&path))?;
+                let is_same = standing == sum;
+                if is_same && is_executable(&path) == file.is_executable {
                     self.unchanged += 1;
                     self.own(file.path, sum);
                     return Ok(());
                 }
-                if standing != sum && !is_owned && plan.options.foreign == Foreign::Refuse {
-                    self.findings.push(refusal::not_owned(&shown, subject));
+                let is_owned = self.record.files.contains_key(&file.path);
+                if !is_same && !is_owned && plan.options.foreign == Foreign::Refuse {
+                    let shown = plan.shown(&file.path);
+                    self.findings
+                        .push(refusal::not_owned(&shown, Subject::default()));
                     return Ok(());
                 }
                 Some(standing)
             }
-            Standing::Link(link) => {
-                let link = plan.shown(&link);
-                self.findings.push(refusal::link(&shown, &link, subject));
-                return Ok(());
-            }
-            Standing::Behind(obstacle) => {
-                let obstacle = plan.shown(&obstacle);
-                self.findings
-                    .push(refusal::in_the_way(&shown, &obstacle, subject));
-                return Ok(());
-            }
-            Standing::Folder | Standing::Special => {
-                self.findings
-                    .push(refusal::in_the_way(&shown, &shown, subject));
+            other => {
+                self.findings.push(in_the_way(plan, &file.path, other));
                 return Ok(());
             }
         };
         self.own(file.path.clone(), sum);
         self.writes.push(Writing { file, seen });
         Ok(())
+    }
+
+    /// Two files that are one where letter case counts nothing.
+    fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
+        let side = |path: &str| (plan.shown(path), &*self.owner);
+        let finding = refusal::collision(side(one), side(other), 1, Subject::default());
+        self.findings.push(finding);
     }
 
     fn own(&mut self, path: String, sum: Sum) {
@@ -218,7 +206,7 @@ impl CopyPlan {
             deleted: self.deletes.len(),
             ..Copied::default()
         };
-        if !self.drift() && !self.unfinished && self.before == self.after.finished() {
+        if !self.drift() && !self.is_unfinished && self.before == self.after.finished() {
             return Ok(copied);
         }
         fs::create_dir_all(root).map_err(unwritable(root))?;
@@ -226,13 +214,15 @@ impl CopyPlan {
         if ownership(root)? != self.before {
             return Err(busy(root));
         }
-        self.still()?;
-        if self.unfinished {
+        self.writes
+            .iter()
+            .try_for_each(|write| self.is_still(write))?;
+        if self.is_unfinished {
             for folder in leftovers(root, self.before.as_deref()) {
-                sweep(&root.join(folder))?;
+                sweep(root, &folder)?;
             }
         }
-        super::apply::record(
+        record(
             root,
             Some(&self.record.clone().union(&self.after).unfinished()),
         )?;
@@ -243,24 +233,15 @@ impl CopyPlan {
             }
         }
         placed?;
-        copied.created = self
-            .writes
-            .iter()
-            .filter(|write| write.seen.is_none())
-            .count();
+        let new = self.writes.iter().filter(|write| write.seen.is_none());
+        copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;
         self.delete()?;
-        super::apply::record(root, self.after.finished().as_deref())?;
+        record(root, self.after.finished().as_deref())?;
         Ok(copied)
     }
 
-    /// Nothing that is to be overwritten has changed since the plan was made.
-    fn still(&self) -> Result<(), Error> {
-        self.writes
-            .iter()
-            .try_for_each(|write| self.is_still(write))
-    }
-
+    /// What is to be overwritten has not changed since the plan was made.
     fn is_still(&self, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
         match write.is_as_seen(&path).map_err(unreadable(&path))? {
@@ -323,6 +304,16 @@ impl CopyPlan {
             let _ = fs::remove_dir(self.root.join(folder));
         }
         Ok(())
+    }
+}
+
+/// Why a file is not written where no file stands.
+fn in_the_way(plan: &Plan, path: &str, standing: Standing) -> Finding {
+    let (shown, subject) = (plan.shown(path), Subject::default());
+    match standing {
+        Standing::Link(link) => refusal::link(&shown, &plan.shown(&link), subject),
+        Standing::Behind(obstacle) => refusal::in_the_way(&shown, &plan.shown(&obstacle), subject),
+        _ => refusal::in_the_way(&shown, &shown, subject),
     }
 }
 

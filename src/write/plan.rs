@@ -53,6 +53,16 @@ pub enum Foreign {
     Adopt,
 }
 
+impl Foreign {
+    /// As `--adopt` says.
+    pub fn by(adopt: bool) -> Self {
+        match adopt {
+            true => Self::Adopt,
+            false => Self::Refuse,
+        }
+    }
+}
+
 /// Whether changes carry the text that they replace: for diffs and line counts, at the price of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Previous {

@@ -239,6 +239,18 @@ fn a_stream_that_is_cut_anywhere_is_refused() {
     }
 }
 
+/// As umoci writes its layers.
+#[test]
+fn an_archive_without_its_end_is_taken_where_gzip_proves_that_it_is_whole() {
+    let tar = Tarball::new().file("a", b"text").end();
+    for end in [512 + 4, 1024] {
+        assert_eq!(content(&taken(&gzip(&tar[..end])), "a"), b"text");
+        assert_eq!(refused(&tar[..end]), Reason::Truncated);
+    }
+    assert_eq!(refused(&gzip(&tar[..512 + 5])), Reason::Truncated);
+    assert_eq!(refused(&gzip(&tar[..512 + 3])), Reason::Truncated);
+}
+
 #[test]
 fn broken_streams_are_refused() {
     let tar = Tarball::new().file("a", b"some text").end();

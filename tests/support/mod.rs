@@ -1,6 +1,7 @@
 //! Runs the real binary in a scratch folder, with a clean environment.
 
 pub(crate) mod artifact;
+pub(crate) mod code;
 pub(crate) mod distribution;
 pub(crate) mod layout;
 pub(crate) mod registry;

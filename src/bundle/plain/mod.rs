@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{File, MANIFESTS};
+use super::{File, MANIFESTS, spot_of};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
@@ -135,14 +135,8 @@ fn source(file: &File, text: String) -> Source {
 /// The text of a file; a finding where it is none.
 fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     let finding = |rule, message| {
-        let source = Arc::new(Source::new(Arc::clone(&file.from), ""));
-        let spot = Spot {
-            source,
-            start: 0,
-            end: 0,
-        };
         Ok(Err(Box::new(
-            Finding::new(rule, message).at(Some(spot), ""),
+            Finding::new(rule, message).at(file.spot(), ""),
         )))
     };
     if file.size > LONGEST {
@@ -167,13 +161,7 @@ pub fn misplaced<'a>(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut refuse = |path: &str, message: String| {
-        let source = Arc::new(Source::new(path, ""));
-        let spot = Spot {
-            source,
-            start: 0,
-            end: 0,
-        };
-        found.push(Finding::new("bundle-layout", message).at(Some(spot), ""));
+        found.push(Finding::new("bundle-layout", message).at(spot_of(path), ""));
     };
     for folder in folders {
         if let Some(below) = inside(folder) {

@@ -62,43 +62,56 @@ pub fn plain(
     files: &[File],
     namespace: Option<&str>,
 ) -> io::Result<Result<Vec<File>, Vec<Finding>>> {
-    let mut findings = Vec::new();
-    let (mut versions, mut others, mut package) = (Vec::new(), Vec::new(), None);
+    let mut held = Held::default();
     for file in files {
-        for object in documents(file, &mut findings)? {
-            if file.path.starts_with(MANIFESTS) {
-                match object["kind"].as_str() {
-                    Some("ClusterServiceVersion") => versions.push((file, object)),
-                    _ => others.push((file, object)),
-                }
-            } else if &*file.path == "metadata/annotations.yaml" {
-                let key = "operators.operatorframework.io.bundle.package.v1";
-                package = object["annotations"][key].as_str().map(str::to_owned);
-            }
-        }
+        held.read(file)?;
     }
-    if !findings.is_empty() {
-        return Ok(Err(findings));
+    if !held.findings.is_empty() {
+        return Ok(Err(held.findings));
     }
-    let [(file, version)] = versions.as_slice() else {
-        let message = format!(
-            "it holds {} ClusterServiceVersions, and one is turned",
-            versions.len()
-        );
+    let [(file, version)] = held.versions.as_slice() else {
+        let count = held.versions.len();
+        let message = format!("it holds {count} ClusterServiceVersions, and one is turned");
         return Ok(Err(vec![Finding::new(UNSUPPORTED, message)]));
     };
     let mut turning = Turning {
-        namespace: target(version, package.as_deref(), namespace),
+        namespace: target(version, held.package.as_deref(), namespace),
         objects: Vec::new(),
         findings: Vec::new(),
     };
-    for (file, object) in others {
+    for (file, object) in held.others {
         turning.other(file, object);
     }
     turning.version(file, version);
     match turning.findings.is_empty() {
         true => Ok(Ok(turning.files())),
         false => Ok(Err(turning.findings)),
+    }
+}
+
+/// What a bundle holds.
+#[derive(Default)]
+struct Held<'a> {
+    versions: Vec<(&'a File, Value)>,
+    others: Vec<(&'a File, Value)>,
+    package: Option<String>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Held<'a> {
+    fn read(&mut self, file: &'a File) -> io::Result<()> {
+        for object in documents(file, &mut self.findings)? {
+            if file.path.starts_with(MANIFESTS) {
+                match object["kind"].as_str() {
+                    Some("ClusterServiceVersion") => self.versions.push((file, object)),
+                    _ => self.others.push((file, object)),
+                }
+            } else if &*file.path == "metadata/annotations.yaml" {
+                let key = "operators.operatorframework.io.bundle.package.v1";
+                self.package = object["annotations"][key].as_str().map(str::to_owned);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -151,20 +164,8 @@ impl Turning {
                 format!("its install strategy is `{strategy}`, and `deployment` is turned"),
             );
         }
-        let modes = spec["installModes"]
-            .as_array()
-            .map_or(&[][..], Vec::as_slice);
-        let supports = |wanted: &str| {
-            let fits = |mode: &Value| mode["type"] == wanted && mode["supported"] == true;
-            modes.iter().any(fits)
-        };
-        // Which namespaces it watches: all where it may, else its own.
-        let watched = if supports("AllNamespaces") {
-            String::new()
-        } else if supports("OwnNamespace") {
-            self.namespace.clone()
-        } else {
-            let message = "its install modes want namespaces to be chosen for it: AllNamespaces and OwnNamespace are turned";
+        let Some(watched) = self.watched(spec) else {
+            let message = "its install modes want namespaces to be chosen: AllNamespaces and OwnNamespace are turned";
             self.refuse(file, message.to_owned());
             return;
         };
@@ -173,6 +174,19 @@ impl Turning {
         let name = version["metadata"]["name"].as_str().unwrap_or("operator");
         let objects = permissions::objects(name, strategy, &self.namespace, &watched);
         self.objects.extend(objects);
+    }
+
+    /// The namespace that it watches; empty for all, which it does where it may, else its own.
+    fn watched(&self, spec: &Value) -> Option<String> {
+        let modes = spec["installModes"].as_array()?;
+        let supports = |wanted: &str| {
+            let fits = |mode: &Value| mode["type"] == wanted && mode["supported"] == true;
+            modes.iter().any(fits)
+        };
+        if supports("AllNamespaces") {
+            return Some(String::new());
+        }
+        supports("OwnNamespace").then(|| self.namespace.clone())
     }
 
     fn deployments(&mut self, version: &Value, strategy: &Value, watched: &str) {
@@ -205,7 +219,7 @@ impl Turning {
     }
 
     fn refuse(&mut self, file: &File, message: String) {
-        let finding = Finding::new(UNSUPPORTED, message).at(spot(file), "");
+        let finding = Finding::new(UNSUPPORTED, message).at(file.spot(), "");
         self.findings
             .push(finding.help("install it by OLM, or write plain manifests for it"));
     }
@@ -235,7 +249,7 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
     file.content.open()?.take(LONGEST).read_to_end(&mut bytes)?;
     let Ok(text) = yaml::decode(&bytes, Engine::Kubectl) else {
         let message = format!("`{}` is not text", file.path);
-        findings.push(Finding::new("yaml-syntax", message).at(spot(file), ""));
+        findings.push(Finding::new("yaml-syntax", message).at(file.spot(), ""));
         return Ok(Vec::new());
     };
     match yaml::read(&text, FileId(0), Engine::Kubectl) {
@@ -262,14 +276,6 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
     }
 }
 
-fn spot(file: &File) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::new(Source::new(Arc::clone(&file.from), "")),
-        start: 0,
-        end: 0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::{File, plain};
@@ -279,7 +285,8 @@ mod tests {
         "spec": {"installModes": [{"type": "MODE", "supported": true}],
         "install": {"strategy": "deployment", "spec": {
             "deployments": [{"name": "web", "spec": {"template": {"spec": {"serviceAccountName": "web"}}}}],
-            "permissions": [{"serviceAccountName": "web", "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}]}}}}"#;
+            "permissions": [{"serviceAccountName": "web",
+                "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}]}}}}"#;
 
     fn bundle(mode: &str) -> Vec<File> {
         let version = VERSION.replace("MODE", mode);

@@ -5,18 +5,21 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::bundle_remote::{DiffArguments, PullArguments, PushArguments, VerifyBundleArguments};
 use super::report::{FindingsArguments, ReportArguments};
 use super::workspace::ProjectArguments;
 use crate::bundle::{self, Deployment, DeploymentVersion};
 use crate::cli::today;
 use crate::commands::bundle::{
-    self as command, From, InspectOptions, ManifestOrder, PackKind, PackOptions, To, UnpackOptions,
+    self as command, From, InspectOptions, ManifestOrder, PackKind, PackOptions, Packing, To,
+    UnpackOptions,
 };
 use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::component::annotation;
 use crate::model::policy::Date;
+use crate::objects::bundled::Order;
 use crate::oci::Reference;
 
 #[derive(Debug, Args)]
@@ -36,11 +39,24 @@ enum Command {
     Unpack(UnpackArguments),
     /// Tells what a bundle is and holds.
     Inspect(InspectArguments),
+    /// Pushes a bundle to a registry, and prints its digest.
+    ///
+    /// A folder is packed; an archive is packed anew; what an image layout holds is sent to the byte. Credentials are those of
+    /// `docker login` and `podman login`. A registry that the project file names a mirror for is not pushed to.
+    Push(Box<PushArguments>),
+    /// Pulls a bundle out of a registry into a folder, by its digest.
+    ///
+    /// A tag may move: it is refused unless the lock has its digest.
+    Pull(PullArguments),
+    /// Holds a bundle in a registry against a public key and the contract of its kind. Nothing of it is kept or run.
+    Verify(VerifyBundleArguments),
+    /// Compares a bundle with a folder by what is in their files; exits with 1 where they differ.
+    Diff(DiffArguments),
 }
 
 #[derive(Debug, Args)]
 struct PackArguments {
-    /// Folders and files, or `-` for a stream of manifests; without any, what the project renders.
+    /// Folders and files, `-` for a stream of manifests, or `index:FILE`; without any, what the project renders.
     #[arg(value_name = "IN")]
     inputs: Vec<PathBuf>,
     /// What is packed.
@@ -69,19 +85,19 @@ struct PackArguments {
 
 /// What is done with manifests.
 #[derive(Debug, Args)]
-struct ManifestArguments {
+pub(super) struct ManifestArguments {
     /// In which order objects are applied.
     #[arg(long, value_enum, default_value_t = OrderArgument::Kind, value_name = "ORDER")]
     order: OrderArgument,
     /// Put objects that name no namespace into this one.
     #[arg(long, value_name = "NAME", value_parser = namespace)]
-    namespace: Option<String>,
+    pub(super) namespace: Option<String>,
 }
 
 /// What an artifact says of itself.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Artifact")]
-struct ArtifactArguments {
+pub(super) struct ArtifactArguments {
     /// How the layer of an artifact is named: `oci` suits Argo CD and Flux.
     #[arg(long, value_enum, default_value_t = LayerArgument::Oci, value_name = "TYPE")]
     media_type: LayerArgument,
@@ -99,7 +115,7 @@ struct ArtifactArguments {
 /// What a component bundle is made for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Component bundle")]
-struct DeclaredArguments {
+pub(super) struct DeclaredArguments {
     /// A distribution that it installs on, with or without a release: `ubuntu:noble`.
     #[arg(long, value_name = "NAME[:RELEASE]")]
     distro: Vec<String>,
@@ -143,7 +159,8 @@ struct DeploymentArguments {
 
 #[derive(Debug, Args)]
 struct UnpackArguments {
-    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`, or `oci://…@sha256:…`.
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
     #[arg(value_name = "FROM", value_parser = From::parse)]
     from: From,
     /// The folder that the files go into.
@@ -160,15 +177,19 @@ struct UnpackArguments {
 
 #[derive(Debug, Args)]
 struct InspectArguments {
-    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`, or `oci://…@sha256:…`.
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
     #[arg(value_name = "FROM", value_parser = From::parse)]
     from: From,
+    /// In which order objects are applied.
+    #[arg(long, value_enum, default_value_t = OrderArgument::Kind, value_name = "ORDER")]
+    order: OrderArgument,
     #[command(flatten)]
     report: ReportArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum KindArgument {
+pub(super) enum KindArgument {
     /// Manifests in one flat folder, as RukPak takes them (plain+v0).
     Plain,
     /// A tree of files, as Flux and Argo CD take it.
@@ -220,40 +241,34 @@ impl BundleArguments {
             Command::Inspect(inspect) => {
                 let options = InspectOptions {
                     from: inspect.from.clone(),
+                    order: match inspect.order {
+                        OrderArgument::Kind => Order::Kind,
+                        OrderArgument::Names | OrderArgument::Numbered => Order::Names,
+                    },
                     format: inspect.report.format(),
                     today,
                 };
                 command::bundle_inspect(&request, &options, terminal)
             }
+            Command::Push(push) => push.run(&request, today, terminal),
+            Command::Pull(pull) => pull.run(&request, today, terminal),
+            Command::Verify(verify) => verify.run(&request, today, terminal),
+            Command::Diff(diff) => diff.run(&request, today, terminal),
         }
     }
 }
 
 impl PackArguments {
     fn options(&self, today: Date) -> Result<PackOptions, Error> {
-        let kind = match (&self.components, self.kind) {
-            (Some(_), _) | (None, KindArgument::Components) => PackKind::Components,
-            (None, KindArgument::Plain) => PackKind::Plain,
-            (None, KindArgument::Artifact) => PackKind::Artifact,
+        let kind = match &self.components {
+            Some(_) => PackKind::Components,
+            None => self.kind.kind(),
         };
-        let inputs = self
-            .inputs
-            .iter()
-            .chain(&self.components)
-            .cloned()
-            .collect();
+        let inputs = self.inputs.iter().chain(&self.components).cloned();
+        let (artifact, declared) = (&self.artifact, &self.declared);
         Ok(PackOptions {
-            inputs,
-            kind,
+            packing: packing(inputs.collect(), kind, &self.manifests, artifact, declared),
             to: self.to.clone(),
-            order: self.manifests.order(),
-            namespace: self.manifests.namespace.clone(),
-            layer_type: match self.artifact.media_type {
-                LayerArgument::Oci => bundle::LayerType::Oci,
-                LayerArgument::Flux => bundle::LayerType::Flux,
-            },
-            annotations: self.artifact.annotations(),
-            declared: self.declared.declared(),
             name: self.deployment.name.clone(),
             system_namespace: self.deployment.system_namespace.clone(),
             deployment: self.deployment.wanted(),
@@ -265,8 +280,40 @@ impl PackArguments {
     }
 }
 
+/// What is packed, and as what.
+pub(super) fn packing(
+    inputs: Vec<PathBuf>,
+    kind: PackKind,
+    manifests: &ManifestArguments,
+    artifact: &ArtifactArguments,
+    declared: &DeclaredArguments,
+) -> Packing {
+    Packing {
+        inputs,
+        kind,
+        order: manifests.order(),
+        namespace: manifests.namespace.clone(),
+        layer_type: match artifact.media_type {
+            LayerArgument::Oci => bundle::LayerType::Oci,
+            LayerArgument::Flux => bundle::LayerType::Flux,
+        },
+        annotations: artifact.annotations(),
+        declared: declared.declared(),
+    }
+}
+
+impl KindArgument {
+    pub(super) fn kind(self) -> PackKind {
+        match self {
+            Self::Plain => PackKind::Plain,
+            Self::Artifact => PackKind::Artifact,
+            Self::Components => PackKind::Components,
+        }
+    }
+}
+
 impl ManifestArguments {
-    fn order(&self) -> ManifestOrder {
+    pub(super) fn order(&self) -> ManifestOrder {
         match self.order {
             OrderArgument::Kind => ManifestOrder::Kind,
             OrderArgument::Names => ManifestOrder::Names,
@@ -359,6 +406,6 @@ fn namespace(text: &str) -> Result<String, String> {
     }
 }
 
-fn reference(text: &str) -> Result<Reference, String> {
+pub(super) fn reference(text: &str) -> Result<Reference, String> {
     Reference::parse(text).map_err(|error| error.to_string())
 }

@@ -1,6 +1,7 @@
 //! The command line as clap reads it, and what it means to the stages: one file a command.
 
 mod bundle;
+mod bundle_remote;
 mod check;
 mod cmp;
 mod completions;

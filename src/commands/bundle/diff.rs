@@ -14,7 +14,7 @@ use crate::report;
 use super::super::{Format, Reporting, Terminal, Verdict};
 use super::from::{From, Loaded};
 use super::gather;
-use super::pack::PackKind;
+use super::packing::PackKind;
 use super::{lost, pinned, stores, told, workspace};
 
 /// What `bundle diff` was asked for.
@@ -39,7 +39,7 @@ pub fn bundle_diff(
     options: &DiffOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = loaded(request, options, terminal)?;
     let reporting = Reporting {
         output: Format::Human.report(),
@@ -58,7 +58,10 @@ pub fn bundle_diff(
     let here: Vec<bundle::File> = gathered.files.into_values().collect();
     let compared = bundle::compare(loaded.bundle.files(), &here).map_err(lost(&loaded.shown))?;
     for path in &compared.modes {
-        writeln!(terminal.err, "note: `{path}` may be run in one of them only")?;
+        writeln!(
+            terminal.err,
+            "note: `{path}` may be run in one of them only"
+        )?;
     }
     let is_same = compared.changes.is_empty() && compared.modes.is_empty();
     let changes = ChangeSet {
@@ -77,11 +80,7 @@ pub fn bundle_diff(
 }
 
 /// The bundle; a tag stands for what it names now, for nothing of it is kept.
-fn loaded(
-    request: &Request,
-    options: &DiffOptions,
-    terminal: &Terminal,
-) -> Result<Loaded, Error> {
+fn loaded(request: &Request, options: &DiffOptions, terminal: &Terminal) -> Result<Loaded, Error> {
     let of = match &options.of {
         From::Registry(reference) if reference.digest.is_none() => {
             let stores = stores(request, terminal)?;

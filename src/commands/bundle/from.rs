@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::archive::{Limits, Reason, Refusal};
-use crate::bundle::{self, Bundle, File, Kind, LayerType, MANIFESTS, Received, Trouble};
+use crate::bundle::{self, Bundle, File, Kind, LayerType, MANIFESTS, Received, Trouble, spot_of};
 use crate::error::Error;
 use crate::files::{self, InsideKind};
 use crate::layout::{self, Layout};
 use crate::model::component::INSTALLER;
 use crate::model::finding::Finding;
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
 use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
 use crate::read::{self, Request};
 use crate::registry::Progress;
 use crate::sources;
 
+use super::index::Reading;
 use super::to::layout_name;
 use super::{below, lost};
 
@@ -25,10 +25,10 @@ use super::{below, lost};
 pub enum From {
     /// An archive on stdin: `-`.
     Stdin,
-    /// An archive, compressed or not.
-    Archive(PathBuf),
-    /// A folder.
-    Folder(PathBuf),
+    /// A folder, or an archive, compressed or not.
+    Path(PathBuf),
+    /// An index of bundles: `index:FILE`.
+    Index(PathBuf),
     /// ConfigMaps in a file of YAML or a folder of them: `configmaps:PATH`.
     ConfigMaps(PathBuf),
     /// An image layout, and the name in it: `oci-layout:DIR[:NAME]`.
@@ -70,11 +70,23 @@ impl From {
         if let Some(path) = text.strip_prefix("configmaps:") {
             return Ok(Self::ConfigMaps(path.into()));
         }
-        let is_folder = text.ends_with('/') || Path::new(text).is_dir();
-        Ok(match is_folder {
-            true => Self::Folder(text.into()),
-            false => Self::Archive(text.into()),
+        Ok(match text.strip_prefix("index:") {
+            Some(path) => Self::Index(path.into()),
+            None => Self::Path(text.into()),
         })
+    }
+
+    /// The same, a relative path in it as one below a folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::Path(path) => Self::Path(folder.join(path)),
+            Self::Index(path) => Self::Index(folder.join(path)),
+            Self::ConfigMaps(path) => Self::ConfigMaps(folder.join(path)),
+            Self::Layout(path, name) => {
+                Self::Layout(folder.join(path).to_string_lossy().into_owned(), name)
+            }
+            same @ (Self::Stdin | Self::Registry(_)) => same,
+        }
     }
 
     /// The bundle.
@@ -88,40 +100,51 @@ impl From {
     ) -> Result<Loaded, Error> {
         match self {
             Self::Stdin => archive("-", std::io::stdin().lock()),
-            Self::Archive(path) => {
-                let file = files::open(&below(request, path))?;
-                archive(&path.to_string_lossy(), file)
-            }
-            Self::Folder(path) => folder(path, &below(request, path)),
-            Self::ConfigMaps(path) => config_maps(path, &below(request, path)),
-            Self::Layout(folder, name) => {
-                let base = request.directory.as_deref().unwrap_or(Path::new("."));
-                let opened = Layout::open(base, folder).map_err(failed)?;
-                let picked = opened.pick(name.as_deref()).map_err(failed)?;
-                let architecture = read::registries(request)?.1.architecture;
-                let shown = format!("{}{folder}", layout::SCHEME);
-                stored(&opened, &picked, &architecture, shown)
-            }
-            Self::Registry(reference) => {
-                if !matches!(reference.target(), Target::Digest(_)) {
-                    let message = "its tag may move: a bundle is named by its digest";
-                    let failure = Failure::new(reference, FailureKind::Unsupported, message);
-                    let name = reference.name();
-                    return Err(failed(
-                        failure.help(format!("write `{SCHEME}{name}@sha256:…`")),
-                    ));
+            Self::Path(path) => {
+                let at = below(request, path);
+                match files::named(&at)? {
+                    InsideKind::Folder => folder(path, &at),
+                    _ => archive(&path.to_string_lossy(), files::open(&at)?),
                 }
-                let (root, settings) = read::registries(request)?;
-                let stores = sources::stores(&root, &settings, progress.cloned());
-                stored(
-                    &stores,
-                    reference,
-                    &settings.architecture,
-                    reference.to_string(),
-                )
             }
+            Self::Index(path) => Reading::new(request, progress).load(path),
+            Self::ConfigMaps(path) => config_maps(path, &below(request, path)),
+            Self::Layout(folder, name) => in_layout(request, folder, name.as_deref()),
+            Self::Registry(reference) => in_registry(request, reference, progress),
         }
     }
+}
+
+fn in_layout(request: &Request, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
+    let base = request.directory.as_deref().unwrap_or(Path::new("."));
+    let opened = Layout::open(base, folder).map_err(failed)?;
+    let picked = opened.pick(name).map_err(failed)?;
+    let architecture = read::registries(request)?.1.architecture;
+    let shown = format!("{}{folder}", layout::SCHEME);
+    stored(&opened, &picked, &architecture, shown)
+}
+
+fn in_registry(
+    request: &Request,
+    reference: &Reference,
+    progress: Option<&Progress>,
+) -> Result<Loaded, Error> {
+    if !matches!(reference.target(), Target::Digest(_)) {
+        let message = "its tag may move: a bundle is named by its digest";
+        let failure = Failure::new(reference, FailureKind::Unsupported, message);
+        let name = reference.name();
+        return Err(failed(
+            failure.help(format!("write `{SCHEME}{name}@sha256:…`")),
+        ));
+    }
+    let (root, settings) = read::registries(request)?;
+    let stores = sources::stores(&root, &settings, progress.cloned());
+    stored(
+        &stores,
+        reference,
+        &settings.architecture,
+        reference.to_string(),
+    )
 }
 
 /// The bundle that a store holds under a reference; of an index, that for the architecture.
@@ -182,7 +205,7 @@ fn refused(shown: &str, refusal: &Refusal) -> Finding {
         "archive-refused",
         format!("`{shown}` is not unpacked: {refusal}"),
     );
-    let finding = finding.at(spot(shown), "");
+    let finding = finding.at(spot_of(shown), "");
     match refusal.reason {
         Reason::SymbolicLink | Reason::HardLink(_) => {
             finding.help("pack the file that the link leads to")
@@ -197,46 +220,59 @@ fn folder(written: &Path, path: &Path) -> Result<Loaded, Error> {
     let (mut found, mut folders, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for entry in files::tree(path)? {
         let from = written.join(&entry.path).to_string_lossy().into_owned();
-        let mut refuse = |what: String| {
-            let message = format!("`{from}` {what}");
-            findings.push(Finding::new("bundle-layout", message).at(spot(&from), ""));
+        let refusal = match entry.kind {
+            InsideKind::Folder => {
+                folders.push(entry.path);
+                continue;
+            }
+            InsideKind::Link => Some("is a symbolic link, which no bundle holds".to_owned()),
+            InsideKind::Other => Some("is no file, or has a name that is not UTF-8".to_owned()),
+            InsideKind::File { .. } => output_path::fault(&entry.path)
+                .map(|fault| format!("cannot be in a bundle: its path {fault}")),
         };
-        match entry.kind {
-            InsideKind::Folder => folders.push(entry.path),
-            InsideKind::Link => refuse("is a symbolic link, which no bundle holds".to_owned()),
-            InsideKind::Other => refuse("is no file, or has a name that is not UTF-8".to_owned()),
-            InsideKind::File {
-                size,
-                is_executable,
-            } => match output_path::fault(&entry.path) {
-                Some(fault) => refuse(format!("cannot be in a bundle: its path {fault}")),
-                None => found.push(File {
-                    path: entry.path.into(),
-                    from: from.into(),
-                    is_executable,
+        match (refusal, entry.kind) {
+            (
+                None,
+                InsideKind::File {
                     size,
-                    content: files::body(&entry.at),
-                }),
-            },
+                    is_executable,
+                },
+            ) => found.push(File {
+                path: entry.path.into(),
+                from: from.into(),
+                is_executable,
+                size,
+                content: files::body(&entry.at),
+            }),
+            (what, _) => {
+                let message = format!("`{from}` {}", what.unwrap_or_default());
+                let finding = Finding::new("bundle-layout", message);
+                findings.push(finding.at(spot_of(&from), ""));
+            }
         }
     }
-    let has = |path: &str| found.iter().any(|file| &*file.path == path);
-    let kind = if has(INSTALLER) {
-        Kind::Components
-    } else if has("metadata/annotations.yaml") && folders.iter().any(|path| path == MANIFESTS) {
-        Kind::Registry
-    } else if folders.iter().any(|path| path == MANIFESTS) {
-        Kind::Plain
-    } else {
-        Kind::Artifact(LayerType::Oci)
-    };
     Ok(Loaded {
-        bundle: Bundle::new(kind, found).map_err(twice)?,
+        bundle: Bundle::new(kind(&found, &folders), found).map_err(twice)?,
         folders,
         findings,
         digest: None,
         shown,
     })
+}
+
+/// What the files of a folder make it.
+fn kind(files: &[File], folders: &[String]) -> Kind {
+    let has = |path: &str| files.iter().any(|file| &*file.path == path);
+    let has_manifests = folders.iter().any(|path| path == MANIFESTS);
+    if has(INSTALLER) {
+        Kind::Components
+    } else if has("metadata/annotations.yaml") && has_manifests {
+        Kind::Registry
+    } else if has_manifests {
+        Kind::Plain
+    } else {
+        Kind::Artifact(LayerType::Oci)
+    }
 }
 
 fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
@@ -269,15 +305,6 @@ fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
         findings,
         digest: None,
         shown,
-    })
-}
-
-fn spot(shown: &str) -> Option<Spot> {
-    let source = Arc::new(Source::new(shown, ""));
-    Some(Spot {
-        source,
-        start: 0,
-        end: 0,
     })
 }
 

@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::archive::Spooling;
-use crate::bundle::{File, MANIFESTS};
+use crate::bundle::{File, MANIFESTS, spot_of};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
 use crate::model::policy::Date;
 use crate::read::{Request, Workspace};
 
 use super::super::rendered::{Faulty, Part, rendered};
 use super::super::{Format, Terminal, Verdict};
-use super::{PackKind, below, lost};
+use super::from::From;
+use super::packing::PackKind;
+use super::{below, lost};
 
 /// The longest stream of manifests that is read, in bytes.
 const STREAM: u64 = 64 << 20;
@@ -30,6 +31,35 @@ pub(super) struct Gathered {
     /// Folders that a plain bundle may not have.
     pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
+    /// What is said of them.
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+/// What stands before an index of bundles.
+const INDEX: &str = "index:";
+
+/// Whether an input is an index of bundles.
+pub(super) fn is_index(input: &Path) -> bool {
+    input.to_str().is_some_and(|text| text.starts_with(INDEX))
+}
+
+/// The bundles that an index names, as one.
+pub(super) fn of_index(
+    request: &Request,
+    input: &Path,
+    terminal: &Terminal,
+) -> Result<Gathered, Error> {
+    let from = From::parse(&input.to_string_lossy()).map_err(|message| Error::Usage { message })?;
+    let loaded = from.load(request, terminal.progress.as_ref())?;
+    let files = loaded.bundle.files().iter();
+    Ok(Gathered {
+        files: files
+            .map(|file| (file.path.to_string(), file.clone()))
+            .collect(),
+        folders: loaded.folders,
+        findings: loaded.findings,
+        annotations: loaded.bundle.annotations.clone(),
+    })
 }
 
 /// The files that are named.
@@ -187,14 +217,8 @@ impl Gathered {
     }
 
     fn refuse(&mut self, from: &str, what: &str) {
-        let source = Arc::new(Source::new(from, ""));
-        let spot = Spot {
-            source,
-            start: 0,
-            end: 0,
-        };
         let finding = Finding::new("bundle-layout", format!("`{from}` {what}"));
-        self.findings.push(finding.at(Some(spot), ""));
+        self.findings.push(finding.at(spot_of(from), ""));
     }
 }
 

@@ -5,11 +5,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
+use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain, registry};
 use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
-use crate::model::policy::Date;
+use crate::model::policy::{Date, Policy};
 use crate::objects::bundled::{self, Order};
 use crate::read::Request;
 use crate::{check, report};
@@ -23,6 +23,8 @@ use super::{counted, lost, told, workspace};
 pub struct InspectOptions {
     /// Where the bundle is.
     pub from: From,
+    /// In which order whoever takes the bundle applies its objects.
+    pub order: Order,
     /// The format of what is printed.
     pub format: Format,
     /// The day that waivers are held against.
@@ -81,11 +83,11 @@ pub fn bundle_inspect(
     options: &InspectOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let (shown, wrong) = looked(&loaded, &workspace.settings.policy)?;
+        let (shown, wrong) = looked(&loaded, options.order, &workspace.settings.policy)?;
         found.extend(wrong);
         match options.format {
             Format::Human => print(&shown, terminal)?,
@@ -103,42 +105,9 @@ pub fn bundle_inspect(
     told(&workspace, found, (options.today, &reporting), terminal)
 }
 
-fn looked(
-    loaded: &Loaded,
-    policy: &crate::model::policy::Policy,
-) -> Result<(Told, Vec<Finding>), Error> {
+fn looked(loaded: &Loaded, order: Order, policy: &Policy) -> Result<(Told, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, lost(&loaded.shown));
-    let mut found = Vec::new();
-    let mut objects = Vec::new();
-    let mut installer = None;
-    match bundle.kind {
-        Kind::Components => {
-            let declared = Declared::of_annotations(&bundle.annotations);
-            let (looked, wrong) =
-                bundle::contract(bundle.files(), &declared).map_err(&unreadable)?;
-            found.extend(wrong);
-            installer = looked.map(|looked| shown_installer(looked, &declared));
-        }
-        kind => {
-            let manifests = manifests(bundle, kind);
-            let index = plain::index(&manifests, &|_| {}).map_err(&unreadable)?;
-            if kind == Kind::Plain {
-                let paths = bundle.files().iter().map(|file| &*file.path);
-                let folders = loaded.folders.iter().map(String::as_str);
-                found.extend(plain::misplaced(paths, folders));
-                found.extend(index.findings);
-                let texts = plain::Texts::new(&manifests);
-                let seen = bundled::Bundle::new(&index.objects, &texts, Order::Kind);
-                found.extend(check::bundle(&seen, policy));
-            }
-            objects = index
-                .objects
-                .iter()
-                .map(|object| shown_object(object, &manifests))
-                .collect();
-        }
-    }
-    let told = Told {
+    let mut told = Told {
         kind: bundle.kind.to_string(),
         digest: loaded.digest.as_ref().map(ToString::to_string),
         content: bundle
@@ -147,16 +116,43 @@ fn looked(
             .to_string(),
         bytes: bundle.files().iter().map(|file| file.size).sum(),
         files: bundle.files().iter().map(shown_file).collect(),
-        objects,
-        installer,
+        objects: Vec::new(),
+        installer: None,
         annotations: bundle.annotations.clone(),
     };
+    if bundle.kind == Kind::Components {
+        let declared = Declared::of_annotations(&bundle.annotations);
+        let (looked, found) = bundle::contract(bundle.files(), &declared).map_err(&unreadable)?;
+        told.installer = looked.map(|looked| shown_installer(looked, &declared));
+        return Ok((told, found));
+    }
+    let manifests = manifests(bundle);
+    let index = plain::index(&manifests, &|_| {}).map_err(&unreadable)?;
+    told.objects = index
+        .objects
+        .iter()
+        .map(|object| shown_object(object, &manifests))
+        .collect();
+    let mut found = Vec::new();
+    if bundle.kind == Kind::Registry {
+        let converted = registry::plain(bundle.files(), None).map_err(&unreadable)?;
+        found.extend(converted.err().unwrap_or_default());
+    }
+    if bundle.kind == Kind::Plain {
+        let paths = bundle.files().iter().map(|file| &*file.path);
+        let folders = loaded.folders.iter().map(String::as_str);
+        found.extend(plain::misplaced(paths, folders));
+        found.extend(index.findings);
+        let texts = plain::Texts::new(&manifests);
+        let seen = bundled::Bundle::new(&index.objects, &texts, order);
+        found.extend(check::bundle(&seen, policy));
+    }
     Ok((told, found))
 }
 
 /// The files that may hold objects: those of `manifests/`, and of a tree those that are YAML by their names.
-fn manifests(bundle: &Bundle, kind: Kind) -> Vec<bundle::File> {
-    let is_manifest = |file: &&bundle::File| match kind {
+fn manifests(bundle: &Bundle) -> Vec<bundle::File> {
+    let is_manifest = |file: &&bundle::File| match bundle.kind {
         Kind::Artifact(_) => [".yaml", ".yml", ".json"]
             .iter()
             .any(|end| file.path.ends_with(end)),

@@ -1,5 +1,7 @@
 //! The manifests of a plain bundle on their way in or out: looked through, given a namespace, brought into order.
 
+use std::sync::Arc;
+
 use crate::bundle::{Bundle, File, Kind, plain};
 use crate::check;
 use crate::error::Error;
@@ -21,7 +23,7 @@ pub(super) struct Wish<'a> {
 /// Manifests that were looked through.
 pub(super) struct Manifests {
     pub(super) bundle: Bundle,
-    /// How many objects they hold.
+    /// The objects that they hold.
     pub(super) objects: Vec<Bundled>,
     pub(super) findings: Vec<Finding>,
 }
@@ -29,15 +31,7 @@ pub(super) struct Manifests {
 /// The bundle as it is wished for, with everything that is wrong with it. Files that only a tool reads are left out.
 pub(super) fn prepared(mut files: Vec<File>, wish: &Wish<'_>) -> Result<Manifests, Error> {
     let unreadable = lost("the bundle");
-    let mut index = indexed(&files, wish)?;
-    if !index.inputs.is_empty() {
-        let mut number = 0;
-        files.retain(|_| {
-            number += 1;
-            !index.inputs.contains(&(number - 1))
-        });
-        index = indexed(&files, wish)?;
-    }
+    let mut index = without_inputs(&mut files, wish)?;
     let mut findings = std::mem::take(&mut index.findings);
     if let Some(namespace) = wish.namespace {
         let before = files.clone();
@@ -61,14 +55,29 @@ pub(super) fn prepared(mut files: Vec<File>, wish: &Wish<'_>) -> Result<Manifest
         let bundle = bundled::Bundle::new(&index.objects, &texts, order);
         findings.extend(check::bundle(&bundle, wish.policy));
     }
-    let bundle = Bundle::new(Kind::Plain, files).map_err(|twice| Error::Usage {
-        message: format!("two files come to `{twice}`"),
-    })?;
+    let twice = |path: Arc<str>| Error::Usage {
+        message: format!("two files come to `{path}`"),
+    };
     Ok(Manifests {
-        bundle,
+        bundle: Bundle::new(Kind::Plain, files).map_err(twice)?,
         objects: index.objects,
         findings,
     })
+}
+
+/// The objects of the files, without the files that only a tool reads.
+fn without_inputs(files: &mut Vec<File>, wish: &Wish<'_>) -> Result<plain::Index, Error> {
+    let index = indexed(files, wish)?;
+    if index.inputs.is_empty() {
+        return Ok(index);
+    }
+    let mut number = 0..;
+    files.retain(|_| {
+        number
+            .next()
+            .is_none_or(|number| !index.inputs.contains(&number))
+    });
+    indexed(files, wish)
 }
 
 fn indexed(files: &[File], wish: &Wish<'_>) -> Result<plain::Index, Error> {

@@ -1,12 +1,20 @@
 //! `metalmark bundle`: files that are handed on as one thing with one digest, made, taken apart and looked at.
 
+mod diff;
 mod from;
 mod gather;
+mod index;
 mod inspect;
+mod keys;
 mod manifests;
 mod pack;
+mod packing;
+mod pinned;
+mod pull;
+mod push;
 mod to;
 mod unpack;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -14,17 +22,25 @@ use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
+use crate::oci::Failure;
 use crate::read::{self, Request, Workspace};
 use crate::registry::Progress;
 use crate::report::Changes;
+use crate::sources::{self, Stores};
 
 use super::{Reporting, Terminal, Verdict, reporting};
 
+pub use diff::{DiffOptions, bundle_diff};
 pub use from::From;
 pub use inspect::{InspectOptions, bundle_inspect};
-pub use pack::{PackKind, PackOptions, bundle_pack};
+pub use pack::{PackOptions, bundle_pack};
+pub use packing::{PackKind, Packing};
+pub use pinned::Tags;
+pub use pull::{PullOptions, bundle_pull};
+pub use push::{PushOptions, PushSource, Signing, bundle_push};
 pub use to::To;
 pub use unpack::{UnpackOptions, bundle_unpack};
+pub use verify::{VerifyBundleOptions, bundle_verify};
 
 /// How manifests are brought into order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +53,23 @@ pub enum ManifestOrder {
     Numbered,
 }
 
-/// The workspace, whose policy counts; there need be no project.
-fn workspace(request: &Request) -> Result<Workspace, Error> {
+/// The workspace, whose policy counts. There need be no project unless what it renders is asked for.
+fn workspace(request: &Request, renders: bool) -> Result<Workspace, Error> {
     let mut request = request.clone();
-    request.flags.manifests = true;
+    request.flags.manifests = !renders;
+    request.flags.without_project = !renders;
     read::workspace(&request)
+}
+
+/// The stores that the project names; there need be none.
+fn stores(request: &Request, terminal: &Terminal) -> Result<Stores, Error> {
+    let (root, settings) = read::registries(request)?;
+    Ok(sources::stores(&root, &settings, terminal.progress.clone()))
+}
+
+fn failed(failure: Failure) -> Error {
+    let failures = vec![failure];
+    Error::Fetch { failures }
 }
 
 /// Judges what was found and tells it on stderr. Answers whether an error stands.

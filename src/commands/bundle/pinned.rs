@@ -62,7 +62,8 @@ pub(super) fn pinned(
 }
 
 fn unpinned(reference: &Reference, now: Option<&Digest>) -> Finding {
-    let message = format!("`{reference}` names a tag, which may move, and the lock does not know it");
+    let message =
+        format!("`{reference}` names a tag, which may move, and the lock does not know it");
     let finding = Finding::new("bundle-unpinned", message);
     match now {
         Some(now) => finding.help(format!(
@@ -109,7 +110,12 @@ pub(super) fn signed(
         Signatures::Missing => "signature-missing",
         _ => "signature-invalid",
     };
-    let message = format!("`{reference}`, under the key `{}`: {verdict}", key.1.display());
+    let message = format!(
+        "`{reference}`, under the key `{}`: {verdict}",
+        key.1.display()
+    );
     let finding = Finding::new(rule, message);
-    Ok(Err(finding.help("do not use it; or name the key that its publisher signs with")))
+    Ok(Err(finding.help(
+        "do not use it; or name the key that its publisher signs with",
+    )))
 }

@@ -39,7 +39,7 @@ pub fn bundle_pull(
         Some(file) => Some((keys::public(request, file)?, file)),
         None => None,
     };
-    let mut workspace = workspace(request)?;
+    let mut workspace = workspace(request, false)?;
     let stores = stores(request, terminal)?;
     let today = options.unpack.today;
     let reporting = options.unpack.reporting.within(request.directory.as_ref());

@@ -18,8 +18,8 @@ use crate::sources::Stores;
 use super::super::{Format, Reporting, Terminal, Verdict};
 use super::from::From;
 use super::keys;
-use super::pack::{PackKind, Packing, packed};
-use super::{below, counted, counting, failed, lost, told, workspace};
+use super::packing::{PackKind, Packing, packed, packed_anew};
+use super::{below, counted, counting, failed, lost, workspace};
 
 /// What `bundle push` was asked for.
 #[derive(Clone, Debug)]
@@ -147,7 +147,10 @@ fn artifacts(
     let mut created = options.created;
     if options.tells_provenance && packing.kind == PackKind::Artifact {
         let of = provenance(request, &packing, archive, terminal)?;
-        let known = [(SOURCE, of.source), (REVISION, of.commit.map(|commit| format!("sha1:{commit}")))];
+        let known = [
+            (SOURCE, of.source),
+            (REVISION, of.commit.map(|commit| format!("sha1:{commit}"))),
+        ];
         for (key, value) in known {
             if let Some(value) = value {
                 packing.annotations.entry(key.to_owned()).or_insert(value);
@@ -155,22 +158,17 @@ fn artifacts(
         }
         created = created.or(of.committed);
     }
-    let mut workspace = workspace(request)?;
+    let mut workspace = workspace(request, archive.is_none() && packing.inputs.is_empty())?;
     let reporting = plainly();
     let telling = (options.today, &reporting);
-    let loaded = match archive {
-        None => None,
+    let packed = match archive {
+        None => packed(request, &mut workspace, &packing, telling, terminal)?,
         Some(file) => {
-            let mut loaded = From::Archive(file.clone()).load(request, terminal.progress.as_ref())?;
-            let found = std::mem::take(&mut loaded.findings);
-            if told(&workspace, found, telling, terminal)? == Verdict::Findings {
-                return Ok(None);
-            }
-            Some(loaded)
+            let loaded = From::Path(file.clone()).load(request, terminal.progress.as_ref())?;
+            packed_anew(&workspace, loaded, &packing, telling, terminal)?
         }
     };
-    let Some((bundle, _)) = packed(request, &mut workspace, &packing, loaded, telling, terminal)?
-    else {
+    let Some((bundle, _)) = packed else {
         return Ok(None);
     };
     let counting = counting(terminal.progress.as_ref(), bundle.files().len());

@@ -29,14 +29,20 @@ pub enum To {
 
 /// What was put.
 pub(super) enum PutDown {
-    /// It stands there: how it is told, what its digest is, what ConfigMaps hold it.
-    Done {
-        told: String,
-        digest: Digest,
-        config_maps: Vec<String>,
-    },
+    /// It stands there.
+    Done(Done),
     /// Something is wrong with where it was to go.
     Refused(Vec<Finding>),
+}
+
+/// Something that was put.
+pub(super) struct Done {
+    /// Where, as people are told.
+    pub(super) told: String,
+    /// Its digest.
+    pub(super) digest: Digest,
+    /// The ConfigMaps that hold it, by name.
+    pub(super) config_maps: Vec<String>,
 }
 
 /// How a bundle is put down.
@@ -49,6 +55,20 @@ pub(super) struct Manner<'a> {
     pub(super) name: &'a str,
     pub(super) system_namespace: &'a str,
     pub(super) progress: Option<&'a Progress>,
+}
+
+impl<'a> Manner<'a> {
+    /// Without what only artifacts and ConfigMaps say.
+    pub(super) fn plain(request: &'a Request, progress: Option<&'a Progress>) -> Self {
+        Self {
+            request,
+            foreign: Foreign::Refuse,
+            created: 0,
+            name: "",
+            system_namespace: "",
+            progress,
+        }
+    }
 }
 
 impl To {
@@ -79,37 +99,30 @@ impl To {
     /// Puts a bundle there.
     pub(super) fn put(&self, bundle: &Bundle, manner: &Manner<'_>) -> Result<PutDown, Error> {
         let packing = counting(manner.progress, bundle.files().len());
+        let unreadable = lost("the bundle");
         match self {
             Self::Folder(folder) => {
-                let digest = bundle
-                    .content_digest(&packing)
-                    .map_err(lost("the bundle"))?;
-                let files = bundle.files().iter().map(|file| Incoming {
-                    path: file.path.to_string(),
-                    is_executable: file.is_executable,
-                    content: Arc::clone(&file.content),
-                });
-                match into_folder(folder, files.collect(), manner)? {
+                let digest = bundle.content_digest(&packing).map_err(unreadable)?;
+                match into_folder(folder, incoming(bundle), manner)? {
                     Ok(told) => Ok(done(told, digest)),
                     Err(findings) => Ok(PutDown::Refused(findings)),
                 }
             }
             Self::Archive(file) => {
-                let packed = bundle.pack(&packing).map_err(lost("the bundle"))?;
-                let path = below(manner.request, file);
-                write::body(&path, &*packed.content)?;
+                let packed = bundle.pack(&packing).map_err(unreadable)?;
+                write::body(&below(manner.request, file), &*packed.content)?;
                 Ok(done(format!("wrote `{}`", file.display()), packed.digest))
             }
             Self::Layout(folder, name) => {
-                let artifact = bundle.artifact(manner.created, &packing);
-                let artifact = artifact.map_err(lost("the bundle"))?;
+                let artifact = bundle
+                    .artifact(manner.created, &packing)
+                    .map_err(unreadable)?;
                 let base = manner
                     .request
                     .directory
                     .as_deref()
                     .unwrap_or(Path::new("."));
-                let sink = LayoutSink::new(base, folder);
-                let put = sink.put_as(name.as_deref(), &artifact);
+                let put = LayoutSink::new(base, folder).put_as(name.as_deref(), &artifact);
                 put.map_err(|failure| Error::Fetch {
                     failures: vec![failure],
                 })?;
@@ -119,6 +132,16 @@ impl To {
             Self::ConfigMaps(folder) => sharded(bundle, folder, manner),
         }
     }
+}
+
+/// The files of a bundle as a folder takes them.
+pub(super) fn incoming(bundle: &Bundle) -> Vec<Incoming> {
+    let files = bundle.files().iter().map(|file| Incoming {
+        path: file.path.to_string(),
+        is_executable: file.is_executable,
+        content: Arc::clone(&file.content),
+    });
+    files.collect()
 }
 
 fn sharded(bundle: &Bundle, folder: &Path, manner: &Manner<'_>) -> Result<PutDown, Error> {
@@ -134,21 +157,21 @@ fn sharded(bundle: &Bundle, folder: &Path, manner: &Manner<'_>) -> Result<PutDow
         content: Arc::new(shard.manifest.clone()),
     });
     Ok(match into_folder(folder, files.collect(), manner)? {
-        Ok(told) => PutDown::Done {
+        Ok(told) => PutDown::Done(Done {
             told,
             digest,
             config_maps: made.shards.into_iter().map(|shard| shard.name).collect(),
-        },
+        }),
         Err(findings) => PutDown::Refused(findings),
     })
 }
 
 fn done(told: String, digest: Digest) -> PutDown {
-    PutDown::Done {
+    PutDown::Done(Done {
         told,
         digest,
         config_maps: Vec::new(),
-    }
+    })
 }
 
 /// Files into a folder, under the laws of rendered files. The inner error is what is wrong with what stands there.

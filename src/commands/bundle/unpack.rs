@@ -2,19 +2,19 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::bundle::{Bundle, Kind, plain, registry};
+use crate::bundle::{self, Bundle, Kind, plain, registry};
 use crate::error::Error;
 use crate::model::component::Declared;
+use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::read::Request;
-use crate::write::{Foreign, Incoming};
+use crate::write::Foreign;
 
 use super::super::{Reporting, Terminal, Verdict};
 use super::from::{From, Loaded};
 use super::manifests::{Wish, prepared};
-use super::to::{Manner, into_folder};
+use super::to::{Manner, incoming, into_folder};
 use super::{ManifestOrder, counted, lost, told, workspace};
 
 /// What `bundle unpack` was asked for.
@@ -45,49 +45,37 @@ pub fn bundle_unpack(
     options: &UnpackOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
-    let mut found = std::mem::take(&mut loaded.findings);
     let kind = loaded.bundle.kind;
-    let bundle = match found.is_empty() {
-        true => {
-            let wish = Wish {
-                order: options.order,
-                namespace: options.namespace.as_deref(),
-                policy: &workspace.settings.policy,
-                progress: terminal.progress.as_ref(),
-            };
-            let (bundle, wrong) = checked(loaded, &wish)?;
-            found.extend(wrong);
-            Some(bundle)
-        }
-        false => None,
-    };
+    let mut found = std::mem::take(&mut loaded.findings);
+    let mut sound = None;
+    if found.is_empty() {
+        let wish = Wish {
+            order: options.order,
+            namespace: options.namespace.as_deref(),
+            policy: &workspace.settings.policy,
+            progress: terminal.progress.as_ref(),
+        };
+        let (bundle, wrong) = checked(loaded, &wish)?;
+        found.extend(wrong);
+        sound = Some(bundle);
+    }
     let reporting = options.reporting.within(request.directory.as_ref());
     let telling = (options.today, &reporting);
     let verdict = told(&workspace, found, telling, terminal)?;
-    let (Some(bundle), Verdict::Clean) = (bundle, verdict) else {
+    let (Some(bundle), Verdict::Clean) = (sound, verdict) else {
         return Ok(Verdict::Findings);
     };
-    let files = bundle.files().iter().map(|file| Incoming {
-        path: file.path.to_string(),
-        is_executable: file.is_executable,
-        content: Arc::clone(&file.content),
-    });
     let manner = Manner {
-        request,
-        foreign: if options.adopt {
-            Foreign::Adopt
-        } else {
-            Foreign::Refuse
-        },
-        created: 0,
-        name: "",
-        system_namespace: "",
-        progress: terminal.progress.as_ref(),
+        foreign: Foreign::by(options.adopt),
+        ..Manner::plain(request, terminal.progress.as_ref())
     };
-    match into_folder(&options.into, files.collect(), &manner)? {
-        Err(findings) => told(&workspace, findings, telling, terminal),
+    match into_folder(&options.into, incoming(&bundle), &manner)? {
+        Err(findings) => {
+            told(&workspace, findings, telling, terminal)?;
+            Ok(Verdict::Findings)
+        }
         Ok(written) => {
             let files = counted(bundle.files().len(), "file");
             writeln!(terminal.out, "{kind} bundle of {files}; {written}")?;
@@ -97,16 +85,13 @@ pub fn bundle_unpack(
 }
 
 /// What is written of a bundle, and what is wrong with it.
-fn checked(
-    loaded: Loaded,
-    wish: &Wish<'_>,
-) -> Result<(Bundle, Vec<crate::model::finding::Finding>), Error> {
+pub(super) fn checked(loaded: Loaded, wish: &Wish<'_>) -> Result<(Bundle, Vec<Finding>), Error> {
     let bundle = loaded.bundle;
     match bundle.kind {
         Kind::Artifact(_) => Ok((bundle, Vec::new())),
         Kind::Components => {
             let declared = Declared::of_annotations(&bundle.annotations);
-            let contract = crate::bundle::contract(bundle.files(), &declared);
+            let contract = bundle::contract(bundle.files(), &declared);
             let (_, found) = contract.map_err(lost(&loaded.shown))?;
             Ok((bundle, found))
         }

@@ -54,7 +54,7 @@ pub fn bundle_verify(
         Some(file) => Some((keys::public(request, file)?, file)),
         None => None,
     };
-    let workspace = workspace(request)?;
+    let workspace = workspace(request, false)?;
     let stores = stores(request, terminal)?;
     let of = match options.of.digest {
         Some(_) => options.of.clone(),
@@ -113,8 +113,16 @@ fn print(verified: &Verified, format: Format, terminal: &mut Terminal) -> Result
         Some(clause) => clause.as_str(),
         None => "its signature was not asked for (`--key`)",
     };
-    let Verified { reference, kind, files, .. } = verified;
+    let Verified {
+        reference,
+        kind,
+        files,
+        ..
+    } = verified;
     let files = counted(*files, "file");
-    writeln!(terminal.out, "{reference}: {kind} bundle of {files}, {signature}")?;
+    writeln!(
+        terminal.out,
+        "{reference}: {kind} bundle of {files}, {signature}"
+    )?;
     Ok(())
 }

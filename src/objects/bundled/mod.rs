@@ -219,36 +219,31 @@ impl Gathering<'_> {
             self.found.inputs += 1;
             return;
         }
-        let named = node.at(&["metadata", "name"]);
         let name = text(&["metadata", "name"]);
-        for (missing, field) in [
-            (api_version.is_empty(), "apiVersion"),
-            (kind.is_empty(), "kind"),
-            (name.is_empty(), "metadata.name"),
-        ] {
-            if missing {
-                self.fault(
-                    node.place,
-                    format!("an object has a text `{field}`, and this has none"),
-                );
-                return;
-            }
+        let fields = [
+            (&api_version, "apiVersion"),
+            (&kind, "kind"),
+            (&name, "metadata.name"),
+        ];
+        if let Some((_, field)) = fields.iter().find(|(text, _)| text.is_empty()) {
+            let message = format!("an object has a text `{field}`, and this has none");
+            self.fault(node.place, message);
+            return;
         }
+        let named = node.at(&["metadata", "name"]);
         let named = named.map_or(node.place, |named| named.place);
-        let defines = defined(node, &kind);
-        let object = Bundled {
+        self.found.objects.push(Bundled {
             file: self.file,
             document: self.document.clone(),
             number: self.number,
             steps,
+            defines: defined(node, &kind),
             api_version,
             kind,
             namespace: text(&["metadata", "namespace"]),
             name,
             named: self.range(named),
-            defines,
-        };
-        self.found.objects.push(object);
+        });
     }
 
     fn range(&self, place: Place) -> Range<usize> {

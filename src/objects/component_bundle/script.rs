@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::model::component::INSTALLER;
+use crate::objects::shell::quoted;
 
 /// What the script is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +86,3 @@ const FETCH: &str = r#"if ! get --output "$work/bundle" "$url" 2>"$work/error"; 
     sed -n 's/.*"\(access_\)\{0,1\}token" *: *"\([^"]*\)".*/\2/p' | head -n 1)
   get --header "Authorization: Bearer $token" --output "$work/bundle" "$url"
 fi"#;
-
-/// A text as one word of a POSIX shell, whatever is in it.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}

@@ -4,9 +4,10 @@ use std::process::Command;
 
 use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
 
-use super::script::{Script, quoted, text};
+use super::script::{Script, text};
 use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
 use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::shell::quoted;
 use crate::testing::Given;
 
 /// What a shell hands on of a text, once it is quoted.

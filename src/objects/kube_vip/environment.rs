@@ -1,5 +1,6 @@
 //! kube-vip's environment in each of its modes.
 
+use super::password::PLACEHOLDER;
 use super::{NAMESPACE, Problem};
 use crate::model::endpoint::{Endpoint, KubeVip, KubeVipMode};
 use crate::model::json::format_number;
@@ -11,6 +12,8 @@ use crate::oci::Reference;
 pub(super) struct Variables {
     pub(super) image: String,
     pub(super) entries: Vec<Node>,
+    /// Where the machines have the password of all BGP peers, where they have one.
+    pub(super) password_file: Option<String>,
 }
 
 /// What kube-vip is told, or everything that is wrong with what is said of it.
@@ -44,11 +47,17 @@ pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, V
     match writer.problems.is_empty() {
         true => Ok(Variables {
             image,
+            password_file: writer
+                .said(PASSWORD_FILE)
+                .filter(|_| kube_vip.mode == KubeVipMode::Bgp),
             entries: writer.entries,
         }),
         false => Err(writer.problems),
     }
 }
+
+/// Where the machines have the password of all BGP peers.
+const PASSWORD_FILE: &[&str] = &["bgp", "password_file"];
 
 /// The address alone: kube-vip adds it to the interface beside the network's own.
 fn prefix_of(endpoint: &Endpoint) -> &'static str {
@@ -149,14 +158,16 @@ impl Writer<'_> {
         self.set("bgp_peers", peers.join(","));
     }
 
-    /// `address:as:password:multihop`, an IPv6 address in brackets; the password stays empty.
+    /// `address:as:password:multihop`, an IPv6 address in brackets; a password is put in on the machine.
     fn peer(&mut self, peer: &Node) -> Option<String> {
         let path = "cluster.control_plane_endpoint.kube_vip.bgp.peers";
         let said = |key: &str| scalar(&peer.at(&[key])?.value);
         if said("password").is_some() {
             self.problems.push(Problem {
                 message: "a BGP password would stand in the rendered manifest".to_owned(),
-                help: format!("remove `{path}[].password`: a static Pod can refer to no Secret"),
+                help: format!(
+                    "remove `{path}[].password`, and name the file that a Secret brings to the machines: `bgp.password_file: /etc/kube-vip/bgp-password`"
+                ),
             });
             return None;
         }
@@ -172,7 +183,8 @@ impl Writer<'_> {
             false => address,
         };
         let multihop = said("multihop").is_some_and(|multihop| multihop == "true");
-        Some(format!("{address}:{number}::{multihop}"))
+        let password = self.said(PASSWORD_FILE).map_or("", |_| PLACEHOLDER);
+        Some(format!("{address}:{number}:{password}:{multihop}"))
     }
 
     fn routing_table(&mut self) {

@@ -9,6 +9,7 @@
 //! (<https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/>), so nothing secret can be in its environment.
 
 mod environment;
+mod password;
 
 use super::machine_template::CLUSTER_LABEL;
 use super::{name, secret_within};
@@ -69,7 +70,8 @@ pub fn context(
     match (environment::of(kube_vip, endpoint), kubeconfig) {
         (Ok(variables), Ok(kubeconfig)) => {
             let pod = pod(&variables.image, variables.entries, &kubeconfig);
-            Some(secret(view, &emit(&pod.into()), annotations))
+            let script = variables.password_file.as_deref().map(password::script);
+            Some(secret(view, &emit(&pod.into()), script, annotations))
         }
         (variables, kubeconfig) => {
             let problems = variables.err().unwrap_or_default().into_iter();
@@ -173,9 +175,18 @@ fn pod(image: &str, variables: Vec<Node>, kubeconfig: &str) -> Map {
     ])
 }
 
-fn secret(view: &ClusterView, text: &str, annotations: &Map) -> Node {
+fn secret(view: &ClusterView, text: &str, script: Option<String>, annotations: &Map) -> Node {
     let cluster = &view.cluster;
-    let name = name::machine_template(&cluster.object_name, "kube-vip", text);
+    let whole = match &script {
+        Some(script) => format!("{text}{script}"),
+        None => text.to_owned(),
+    };
+    let name = name::machine_template(&cluster.object_name, "kube-vip", &whole);
+    let script = script.map(|script| Entry::computed(password::SCRIPT, script));
+    let data: Map = script
+        .into_iter()
+        .chain([Entry::computed(FILE, text)])
+        .collect();
     let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
     Node::computed(Map::from_iter([
         Entry::computed("apiVersion", "v1"),
@@ -184,6 +195,6 @@ fn secret(view: &ClusterView, text: &str, annotations: &Map) -> Node {
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed("labels", labels),
         Entry::computed("annotations", annotations.clone()),
-        Entry::computed("stringData", Map::from_iter([Entry::computed(FILE, text)])),
+        Entry::computed("stringData", data),
     ]))
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place, Source, Spot};
 use crate::model::value::{Map, Node, Value};
 use crate::yaml::edit::Step;
 use crate::yaml::{self, SyntaxError};
 
+use super::text::Inner;
 use super::{Standing, Text};
 
 /// What marks a text as one that somebody wants stamped.
@@ -61,6 +63,7 @@ fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
             document,
             steps: Vec::new(),
             met: BTreeSet::new(),
+            secret: None,
             found,
         };
         walk.node(node);
@@ -75,6 +78,8 @@ struct Walk<'a> {
     steps: Vec<Step>,
     /// Where objects and strings with objects stand.
     met: BTreeSet<(u32, u32)>,
+    /// The name of the Secret that the way leads through.
+    secret: Option<Place>,
     found: &'a mut Found,
 }
 
@@ -82,11 +87,14 @@ impl Walk<'_> {
     fn node(&mut self, node: &Node) {
         match &node.value {
             Value::Map(map) => {
+                let around = self.secret;
                 if self.is_object(node) && self.is_first(node.place) {
                     let object = standing(self.text, self.document, &self.steps, node);
+                    self.secret = (&*object.kind == "Secret").then_some(object.name_place());
                     self.found.objects.push(object);
                 }
                 self.map(map);
+                self.secret = around;
             }
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -137,6 +145,11 @@ impl Walk<'_> {
 
     /// A string that may hold manifests.
     fn string(&mut self, place: Place, value: &str) {
+        let decoded = self.decoded(value);
+        let (value, is_encoded) = match &decoded {
+            Some(text) => (text.as_str(), true),
+            None => (value, false),
+        };
         let looks_so = value.contains("apiVersion") || value.contains(MARKER);
         if !looks_so || !value.contains('\n') && !value.starts_with('{') {
             return;
@@ -144,12 +157,25 @@ impl Walk<'_> {
         if self.text.depth() >= DEPTH || !place.is_known() || !self.is_first(place) {
             return;
         }
-        let inner = self
-            .text
-            .inner((self.document, self.steps.clone()), place, value);
+        let inner = self.text.inner(Inner {
+            at: (self.document, self.steps.clone()),
+            place,
+            value,
+            secret: self.secret,
+            is_encoded,
+        });
         if let Err(error) = of_text(&inner, self.found) {
             self.found.unread.extend(unread(&inner, value, error));
         }
+    }
+
+    /// What a Secret's `data` holds in base64.
+    fn decoded(&self, value: &str) -> Option<String> {
+        self.secret?;
+        let is_data =
+            matches!(&self.steps[..], [.., Step::Key(data), Step::Key(_)] if data == "data");
+        let bytes = is_data.then(|| BASE64.decode(value.as_bytes()).ok())??;
+        String::from_utf8(bytes).ok()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::image::{Image, ImageKey, Images};
 use crate::model::matching::Matching;
 use crate::model::place::{Place, Spot};
 use crate::model::value::Node;
-use crate::providers::cluster_api::{REFERENCES, VERSIONS, VersionField};
+use crate::providers::cluster_api::{REFERENCES, REPEATED_VERSIONS, VERSIONS, VersionField};
 use crate::providers::{self, Change, Kind};
 use crate::yaml::edit::Step;
 
@@ -226,19 +226,27 @@ impl<'a> Manifests<'a> {
 
 /// Where an object says its Kubernetes version; none where an expression stands there, which another program evaluates.
 pub fn version_node(object: &Standing) -> Option<(Vec<Step>, &Node)> {
-    let field = version_field(object)?;
-    let found = object.nodes(field.path).into_iter().next();
-    found.filter(|(_, node)| {
-        let text = node.value.as_str();
-        text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
-    })
+    said_in(object, VERSIONS).into_iter().next()
 }
 
-fn version_field(object: &Standing) -> Option<&'static VersionField> {
+/// Where an object says its Kubernetes version, each place that does.
+pub fn version_nodes(object: &Standing) -> Vec<(Vec<Step>, &Node)> {
+    let mut found = said_in(object, VERSIONS);
+    found.append(&mut said_in(object, REPEATED_VERSIONS));
+    found
+}
+
+fn said_in<'o>(object: &'o Standing, fields: &[VersionField]) -> Vec<(Vec<Step>, &'o Node)> {
     let (group, _) = object.group_version();
-    VERSIONS
+    let own = fields
         .iter()
-        .find(|field| field.kind == &*object.kind && field.group == group)
+        .filter(|field| field.kind == &*object.kind && field.group == group);
+    let found = own.flat_map(|field| object.nodes(field.path));
+    let is_said = |node: &Node| {
+        let text = node.value.as_str();
+        text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
+    };
+    found.filter(|(_, node)| is_said(node)).collect()
 }
 
 /// Every reference among these objects that Cluster API knows, in their order.

@@ -13,7 +13,9 @@ use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
-pub use manifests::{Choice, FieldChange, Manifests, Reference, Since, references, version_node};
+pub use manifests::{
+    Choice, FieldChange, Manifests, Reference, Since, references, version_node, version_nodes,
+};
 pub use text::{Host, Text};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
@@ -69,8 +71,13 @@ impl Standing {
 
     /// Where its name stands.
     pub fn name_spot(&self) -> Option<Spot> {
+        self.spot(self.name_place())
+    }
+
+    /// The same, as a place of its text.
+    fn name_place(&self) -> Place {
         let name = self.node.at(&["metadata", "name"]);
-        self.spot(name.map_or(self.node.place, |name| name.place))
+        name.map_or(self.node.place, |name| name.place)
     }
 
     /// The group and version of its `apiVersion`.

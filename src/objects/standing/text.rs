@@ -26,13 +26,30 @@ pub struct Host {
     pub place: Place,
     /// Why nothing can be changed in it, in one clause.
     pub frozen: Option<&'static str>,
+    /// Where what is in it is told of instead, so that no line of a Secret is shown.
+    told_at: Option<Place>,
     spelling: Spelling,
+}
+
+/// A string that holds a text.
+pub(super) struct Inner<'a> {
+    /// The document and the way to it.
+    pub(super) at: (usize, Vec<Step>),
+    /// Where it stands.
+    pub(super) place: Place,
+    /// The text.
+    pub(super) value: &'a str,
+    /// The name of the Secret that it stands in.
+    pub(super) secret: Option<Place>,
+    /// Whether the text was decoded from base64.
+    pub(super) is_encoded: bool,
 }
 
 /// Why a string is read, and not edited.
 const FOLDED: &str =
     "it stands in a folded string, whose lines are not those of the manifest: write it with `|`";
 const QUOTED: &str = "it stands in a quoted string: write it as a block, behind `|`";
+const ENCODED: &str = "it stands in base64: write it under `stringData`, behind `|`";
 const UNFOLLOWED: &str = "it stands in a string that is written elsewhere";
 
 impl Text {
@@ -41,26 +58,23 @@ impl Text {
         Arc::new(Self { source, host: None })
     }
 
-    /// The text of a string that stands at that place in this text.
-    pub(super) fn inner(
-        self: &Arc<Self>,
-        (document, steps): (usize, Vec<Step>),
-        place: Place,
-        value: &str,
-    ) -> Arc<Self> {
-        let outer = &self.source.text;
+    /// The text of a string in this text.
+    pub(super) fn inner(self: &Arc<Self>, inner: Inner<'_>) -> Arc<Self> {
+        let (place, outer) = (inner.place, &self.source.text);
         let spelt = outer.get(place.start as usize..place.end as usize);
         let own = match spelt.and_then(|spelt| spelt.chars().next()) {
+            _ if inner.is_encoded => Some(ENCODED),
             Some('|') => None,
             Some('>') => Some(FOLDED),
             Some(_) => Some(QUOTED),
             None => Some(UNFOLLOWED),
         };
         let outer_frozen = self.host.as_ref().and_then(|host| host.frozen);
+        let (document, steps) = inner.at;
         Arc::new(Self {
             source: Arc::new(Source {
                 path: Arc::clone(&self.source.path),
-                text: value.to_owned(),
+                text: inner.value.to_owned(),
                 secret: self.source.secret,
             }),
             host: Some(Host {
@@ -69,7 +83,8 @@ impl Text {
                 steps,
                 place,
                 frozen: own.or(outer_frozen),
-                spelling: Spelling::new(outer, place, value),
+                told_at: inner.secret.filter(|_| own.is_some()),
+                spelling: Spelling::new(outer, place, inner.value),
             }),
         })
     }
@@ -93,6 +108,11 @@ impl Text {
             return None;
         }
         match &self.host {
+            Some(Host {
+                text,
+                told_at: Some(place),
+                ..
+            }) => text.spot(*place),
             Some(host) => {
                 let range = place.start as usize..place.end as usize;
                 host.text

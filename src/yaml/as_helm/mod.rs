@@ -6,7 +6,7 @@
 mod order;
 mod style;
 
-use order::natural;
+use order::sorted;
 use style::{Context, Style, is_break, is_printable, style};
 
 use crate::model::json::format_float_go;
@@ -80,9 +80,7 @@ impl Writer {
 
     fn map(&mut self, map: &Map, indent: isize, before: Before) {
         let indent = indent + STEP;
-        let mut entries: Vec<_> = map.iter().collect();
-        entries.sort_by(|a, b| natural(&a.key, &b.key));
-        for (index, entry) in entries.into_iter().enumerate() {
+        for (index, entry) in sorted(map).into_iter().enumerate() {
             if index > 0 || before == Before::Key {
                 self.line(indent);
             }

@@ -52,7 +52,8 @@ impl Hand {
             Shape::Scalar(style) => self.quotes = Some(*style),
             Shape::Collection(below) => {
                 self.flow = below.is_flow && !below.members.is_empty();
-                self.spaced = layout.text[member.value.range.start + 1..].starts_with(' ');
+                let second = layout.text.as_bytes().get(member.value.range.start + 1);
+                self.spaced = below.is_flow && second == Some(&b' ');
                 if self.flow {
                     for inner in &below.members {
                         if let Shape::Scalar(style) = inner.value.shape {

@@ -3,6 +3,8 @@
 use metalmark::gotemplate::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
 use metalmark::regexp::Regexp;
 
+use super::most;
+
 fn run(text: &str, limits: Limits) -> Result<String, (ErrorClass, String)> {
     let told = |error: metalmark::gotemplate::Error| (error.class, error.message);
     let template = parse("text", text).map_err(told)?;
@@ -102,4 +104,95 @@ fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
 fn a_pattern_that_is_large_by_nesting_is_refused_by_its_size() {
     let error = Regexp::new(r"(?i)(\pL{1000}){1}").expect_err("too large");
     assert!(error.message.contains("limit"), "{}", error.message);
+}
+
+fn message(result: Result<String, (ErrorClass, String)>) -> Result<String, String> {
+    result.map_err(|(_, message)| message)
+}
+
+#[test]
+fn as_many_variables_are_in_sight_as_is_stated() {
+    most(1000, "1000", |count| {
+        // `$` is one of them.
+        let declared: String = (1..count)
+            .map(|number| format!("{{{{ $v{number} := 1 }}}}"))
+            .collect();
+        message(run(&declared, Limits::default()))
+    });
+}
+
+#[test]
+fn the_deepest_value_is_printed_and_a_deeper_one_is_not() {
+    most(256, "nested more than 256 deep", |depth| {
+        let wrap = "{{ $x = list $x }}";
+        let text = format!("{{{{ $x := 1 }}}}{}{{{{ $x }}}}", wrap.repeat(depth));
+        message(run(&text, Limits::default()))
+    });
+}
+
+#[test]
+fn the_deepest_json_is_read_and_a_deeper_one_is_not() {
+    most(256, "", |depth| {
+        let json = "[".repeat(depth) + &"]".repeat(depth);
+        let text = format!("{{{{ mustFromJson `{json}` | len }}}}");
+        message(run(&text, Limits::default()))
+    });
+}
+
+#[test]
+fn a_printed_value_and_a_replacement_end_at_their_largest() {
+    let text = |times: usize| {
+        let list = "{{ $x := repeat 1048576 \"x\" }}{{ $l := list }}";
+        let grown =
+            format!("{{{{ range until {times} }}}}{{{{ $l = append $l $x }}}}{{{{ end }}}}");
+        run(
+            &format!("{list}{grown}{{{{ len (print $l) }}}}"),
+            Limits::default(),
+        )
+    };
+    assert!(text(63).is_ok());
+    let (class, message) = text(65).expect_err("it is too long");
+    assert_eq!(class, ErrorClass::Limit, "{message}");
+    let replaced = |bytes: usize| {
+        let regexp = Regexp::new("a").expect("a pattern");
+        let length = regexp
+            .replace_all("aaaa", "bb", bytes)
+            .map(|text| text.len());
+        (
+            length,
+            regexp
+                .replace_all_literal("aaaa", "bb", bytes)
+                .map(|text| text.len()),
+        )
+    };
+    assert_eq!(replaced(8), (Some(8), Some(8)));
+    assert_eq!(replaced(7), (None, None));
+}
+
+#[test]
+fn the_deepest_pattern_is_compiled_and_a_deeper_one_is_not() {
+    // The letter within is a level too.
+    most(249, "nests deeper than 250", |depth| {
+        Regexp::new(&("(?:".repeat(depth) + "a" + &")?".repeat(depth)))
+            .map(|_| ())
+            .map_err(|error| error.message)
+    });
+}
+
+#[test]
+fn the_most_repeats_are_compiled_and_more_are_not() {
+    most(1000, "", |times| {
+        Regexp::new(&format!("a{{{times}}}"))
+            .map(|_| ())
+            .map_err(|error| error.message)
+    });
+}
+
+#[test]
+fn the_most_ranges_are_compiled_and_more_are_not() {
+    let ranges = |classes: usize| Regexp::new(&format!("[{}]?", "\\pL\\pN".repeat(classes)));
+    assert!(ranges(1).is_ok());
+    let many = "[\\pL\\pN]?".repeat(400);
+    let error = Regexp::new(&many).expect_err("too many");
+    assert!(error.message.contains("200000 ranges"), "{}", error.message);
 }

@@ -3,21 +3,21 @@
 //! Source: operator-framework/rukpak, pkg/source/configmaps.go: `data` and `binaryData` become files verbatim, a path that
 //! stands in two ConfigMaps is an error, and each must be immutable.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod read;
+
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{Bundle, File, Kind, MANIFESTS};
+use super::{Bundle, File, MANIFESTS};
 use crate::archive::{Spooling, Stretch};
 use crate::model::bytes::BASE64;
-use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source, Spot};
-use crate::model::value::{Node, Value};
 use crate::yaml;
+
+pub use read::of_config_maps;
 
 /// How many bytes of data go into one: Kubernetes takes 1 MiB, and names and labels need some room.
 const MOST: usize = (1 << 20) - (16 << 10);
@@ -72,21 +72,13 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
     let mut places = Vec::new();
     let mut open = Open::default();
     for file in bundle.files() {
-        let key = file
-            .path
-            .strip_prefix(MANIFESTS)
-            .unwrap_or(&file.path)
-            .trim_start_matches('/');
+        let key = file.path.strip_prefix(MANIFESTS).unwrap_or(&file.path);
+        let key = key.trim_start_matches('/');
         if let Some(fault) = fault(file, key) {
             made.findings.push(fault);
             continue;
         }
-        let mut bytes = Vec::new();
-        file.content.open()?.read_to_end(&mut bytes)?;
-        let value = match String::from_utf8(bytes) {
-            Ok(text) => Ok(text),
-            Err(error) => Err(BASE64.encode(error.as_bytes())),
-        };
+        let value = value(file)?;
         let size = key.len() + value.as_ref().map_or_else(String::len, String::len);
         if size > MOST {
             made.findings.push(too_large(file, size));
@@ -108,6 +100,14 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
     });
     made.shards = shards.collect();
     Ok(made)
+}
+
+/// A file's text; where it is none, its bytes as ConfigMaps write them.
+fn value(file: &File) -> io::Result<Result<String, String>> {
+    let mut bytes = Vec::new();
+    file.content.open()?.read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes);
+    Ok(text.map_err(|error| BASE64.encode(error.as_bytes())))
 }
 
 /// A ConfigMap that is being filled.
@@ -175,7 +175,7 @@ fn fault(file: &File, key: &str) -> Option<Finding> {
     (!is_key).then(|| {
         let message = format!("`{key}` cannot be a ConfigMap's key");
         Finding::new("bundle-layout", message)
-            .at(spot(file), "")
+            .at(file.spot(), "")
             .help("use letters, digits, `-`, `_` and `.`, or pack with `--order numbered`")
     })
 }
@@ -186,153 +186,8 @@ fn too_large(file: &File, size: usize) -> Finding {
         file.path
     );
     Finding::new("object-too-large", message)
-        .at(spot(file), "")
+        .at(file.spot(), "")
         .help("pack with `--order numbered`, which makes a file of each object")
-}
-
-fn spot(file: &File) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::new(Source::new(Arc::clone(&file.from), "")),
-        start: 0,
-        end: 0,
-    })
-}
-
-/// The plain bundle that ConfigMaps hold, and what is wrong with them. Their texts are read one by one.
-///
-/// # Errors
-/// A file cannot be read; there is no room.
-pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
-    let mut reading = Reading::default();
-    for file in files {
-        let mut text = String::new();
-        let read = file
-            .content
-            .open()?
-            .take(64 << 20)
-            .read_to_string(&mut text);
-        if read.is_err() {
-            let message = format!("`{}` is not text", file.from);
-            reading
-                .findings
-                .push(Finding::new("yaml-syntax", message).at(spot(file), ""));
-            continue;
-        }
-        let source = Arc::new(Source::new(Arc::clone(&file.from), text));
-        match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
-            Ok(read) => {
-                for node in &read.documents {
-                    reading.document(&source, node)?;
-                }
-            }
-            Err(error) => {
-                let spot = at(&source, error.place.start, error.place.end);
-                reading
-                    .findings
-                    .push(Finding::new("yaml-syntax", error.message).at(spot, ""));
-            }
-        }
-    }
-    Ok(reading.finish())
-}
-
-#[derive(Default)]
-struct Reading {
-    spooling: Spooling,
-    places: Vec<(String, Arc<str>, u64, u64)>,
-    known: BTreeSet<String>,
-    findings: Vec<Finding>,
-}
-
-impl Reading {
-    fn document(&mut self, source: &Arc<Source>, node: &Node) -> io::Result<()> {
-        let text = |path: &[&str]| node.at(path).and_then(|node| node.value.as_str()).cloned();
-        if text(&["kind"]).as_deref() != Some("ConfigMap") {
-            return Ok(());
-        }
-        let name = text(&["metadata", "name"]).unwrap_or_default();
-        let immutable = node.at(&["immutable"]).map(|node| &node.value);
-        if !matches!(immutable, Some(Value::Bool(true))) {
-            let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
-            let spot = at(source, node.place.start, node.place.start);
-            let finding = Finding::new("bundle-layout", message).at(spot, "");
-            self.findings.push(finding.help("write `immutable: true`"));
-        }
-        for field in ["data", "binaryData"] {
-            let entries = node.at(&[field]).and_then(|node| node.value.as_map());
-            for entry in entries.into_iter().flat_map(|map| map.iter()) {
-                let place = entry.node.place;
-                let value = entry.node.value.as_str();
-                let bytes = match (value, field) {
-                    (Some(text), "data") => Some(text.as_bytes().to_vec()),
-                    (Some(text), _) => BASE64.decode(text.as_bytes()).ok(),
-                    (None, _) => None,
-                };
-                self.entry(source, &entry.key, bytes, (place.start, place.end))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn entry(
-        &mut self,
-        source: &Arc<Source>,
-        key: &str,
-        bytes: Option<Vec<u8>>,
-        (start, end): (u32, u32),
-    ) -> io::Result<()> {
-        let spot = at(source, start, end.min(start + 1));
-        let Some(bytes) = bytes else {
-            let message = format!("`{key}` is no text of a ConfigMap");
-            self.findings
-                .push(Finding::new("manifest-invalid", message).at(spot, ""));
-            return Ok(());
-        };
-        if !self.known.insert(key.to_owned()) {
-            let message = format!("the file `{key}` stands in two ConfigMaps");
-            self.findings
-                .push(Finding::new("bundle-layout", message).at(spot, ""));
-            return Ok(());
-        }
-        if crate::model::output_path::fault(key).is_some() || key.contains('/') {
-            let message = format!("`{key}` is no name of a file");
-            self.findings
-                .push(Finding::new("bundle-layout", message).at(spot, ""));
-            return Ok(());
-        }
-        let at = self.spooling.length();
-        self.spooling.write_all(&bytes)?;
-        let size = self.spooling.length() - at;
-        self.places
-            .push((key.to_owned(), Arc::clone(&source.path), at, size));
-        Ok(())
-    }
-
-    fn finish(self) -> (Bundle, Vec<Finding>) {
-        let spool = self.spooling.finish();
-        let files = self
-            .places
-            .into_iter()
-            .map(|(key, from, start, size)| File {
-                path: format!("{MANIFESTS}/{key}").into(),
-                from: format!("{from}:{key}").into(),
-                is_executable: false,
-                size,
-                content: Arc::new(spool.stretch(start, size)),
-            });
-        (
-            Bundle::of_files(Kind::Plain, files.collect()),
-            self.findings,
-        )
-    }
-}
-
-fn at(source: &Arc<Source>, start: u32, end: u32) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::clone(source),
-        start,
-        end,
-    })
 }
 
 #[cfg(test)]

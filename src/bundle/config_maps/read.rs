@@ -1,0 +1,151 @@
+//! ConfigMaps back to the plain bundle that they hold.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::super::{Bundle, File, Kind, MANIFESTS};
+use crate::archive::Spooling;
+use crate::model::bytes::BASE64;
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::output_path;
+use crate::model::place::{FileId, Source, Spot};
+use crate::model::value::{Node, Value};
+use crate::yaml;
+
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// The plain bundle that ConfigMaps hold, and what is wrong with them. Their texts are read one by one.
+///
+/// # Errors
+/// A file cannot be read; there is no room.
+pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
+    let mut reading = Reading::default();
+    for file in files {
+        let mut text = String::new();
+        let read = file.content.open()?.take(LONGEST).read_to_string(&mut text);
+        if read.is_err() {
+            let message = format!("`{}` is not text", file.from);
+            reading
+                .findings
+                .push(Finding::new("yaml-syntax", message).at(file.spot(), ""));
+            continue;
+        }
+        let source = Arc::new(Source::new(Arc::clone(&file.from), text));
+        match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
+            Ok(read) => {
+                for node in &read.documents {
+                    reading.document(&source, node)?;
+                }
+            }
+            Err(error) => {
+                let spot = at(&source, error.place.start, error.place.end);
+                reading
+                    .findings
+                    .push(Finding::new("yaml-syntax", error.message).at(spot, ""));
+            }
+        }
+    }
+    Ok(reading.finish())
+}
+
+#[derive(Default)]
+struct Reading {
+    spooling: Spooling,
+    places: Vec<(String, Arc<str>, u64, u64)>,
+    known: BTreeSet<String>,
+    findings: Vec<Finding>,
+}
+
+impl Reading {
+    fn document(&mut self, source: &Arc<Source>, node: &Node) -> io::Result<()> {
+        let text = |path: &[&str]| node.at(path).and_then(|node| node.value.as_str()).cloned();
+        if text(&["kind"]).as_deref() != Some("ConfigMap") {
+            return Ok(());
+        }
+        let name = text(&["metadata", "name"]).unwrap_or_default();
+        let immutable = node.at(&["immutable"]).map(|node| &node.value);
+        if !matches!(immutable, Some(Value::Bool(true))) {
+            let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
+            let spot = at(source, node.place.start, node.place.start);
+            let finding = Finding::new("bundle-layout", message).at(spot, "");
+            self.findings.push(finding.help("write `immutable: true`"));
+        }
+        for field in ["data", "binaryData"] {
+            let entries = node.at(&[field]).and_then(|node| node.value.as_map());
+            for entry in entries.into_iter().flat_map(|map| map.iter()) {
+                let place = entry.node.place;
+                let value = entry.node.value.as_str();
+                let bytes = match (value, field) {
+                    (Some(text), "data") => Some(text.as_bytes().to_vec()),
+                    (Some(text), _) => BASE64.decode(text.as_bytes()).ok(),
+                    (None, _) => None,
+                };
+                self.entry(source, &entry.key, bytes, (place.start, place.end))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        source: &Arc<Source>,
+        key: &str,
+        bytes: Option<Vec<u8>>,
+        (start, end): (u32, u32),
+    ) -> io::Result<()> {
+        let spot = at(source, start, end.min(start + 1));
+        let Some(bytes) = bytes else {
+            let message = format!("`{key}` is no text of a ConfigMap");
+            self.findings
+                .push(Finding::new("manifest-invalid", message).at(spot, ""));
+            return Ok(());
+        };
+        if !self.known.insert(key.to_owned()) {
+            let message = format!("the file `{key}` stands in two ConfigMaps");
+            self.findings
+                .push(Finding::new("bundle-layout", message).at(spot, ""));
+            return Ok(());
+        }
+        if output_path::fault(key).is_some() || key.contains('/') {
+            let message = format!("`{key}` is no name of a file");
+            self.findings
+                .push(Finding::new("bundle-layout", message).at(spot, ""));
+            return Ok(());
+        }
+        let at = self.spooling.length();
+        self.spooling.write_all(&bytes)?;
+        let size = self.spooling.length() - at;
+        self.places
+            .push((key.to_owned(), Arc::clone(&source.path), at, size));
+        Ok(())
+    }
+
+    fn finish(self) -> (Bundle, Vec<Finding>) {
+        let spool = self.spooling.finish();
+        let files = self
+            .places
+            .into_iter()
+            .map(|(key, from, start, size)| File {
+                path: format!("{MANIFESTS}/{key}").into(),
+                from: format!("{from}:{key}").into(),
+                is_executable: false,
+                size,
+                content: Arc::new(spool.stretch(start, size)),
+            });
+        (
+            Bundle::of_files(Kind::Plain, files.collect()),
+            self.findings,
+        )
+    }
+}
+
+fn at(source: &Arc<Source>, start: u32, end: u32) -> Option<Spot> {
+    Some(Spot {
+        source: Arc::clone(source),
+        start,
+        end,
+    })
+}

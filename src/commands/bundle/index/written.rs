@@ -1,0 +1,152 @@
+//! What the file of an index says.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files;
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::value::Node;
+use crate::yaml;
+
+/// The longest index that is read, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The most bundles that one names.
+const MOST: usize = 1000;
+
+/// One bundle of an index.
+pub(super) struct Child {
+    pub(super) name: Arc<str>,
+    pub(super) from: Arc<str>,
+    pub(super) from_place: Place,
+    pub(super) requires: Vec<(Arc<str>, Place)>,
+}
+
+/// What an index says.
+pub(super) struct Index {
+    source: Arc<Source>,
+    pub(super) provided: BTreeSet<Arc<str>>,
+    pub(super) children: Vec<Child>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// The index in a file; what is wrong with it is among its findings.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
+    let mut bytes = Vec::new();
+    let opened = files::body(path).open();
+    let read = opened.and_then(|reader| reader.take(LONGEST).read_to_end(&mut bytes));
+    read.map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut index = Index {
+        source: Arc::new(Source::new(written.to_string_lossy(), text)),
+        provided: BTreeSet::new(),
+        children: Vec::new(),
+        findings: Vec::new(),
+    };
+    let source = Arc::clone(&index.source);
+    match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
+        Ok(read) => index.document(read.documents.first()),
+        Err(error) => {
+            let spot = index.spot(error.place);
+            let finding = Finding::new("yaml-syntax", error.message).at(spot, "");
+            index.findings.push(finding);
+        }
+    }
+    Ok(index)
+}
+
+impl Index {
+    fn document(&mut self, document: Option<&Node>) {
+        let Some(document) = document else {
+            let finding = Finding::new("bundle-empty", "the index names no bundle");
+            self.findings.push(finding);
+            return;
+        };
+        for item in list(document, "provided").unwrap_or_default() {
+            let name = self.text(item, "what is provided");
+            self.provided.extend(name);
+        }
+        match list(document, "bundles") {
+            Some(items) if items.len() > MOST => {
+                self.refuse(
+                    document.place,
+                    &format!("an index names at most {MOST} bundles"),
+                );
+            }
+            Some(items) => items.iter().for_each(|item| self.add(item)),
+            None => self.refuse(document.place, "an index has a list `bundles`"),
+        }
+    }
+
+    fn add(&mut self, node: &Node) {
+        let (Some(name), Some(from)) = (node.at(&["name"]), node.at(&["from"])) else {
+            self.refuse(node.place, "a bundle of an index has `name` and `from`");
+            return;
+        };
+        let from_place = from.place;
+        let (Some(name), Some(from)) = (self.text(name, "`name`"), self.text(from, "`from`"))
+        else {
+            return;
+        };
+        let is_plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if name.len() > 63 || !name.bytes().all(is_plain) {
+            let message = "a bundle's name is at most 63 lower-case letters, digits and dashes";
+            self.refuse(node.place, message);
+            return;
+        }
+        if self.children.iter().any(|child| child.name == name) {
+            self.refuse(node.place, &format!("the bundle `{name}` stands twice"));
+            return;
+        }
+        let mut requires = Vec::new();
+        for item in list(node, "requires").unwrap_or_default() {
+            let needed = self.text(item, "what is required");
+            requires.extend(needed.map(|needed| (needed, item.place)));
+        }
+        self.children.push(Child {
+            name,
+            from,
+            from_place,
+            requires,
+        });
+    }
+
+    /// Where something stands in the index.
+    pub(super) fn spot(&self, place: Place) -> Option<Spot> {
+        Some(Spot {
+            source: Arc::clone(&self.source),
+            start: place.start,
+            end: place.end,
+        })
+    }
+
+    fn refuse(&mut self, place: Place, message: &str) {
+        let spot = self.spot(place);
+        let finding = Finding::new("manifest-invalid", message).at(spot, "");
+        self.findings.push(finding);
+    }
+
+    fn text(&mut self, node: &Node, what: &str) -> Option<Arc<str>> {
+        let text = node.value.as_str().filter(|text| !text.is_empty()).cloned();
+        if text.is_none() {
+            self.refuse(node.place, &format!("{what} is a text"));
+        }
+        text
+    }
+}
+
+fn list<'n>(node: &'n Node, key: &str) -> Option<&'n [Node]> {
+    node.at(&[key])?.value.as_list()
+}

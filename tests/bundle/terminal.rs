@@ -1,0 +1,30 @@
+//! On a terminal, people see how far a long run is.
+
+use std::process::Command;
+
+use super::manifests;
+use crate::programs;
+
+#[test]
+fn a_terminal_is_told_how_many_files_are_done() {
+    let Some(script) = programs::find("script") else {
+        return;
+    };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    manifests(&scratch.path().join("in"));
+    let line = format!(
+        "{} bundle pack in --to a.tgz",
+        env!("CARGO_BIN_EXE_metalmark")
+    );
+    let output = Command::new(script)
+        .current_dir(scratch.path())
+        .args(["-qec", &line, "/dev/null"])
+        .output()
+        .expect("the program starts");
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(seen.contains("\r\u{1b}[K1 of 3 done"), "{seen:?}");
+    assert!(
+        seen.contains("plain+v0 bundle of 3 files, 3 objects"),
+        "{seen:?}"
+    );
+}

@@ -1,0 +1,157 @@
+//! deny.toml without cargo-deny and without a network: where dependencies come from, under which licences, in how many versions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::support::repository;
+
+/// What is in the binary or makes it, on Linux. None where cargo has not got all of it at hand.
+#[allow(clippy::print_stderr)]
+fn packages() -> Option<Vec<Value>> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(repository())
+        .args(["metadata", "--format-version=1", "--locked", "--offline"])
+        .args(["--filter-platform=x86_64-unknown-linux-gnu"])
+        .output()
+        .expect("cargo starts");
+    if !output.status.success() {
+        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let nodes = metadata["resolve"]["nodes"].as_array().expect("nodes");
+    let used: BTreeSet<&str> = nodes
+        .iter()
+        .filter_map(|node| node["id"].as_str())
+        .collect();
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let of_use = |package: &&Value| package["id"].as_str().is_some_and(|id| used.contains(id));
+    Some(packages.filter(of_use).cloned().collect())
+}
+
+fn word<'v>(package: &'v Value, key: &str) -> &'v str {
+    package[key].as_str().unwrap_or_default()
+}
+
+/// The texts between quotes on the line of deny.toml that starts so, or on the lines of its list.
+fn denied(key: &str) -> Vec<String> {
+    let text = fs::read_to_string(repository().join("deny.toml")).expect("deny.toml");
+    let (_, list) = text.split_once(&format!("\n{key} = [")).expect(key);
+    let (list, _) = list.split_once(']').expect("a list");
+    list.split('"')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether an SPDX expression can be met by these licences. Exceptions (`WITH`) are licences of their own.
+fn is_met(expression: &str, allowed: &[String]) -> bool {
+    let spaced = expression
+        .replace('(', " ( ")
+        .replace(')', " ) ")
+        .replace('/', " OR ");
+    let mut words = spaced.split_whitespace().peekable();
+    let met = either(&mut words, allowed);
+    met && words.next().is_none()
+}
+
+type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
+
+fn either(words: &mut Words<'_>, allowed: &[String]) -> bool {
+    let mut met = both(words, allowed);
+    while words.next_if_eq(&"OR").is_some() {
+        met |= both(words, allowed);
+    }
+    met
+}
+
+fn both(words: &mut Words<'_>, allowed: &[String]) -> bool {
+    let mut met = one(words, allowed);
+    while words.next_if_eq(&"AND").is_some() {
+        met &= one(words, allowed);
+    }
+    met
+}
+
+fn one(words: &mut Words<'_>, allowed: &[String]) -> bool {
+    match words.next() {
+        Some("(") => {
+            let met = either(words, allowed);
+            words.next() == Some(")") && met
+        }
+        Some(licence) => match words.next_if_eq(&"WITH") {
+            Some(_) => allowed.contains(&format!(
+                "{licence} WITH {}",
+                words.next().unwrap_or_default()
+            )),
+            None => allowed.iter().any(|known| known == licence),
+        },
+        None => false,
+    }
+}
+
+#[test]
+fn expressions_of_licences_are_read() {
+    let allowed = ["MIT", "ISC"].map(str::to_owned);
+    for met in [
+        "MIT",
+        "MIT OR GPL-3.0",
+        "MIT/GPL-3.0",
+        "ISC AND (GPL-2.0 OR MIT)",
+        "GPL-2.0 OR ISC AND MIT",
+    ] {
+        assert!(is_met(met, &allowed), "{met}");
+    }
+    for unmet in [
+        "",
+        "GPL-3.0",
+        "MIT AND GPL-3.0",
+        "(MIT",
+        "MIT WITH x",
+        "ISC AND (GPL-2.0 OR BSD)",
+        "MIT ISC",
+    ] {
+        assert!(!is_met(unmet, &allowed), "{unmet}");
+    }
+}
+
+#[test]
+fn every_dependency_is_of_crates_io_and_under_a_licence_that_is_allowed() {
+    let Some(packages) = packages() else { return };
+    let allowed = denied("allow");
+    assert!(packages.len() > 100);
+    for package in &packages {
+        let (name, source) = (word(package, "name"), word(package, "source"));
+        let is_ours = name == "metalmark" && package["source"].is_null();
+        let is_known = source == "registry+https://github.com/rust-lang/crates.io-index";
+        assert!(is_ours || is_known, "{name} comes from `{source}`");
+        let licence = word(package, "license");
+        assert!(is_met(licence, &allowed), "{name} is under `{licence}`");
+    }
+}
+
+#[test]
+fn no_dependency_comes_in_two_versions_but_those_that_are_said() {
+    let Some(packages) = packages() else { return };
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in &packages {
+        let all = versions.entry(word(package, "name")).or_default();
+        all.insert(word(package, "version"));
+    }
+    let skipped = denied("skip");
+    for (name, all) in versions.iter().filter(|(_, all)| all.len() > 1) {
+        let is_said = |version: &&str| skipped.iter().any(|skip| version_of(skip, name, version));
+        let unsaid = all.iter().filter(|version| !is_said(version)).count();
+        assert!(unsaid <= 1, "{name} is there as {all:?}");
+    }
+}
+
+/// Whether `name@0.7` means this version.
+fn version_of(skip: &str, name: &str, version: &str) -> bool {
+    let begins = skip.split_once('@').filter(|(skipped, _)| *skipped == name);
+    begins.is_some_and(|(_, begin)| version.starts_with(&format!("{begin}.")))
+}

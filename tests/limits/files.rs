@@ -1,0 +1,129 @@
+//! The limits of what a repository may hold: files, and builds of kustomizations.
+
+use std::fs;
+use std::path::Path;
+
+use metalmark::files::{Disk, FILE_LIMIT};
+use metalmark::model::place::Sources;
+use metalmark::read::compose;
+
+use super::super::support::Metalmark;
+use super::most;
+
+/// What a folder of kustomizations builds to: how many objects, or what is refused.
+fn built(files: &[(String, String)]) -> Result<usize, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let disk = Disk::new(folder.path()).expect("there");
+    let built = compose::objects(&disk, Path::new("top"), &mut Sources::default());
+    let built = built.expect("readable");
+    built
+        .map(|objects| objects.len())
+        .map_err(|finding| finding.message)
+}
+
+const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n";
+
+fn with_patches(patches: &[String]) -> Result<usize, String> {
+    let patches: String = patches
+        .iter()
+        .map(|operation| format!("- target: {{kind: ConfigMap}}\n  patch: '[{operation}]'\n"))
+        .collect();
+    let top = format!("resources: [a.yaml]\npatches:\n{patches}");
+    built(&[
+        ("top/kustomization.yaml".to_owned(), top),
+        ("top/a.yaml".to_owned(), OBJECT.to_owned()),
+    ])
+}
+
+#[test]
+fn a_values_file_that_is_too_large_is_a_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = fs::File::create(folder.path().join("values.yaml")).expect("created");
+    file.set_len(FILE_LIMIT + 1).expect("a sparse file");
+    let outcome = Metalmark::within(folder.path())
+        .args([
+            "check",
+            "--values",
+            "values.yaml",
+            "--clusters",
+            "values.yaml",
+        ])
+        .run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    let words = "`values.yaml` is not read: it is larger than 64 MiB";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
+fn the_longest_path_of_a_patch_is_followed_and_a_longer_one_is_not() {
+    // Below what an earlier operation made.
+    let nested = |depth: usize| {
+        let value = "{\"k\": ".repeat(depth) + "1" + &"}".repeat(depth);
+        let path = "/k".repeat(depth);
+        let add = format!("{{\"op\": \"add\", \"path\": \"/x\", \"value\": {value}}}");
+        let replace = format!("{{\"op\": \"replace\", \"path\": \"/x{path}\", \"value\": \"y\"}}");
+        with_patches(&[add, replace])
+    };
+    most(99, "deeper than 100 keys", nested);
+}
+
+#[test]
+fn a_patch_that_copies_an_object_into_itself_ends() {
+    let copy = "{\"op\": \"copy\", \"from\": \"\", \"path\": \"/data/k\"}".to_owned();
+    // Each copy doubles it.
+    assert_eq!(with_patches(&vec![copy.clone(); 10]), Ok(1));
+    let refused = with_patches(&vec![copy; 5_000]).expect_err("it would never end");
+    assert!(
+        refused.contains("steps") || refused.contains("deep"),
+        "{refused}"
+    );
+    let deeper = "{\"op\": \"move\", \"from\": \"/data\", \"path\": \"/metadata/data\"}, \
+                  {\"op\": \"move\", \"from\": \"/metadata\", \"path\": \"/data\"}, \
+                  {\"op\": \"add\", \"path\": \"/metadata\", \"value\": {}}"
+        .to_owned();
+    let refused = with_patches(&vec![deeper; 2_000]).expect_err("nothing could walk it");
+    assert!(refused.contains("nested more than 400 deep"), "{refused}");
+}
+
+#[test]
+fn kustomizations_nest_as_deep_as_is_stated() {
+    let chain = |length: usize| {
+        let link = |level: usize| {
+            let (folder, below) = match level {
+                0 => ("top".to_owned(), "../k1".to_owned()),
+                _ => (format!("k{level}"), format!("../k{}", level + 1)),
+            };
+            let text = match level + 1 == length {
+                true => "configMapGenerator: [{name: a, literals: [k=v]}]\n".to_owned(),
+                false => format!("resources: [{below}]\n"),
+            };
+            (format!("{folder}/kustomization.yaml"), text)
+        };
+        built(&(0..length).map(link).collect::<Vec<_>>())
+    };
+    most(50, "stand in one another without end", chain);
+}
+
+#[test]
+fn a_build_visits_as_many_kustomizations_as_is_stated() {
+    let fan = |count: usize| {
+        let folders = (1..count).map(|index| format!("../k{index}, "));
+        let top = format!("resources: [{}]\n", folders.collect::<String>());
+        let mut files = vec![("top/kustomization.yaml".to_owned(), top)];
+        let empty = |index| {
+            (
+                format!("k{index}/kustomization.yaml"),
+                "resources: []\n".to_owned(),
+            )
+        };
+        files.extend((1..count).map(empty));
+        built(&files)
+    };
+    most(2_000, "stand in one another without end", fan);
+}

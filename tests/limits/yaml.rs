@@ -1,0 +1,114 @@
+//! The limits of YAML and JSON, and that no shape of a text escapes them.
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::yaml::{self, SyntaxError};
+
+use super::most;
+
+#[path = "../../benches/hostile/shapes.rs"]
+mod shapes;
+
+const ENGINES: [Engine; 3] = [Engine::Helm3, Engine::Helm4, Engine::Kubectl];
+
+/// How many documents are read of a text.
+fn read(text: &str, engine: Engine) -> Result<usize, SyntaxError> {
+    yaml::read(text, FileId(0), engine).map(|read| read.documents.len())
+}
+
+#[test]
+fn the_largest_text_is_read_and_a_larger_one_is_not() {
+    most(64 << 20, "larger than 64 MiB", |size| {
+        read(&format!("#{}", "c".repeat(size - 1)), Engine::Helm3)
+    });
+}
+
+#[test]
+fn the_deepest_text_is_read_and_a_deeper_one_is_not() {
+    let shapes: [fn(usize) -> String; 5] = [
+        |depth| "[".repeat(depth) + &"]".repeat(depth),
+        |depth| "{a: ".repeat(depth) + &"}".repeat(depth),
+        |depth| "- ".repeat(depth),
+        |depth| {
+            let line = |level| format!("{}a:\n", " ".repeat(level));
+            (0..depth).map(line).collect()
+        },
+        |depth| "{\"a\":".repeat(depth) + "1" + &"}".repeat(depth),
+    ];
+    for shape in shapes {
+        for engine in ENGINES {
+            // JSON there, and wrong at its first key.
+            if engine == Engine::Kubectl && shape(1).starts_with("{a") {
+                continue;
+            }
+            most(256, "nested more than 256 levels deep", |depth| {
+                read(&shape(depth), engine)
+            });
+        }
+    }
+}
+
+#[test]
+fn the_longest_key_is_read_and_a_longer_one_is_not() {
+    most(1024, "`:`", |length| {
+        read(&format!("{}: 1\n", "k".repeat(length)), Engine::Helm3)
+    });
+    most(1024, "`:`", |length| {
+        read(&format!("{}: 1\n", "é".repeat(length)), Engine::Helm3)
+    });
+}
+
+#[test]
+fn aliases_that_stand_for_all_that_is_allowed_are_read_and_more_are_not() {
+    // Of a text that stands for less than 400,000 values, ninety-nine of a hundred may come by aliases.
+    let text = |values: usize| {
+        let list = "x,".repeat(996);
+        format!("a: &a [{list}]\nb: [{}]\n", "*a,".repeat(values))
+    };
+    let fits = (1..400).take_while(|values| read(&text(*values), Engine::Helm3).is_ok());
+    let most = fits.last().expect("a few are taken");
+    assert!((80..120).contains(&most), "{most} times");
+    let refused = read(&text(most + 1), Engine::Helm3).expect_err("one more is not");
+    assert!(refused.message.contains("stand for"), "{}", refused.message);
+}
+
+#[test]
+fn every_bad_shape_ends_in_a_tree_or_in_words_at_a_place() {
+    /// Small, for this is compiled for tests: `benches/hostile.rs` takes 10 MB of each.
+    const SIZE: usize = 1 << 15;
+    for shape in shapes::YAML {
+        let text = (shape.text)(SIZE);
+        for engine in ENGINES {
+            if let Err(error) = yaml::read(&text, FileId(0), engine) {
+                let range = error.place.start as usize..error.place.end as usize;
+                assert!(text.get(range).is_some(), "{}", shape.name);
+                assert!(!error.message.is_empty(), "{}", shape.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_bad_template_and_pattern_ends_too() {
+    use metalmark::gotemplate::{Budget, Limits, NoHost, Value, execute, parse};
+    use metalmark::regexp::Regexp;
+    const SIZE: usize = 1 << 14;
+    let limits = Limits {
+        steps: 100_000,
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    for shape in shapes::TEMPLATES {
+        let text = (shape.text)(SIZE);
+        let written = parse("bad", &text)
+            .and_then(|template| execute(&template, &Value::Nil, &NoHost, &Budget::new(limits)));
+        if let Err(error) = written {
+            assert!(!error.message.is_empty(), "{}", shape.name);
+        }
+    }
+    for shape in shapes::PATTERNS {
+        if let Err(error) = Regexp::new(&(shape.text)(SIZE)) {
+            assert!(!error.message.is_empty(), "{}", shape.name);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The project's own files, for pages that name what stands in them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use super::repository;
+
+fn rust_files(folder: &str) -> Vec<(String, String)> {
+    let files = walkdir::WalkDir::new(repository().join(folder)).sort_by_file_name();
+    let paths = files
+        .into_iter()
+        .map(|entry| entry.expect("readable").into_path());
+    let rust: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect();
+    let file = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("sources are UTF-8");
+        let path = path.strip_prefix(repository()).expect("below");
+        (path.to_string_lossy().into_owned(), text)
+    };
+    rust.into_iter().map(file).collect()
+}
+
+/// The files of `src/` by path, without their tests.
+pub(crate) fn code() -> Vec<(String, String)> {
+    let mut files = rust_files("src");
+    for (_, text) in &mut files {
+        let end = text.find("#[cfg(test)]\nmod tests {");
+        text.truncate(end.unwrap_or(text.len()));
+    }
+    files
+}
+
+/// The names of all tests: of functions behind `#[test]`, attributes and comments between.
+pub(crate) fn tests() -> BTreeSet<String> {
+    let files = [rust_files("src"), rust_files("tests")].concat();
+    let mut names = BTreeSet::new();
+    for (_, text) in &files {
+        for behind in text.split("#[test]").skip(1) {
+            let name = behind.split("fn ").nth(1).unwrap_or_default();
+            let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            names.insert(name[..end.unwrap_or(name.len())].to_owned());
+        }
+    }
+    names
+}
