@@ -90,8 +90,9 @@ pub(super) fn busy(root: &Path) -> Error {
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
+        let before = changes.ownership.before.as_deref();
         phases.push(
-            leftovers(&changes.root, changes.ownership.before.as_deref())
+            leftovers(&changes.root, before)
                 .map(Action::Sweep)
                 .collect(),
         );
@@ -157,7 +158,7 @@ impl Step<'_> {
     pub fn run(&self) -> Result<(), Error> {
         match &self.action {
             Action::Record(text) => record(self.root, *text),
-            Action::Sweep(folder) => sweep(self.root, folder),
+            Action::Sweep(folder) => sweep(&self.root.join(folder)),
             Action::Delete(change) => {
                 unchanged::one(self.root, change)?;
                 remove(&self.root.join(&change.path))
@@ -207,9 +208,9 @@ impl Step<'_> {
     }
 }
 
-/// Takes away what a killed run was writing in a folder.
-pub(super) fn sweep(root: &Path, folder: &str) -> Result<(), Error> {
-    let Ok(inside) = fs::read_dir(root.join(folder)) else {
+/// Takes away what a killed run was writing into a folder.
+pub(super) fn sweep(folder: &Path) -> Result<(), Error> {
+    let Ok(inside) = fs::read_dir(folder) else {
         return Ok(());
     };
     for item in inside.flatten() {
@@ -269,7 +270,7 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
 
 /// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
 /// followed.
-pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> {
+pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> + use<> {
     let (record, _) = Record::parse(before.unwrap_or_default());
     let mut inspector = Inspector::new(root);
     let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);
