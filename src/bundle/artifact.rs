@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{Bundle, CREATED, Kind};
 use crate::archive::{self, Member, Packed};
+use crate::model::component::ARTIFACT_TYPE;
 use crate::oci::{Artifact, Blob, Descriptor, Digest};
 
 /// The media type of a manifest.
@@ -43,6 +44,8 @@ struct History<'a> {
 struct Manifest<'a> {
     schema_version: u8,
     media_type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact_type: Option<&'a str>,
     config: Content<'a>,
     layers: [Content<'a>; 1],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -107,6 +110,7 @@ impl Bundle {
         let manifest = json(&Manifest {
             schema_version: 2,
             media_type: MANIFEST,
+            artifact_type: (self.kind == Kind::Components).then_some(ARTIFACT_TYPE),
             config: content(&config),
             layers: [content(&layer)],
             annotations: &annotations,

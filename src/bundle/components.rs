@@ -48,8 +48,7 @@ pub fn contract(
     };
     if !file.is_executable {
         let help = format!(
-            "`chmod +x {}`; in git: `git update-index --chmod=+x {0}`",
-            file.from
+            "`chmod +x {INSTALLER}` before it is packed; in git: `git update-index --chmod=+x {INSTALLER}`"
         );
         breach(format!("`{INSTALLER}` is not executable"), help);
     }

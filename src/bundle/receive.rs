@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::kind::is_image_config;
 use super::{Bundle, Kind};
 use crate::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
+use crate::model::component::ARTIFACT_TYPE;
 use crate::oci::{
     Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,
 };
@@ -57,6 +58,7 @@ pub fn receive(
         config,
         layers,
         annotations,
+        artifact_type,
         ..
     } = &manifest.content
     else {
@@ -76,7 +78,10 @@ pub fn receive(
         stack.add(fetched(store, of, layer, &limits)?, told)?;
     }
     let tree = stack.finish();
-    let kind = Kind::of(&tree, Some(&config.media_type), &first.media_type);
+    let kind = match artifact_type.as_deref() {
+        Some(ARTIFACT_TYPE) => Kind::Components,
+        _ => Kind::of(&tree, Some(&config.media_type), &first.media_type),
+    };
     let mut bundle = Bundle::of_tree(kind, &tree);
     bundle.annotations.clone_from(annotations);
     Ok(Received { bundle, tree })

@@ -5,7 +5,7 @@ use std::io;
 use similar::{ChangeTag, TextDiff};
 
 use super::Colour;
-use crate::model::manifest::{Change, ChangeSet};
+use crate::model::manifest::{Change, ChangeKind, ChangeSet};
 
 /// Longer texts, in lines of both sides together, are not compared line by line: the time grows with their square.
 const LONGEST: usize = 20_000;
@@ -37,8 +37,11 @@ fn file(shown: &str, change: &Change, colour: Colour, out: &mut dyn io::Write) -
         let path = format!("{letter}/{shown}");
         if there { path } else { "/dev/null".to_owned() }
     };
-    let created = change.kind == crate::model::manifest::ChangeKind::Created;
-    let (from, to) = (side("a", !created), side("b", change.new.is_some()));
+    let created = change.kind == ChangeKind::Created;
+    let (from, to) = (
+        side("a", !created),
+        side("b", change.kind != ChangeKind::Deleted),
+    );
     line(out, colour, BOLD, &format!("--- {from}\n"))?;
     line(out, colour, BOLD, &format!("+++ {to}\n"))?;
     let Some((old, new)) = texts(change) else {

@@ -66,20 +66,20 @@ Right:
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 fn told(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -> Finding {
-    let others = match count - 1 {
-        0 => String::new(),
-        1 => ", and another object".to_owned(),
-        others => format!(", and {others} other objects"),
+    let (others, are) = match count - 1 {
+        0 => (String::new(), "is"),
+        1 => (", and another object".to_owned(), "are"),
+        others => (format!(", and {others} other objects"), "are"),
     };
     let id = NamespaceMissing.id();
     match namespace.is_empty() {
-        true => Finding::new(id, format!("`{first}`{others} are in no namespace"))
+        true => Finding::new(id, format!("`{first}`{others} {are} in no namespace"))
             .at(input.spot(first), "it lands wherever it is applied")
             .help("write `metadata.namespace`, or pack with `--namespace NAME`"),
         false => Finding::new(
             id,
             format!(
-                "`{first}`{others} are in namespace `{namespace}`, which the bundle does not hold"
+                "`{first}`{others} {are} in namespace `{namespace}`, which the bundle does not hold"
             ),
         )
         .at(input.spot(first), "")

@@ -140,8 +140,9 @@ fn config_maps_are_told_as_rukpak_names_them() {
     );
     let outcome = bundle(folder, "pack in --to a.tgz --deployment v1alpha2");
     assert_eq!(outcome.status, 2);
-    let large = format!("{SETTINGS}  {}: {}\n", "text", "x".repeat(1 << 20))
-        .replace("data: {colour: \"blue \"}", "data:");
+    let large = SETTINGS
+        .replace("name: settings", "name: large")
+        .replace("\"blue \"", &"x".repeat(1 << 20));
     write(folder, "in/large.yaml", &large);
     refused(folder, pack, "object-too-large");
 }

@@ -50,7 +50,7 @@ fn two_hundred_mebibytes_pass() {
         let mut file = std::io::BufWriter::new(
             fs::File::create(folder.join(format!("in/{number}.txt"))).expect("made"),
         );
-        for line in 0..160_000_u64 {
+        for line in 0..190_000_u64 {
             let varied = (line * 2_654_435_761 + number) % 1_000_003;
             writeln!(
                 file,

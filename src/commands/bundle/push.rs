@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::bundle::{REVISION, SOURCE};
+use crate::bundle::{Bundle, REVISION, SOURCE};
 use crate::error::Error;
 use crate::files::Provenance;
 use crate::layout::Layout;
@@ -143,37 +143,50 @@ fn artifacts(
         PushSource::Files(packing) => (packing, None),
         PushSource::Archive(file, packing) => (packing, Some(file)),
     };
-    let mut packing = packing.clone();
-    let mut created = options.created;
-    if options.tells_provenance && packing.kind == PackKind::Artifact {
-        let of = provenance(request, &packing, archive, terminal)?;
-        let known = [
-            (SOURCE, of.source),
-            (REVISION, of.commit.map(|commit| format!("sha1:{commit}"))),
-        ];
-        for (key, value) in known {
-            if let Some(value) = value {
-                packing.annotations.entry(key.to_owned()).or_insert(value);
-            }
-        }
+    let (mut packing, mut created) = (packing.clone(), options.created);
+    // Nobody knows what an archive was packed from.
+    if options.tells_provenance && packing.kind == PackKind::Artifact && archive.is_none() {
+        let of = provenance(request, &packing, terminal)?;
         created = created.or(of.committed);
+        annotate(&mut packing, of);
     }
-    let mut workspace = workspace(request, archive.is_none() && packing.inputs.is_empty())?;
-    let reporting = plainly();
-    let telling = (options.today, &reporting);
-    let packed = match archive {
-        None => packed(request, &mut workspace, &packing, telling, terminal)?,
-        Some(file) => {
-            let loaded = From::Path(file.clone()).load(request, terminal.progress.as_ref())?;
-            packed_anew(&workspace, loaded, &packing, telling, terminal)?
-        }
-    };
-    let Some((bundle, _)) = packed else {
+    let Some(bundle) = bundle(request, &packing, archive, options.today, terminal)? else {
         return Ok(None);
     };
     let counting = counting(terminal.progress.as_ref(), bundle.files().len());
     let artifact = bundle.artifact(created.unwrap_or(0), &counting);
     Ok(Some(vec![artifact.map_err(lost("the bundle"))?]))
+}
+
+/// What nobody said otherwise.
+fn annotate(packing: &mut Packing, of: Provenance) {
+    let revision = of.commit.map(|commit| format!("sha1:{commit}"));
+    for (key, value) in [(SOURCE, of.source), (REVISION, revision)] {
+        if let Some(value) = value {
+            packing.annotations.entry(key.to_owned()).or_insert(value);
+        }
+    }
+}
+
+fn bundle(
+    request: &Request,
+    packing: &Packing,
+    archive: Option<&PathBuf>,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Option<Bundle>, Error> {
+    let renders = archive.is_none() && packing.inputs.is_empty();
+    let mut workspace = workspace(request, renders)?;
+    let reporting = plainly();
+    let telling = (today, &reporting);
+    let packed = match archive {
+        None => packed(request, &mut workspace, packing, telling, terminal)?,
+        Some(file) => {
+            let loaded = From::Path(file.clone()).load(request, terminal.progress.as_ref())?;
+            packed_anew(&workspace, loaded, packing, telling, terminal)?
+        }
+    };
+    Ok(packed.map(|(bundle, _)| bundle))
 }
 
 /// Findings as people read them.
@@ -188,21 +201,18 @@ fn plainly() -> Reporting {
 fn provenance(
     request: &Request,
     packing: &Packing,
-    archive: Option<&PathBuf>,
     terminal: &mut Terminal,
 ) -> Result<Provenance, Error> {
     let here = request.directory.clone().unwrap_or_else(|| ".".into());
-    let folder = match (archive, packing.inputs.first()) {
-        // Nobody knows what an archive was packed from.
-        (Some(_), _) => return Ok(Provenance::default()),
-        (None, Some(input)) => {
+    let folder = match packing.inputs.first() {
+        Some(input) => {
             let path = below(request, input);
             match path.is_dir() {
                 true => path,
                 false => path.parent().map(Path::to_owned).unwrap_or(here),
             }
         }
-        (None, None) => here,
+        None => here,
     };
     let of = Provenance::of(&folder);
     if of.is_changed {

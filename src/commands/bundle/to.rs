@@ -208,11 +208,8 @@ pub(super) fn into_folder(
 /// A layout's folder and the name behind it: `DIR:NAME`, as skopeo writes it.
 pub(super) fn layout_name(text: &str) -> (&str, Option<&str>) {
     // A drive's letter on Windows is no folder's name.
-    let start = if text.as_bytes().get(1) == Some(&b':') {
-        2
-    } else {
-        0
-    };
+    let is_drive = matches!(text.as_bytes(), [_, b':', b'\\' | b'/', ..]);
+    let start = if is_drive { 2 } else { 0 };
     match text[start..].split_once(':') {
         Some((_, name)) => (&text[..text.len() - name.len() - 1], Some(name)),
         None => (text, None),
@@ -234,10 +231,12 @@ mod tests {
             ("a.tar.gz", To::Archive("a.tar.gz".into())),
             ("oci-layout:a", layout("a", None)),
             ("oci-layout:a:1.2", layout("a", Some("1.2"))),
+            ("oci-layout:ab:1.2", layout("ab", Some("1.2"))),
             (
                 "oci-layout:a:r.example:5000/b:1",
                 layout("a", Some("r.example:5000/b:1")),
             ),
+            ("oci-layout:l:1", layout("l", Some("1"))),
             ("oci-layout:C:\\a:1", layout("C:\\a", Some("1"))),
             ("configmaps:a", To::ConfigMaps("a".into())),
         ] {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::oci::Reference;
-use crate::read::Request;
+use crate::read::{Request, Workspace};
 
 use super::super::{Format, Reporting, Terminal, Verdict};
-use super::from::From;
+use super::from::{From, Loaded};
 use super::manifests::Wish;
 use super::pinned;
 use super::unpack::checked;
@@ -70,19 +71,9 @@ pub fn bundle_verify(
             Err(finding) => found.push(finding),
         }
     }
-    let mut loaded = From::Registry(of.clone()).load(request, terminal.progress.as_ref())?;
+    let loaded = From::Registry(of.clone()).load(request, terminal.progress.as_ref())?;
     let (kind, files) = (loaded.bundle.kind, loaded.bundle.files().len());
-    let refused = std::mem::take(&mut loaded.findings);
-    let wish = Wish {
-        order: ManifestOrder::Kind,
-        namespace: None,
-        policy: &workspace.settings.policy,
-        progress: terminal.progress.as_ref(),
-    };
-    match refused.is_empty() {
-        true => found.extend(checked(loaded, &wish)?.1),
-        false => found.extend(refused),
-    }
+    found.extend(wrong(loaded, &workspace, terminal)?);
     let reporting = Reporting {
         output: Format::Human.report(),
         files: Vec::new(),
@@ -98,6 +89,25 @@ pub fn bundle_verify(
     };
     print(&verified, options.format, terminal)?;
     Ok(verdict)
+}
+
+/// What is wrong with the content of a bundle.
+fn wrong(
+    mut loaded: Loaded,
+    workspace: &Workspace,
+    terminal: &Terminal,
+) -> Result<Vec<Finding>, Error> {
+    let refused = std::mem::take(&mut loaded.findings);
+    if !refused.is_empty() {
+        return Ok(refused);
+    }
+    let wish = Wish {
+        order: ManifestOrder::Kind,
+        namespace: None,
+        policy: &workspace.settings.policy,
+        progress: terminal.progress.as_ref(),
+    };
+    Ok(checked(loaded, &wish)?.1)
 }
 
 fn print(verified: &Verified, format: Format, terminal: &mut Terminal) -> Result<(), Error> {
