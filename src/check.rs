@@ -9,7 +9,7 @@ use crate::model::policy::{Date, Policy};
 use crate::model::workspace::{ClusterView, Settings};
 use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
-use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, WorkspaceInput};
+use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, WorkspaceInput};
 
 /// What checking one cluster, or the workspace, came to.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,8 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
 }
 
 /// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
-/// neither a cluster (`waivers_used`) nor this check used are findings too, and so are those past their day.
+/// neither a cluster (`waivers_used`) nor this check used are findings too, unless only a part of the clusters was looked at, and
+/// so are those past their day.
 pub fn workspace(
     input: &WorkspaceInput<'_>,
     found: Vec<Finding>,
@@ -61,7 +62,7 @@ pub fn workspace(
         rule.workspace(input, &mut |finding| checked.judge(finding, policy, today));
     }
     checked.waivers_used.extend(waivers_used);
-    for finding in waivers(policy, &checked.waivers_used, today) {
+    for finding in waivers(policy, &checked.waivers_used, input.reach, today) {
         checked.judge(finding, policy, today);
     }
     checked
@@ -142,7 +143,7 @@ fn running(policy: &Policy) -> impl Iterator<Item = &'static dyn Rule> {
 }
 
 /// The waivers that have outlived their day or their use.
-fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding> {
+fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -> Vec<Finding> {
     let stale = policy
         .waivers
         .iter()
@@ -156,7 +157,7 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, today: Date) -> Vec<Finding>
                 )
                 .at(waiver.spot.clone(), "no longer accepts anything")
                 .help("mend what it covered and remove it, or decide anew and move `until`"),
-                _ if used.contains(&index) => return None,
+                _ if used.contains(&index) || reach == Reach::Shard => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
                 _ if crate::rules::rule(rule)
                     .is_some_and(|rule| rule.is_of_change() || rule.is_of_manifests()) =>
@@ -188,7 +189,7 @@ mod tests {
     use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
     use crate::model::workspace::{ClusterView, Settings};
-    use crate::rules::WorkspaceInput;
+    use crate::rules::{Reach, WorkspaceInput};
     use crate::testing::{Given, settings, today};
 
     const MISSING: &str = "checksum-missing";
@@ -221,6 +222,7 @@ mod tests {
 
     fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
         let input = WorkspaceInput {
+            reach: Reach::Fleet,
             uses: &[],
             images: &Images::new(),
             sources: &Sources::default(),

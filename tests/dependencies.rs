@@ -11,25 +11,47 @@ use super::support::repository;
 /// What is in the binary or makes it, on Linux. None where cargo has not got all of it at hand.
 #[allow(clippy::print_stderr)]
 fn packages() -> Option<Vec<Value>> {
+    let metadata = cargo(&["metadata", "--format-version=1", "--filter-platform", HOST])?;
+    let tree = [
+        "tree",
+        "--edges=normal,build",
+        "--prefix=none",
+        "--format={p}",
+        "--target",
+        HOST,
+    ];
+    let tree = cargo(&tree)?;
+    let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let of_use =
+        |package: &&Value| used.contains(&(word(package, "name"), word(package, "version")));
+    Some(packages.filter(of_use).cloned().collect())
+}
+
+const HOST: &str = "x86_64-unknown-linux-gnu";
+
+/// What cargo says without asking the network.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+fn cargo(arguments: &[&str]) -> Option<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(repository())
-        .args(["metadata", "--format-version=1", "--locked", "--offline"])
-        .args(["--filter-platform=x86_64-unknown-linux-gnu"])
+        .args(arguments)
+        .args(["--locked", "--offline"])
         .output()
         .expect("cargo starts");
     if !output.status.success() {
         eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
         return None;
     }
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let nodes = metadata["resolve"]["nodes"].as_array().expect("nodes");
-    let used: BTreeSet<&str> = nodes
-        .iter()
-        .filter_map(|node| node["id"].as_str())
-        .collect();
-    let packages = metadata["packages"].as_array().expect("packages").iter();
-    let of_use = |package: &&Value| package["id"].as_str().is_some_and(|id| used.contains(id));
-    Some(packages.filter(of_use).cloned().collect())
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+/// `serde v1.0.2 (proc-macro)`
+fn name_and_version(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split(' ');
+    let (name, version) = (words.next()?, words.next()?);
+    Some((name, version.strip_prefix('v')?))
 }
 
 fn word<'v>(package: &'v Value, key: &str) -> &'v str {

@@ -45,6 +45,8 @@ mod reports;
 mod rules;
 mod schemas;
 mod security;
+mod shard_hosts;
+mod shards;
 mod signatures;
 mod signing;
 mod stamp;

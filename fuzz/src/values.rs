@@ -64,10 +64,21 @@ fn written(value: &Value) {
     if ours.len() > MOST {
         return;
     }
-    let helms = [Lists::AtKey, Lists::Indented].map(|lists| yaml::as_helm(value, lists));
-    for text in helms.iter().chain([&ours]) {
-        for engine in [Engine::Helm3, Engine::Kubectl] {
-            let read = yaml::read(text, FILE, engine)
+    // Helm writes a key `<<` without quotes, which no reader takes for a text.
+    let lists = match has_merge_key(value) {
+        true => &[][..],
+        false => &[Lists::AtKey, Lists::Indented],
+    };
+    let helms: Vec<String> = lists
+        .iter()
+        .map(|lists| yaml::as_helm(value, *lists))
+        .collect();
+    // A text of Helm's that starts with a wide space and a brace is JSON to kubectl, and a fault; ours is quoted there.
+    let helms = helms.iter().map(|text| (text, &[Engine::Helm3][..]));
+    let ours = (&ours, &[Engine::Helm3, Engine::Kubectl][..]);
+    for (text, engines) in helms.chain([ours]) {
+        for engine in engines {
+            let read = yaml::read(text, FILE, *engine)
                 .unwrap_or_else(|error| panic!("{error} of {engine:?} in\n{text}"));
             let [back] = &read.documents[..] else {
                 panic!("{} documents in\n{text}", read.documents.len());
@@ -78,6 +89,16 @@ fn written(value: &Value) {
                 back.value
             );
         }
+    }
+}
+
+fn has_merge_key(value: &Value) -> bool {
+    match value {
+        Value::Map(map) => {
+            { map.iter() }.any(|entry| &*entry.key == "<<" || has_merge_key(&entry.node.value))
+        }
+        Value::List(items) => items.iter().any(|item| has_merge_key(&item.value)),
+        _ => false,
     }
 }
 

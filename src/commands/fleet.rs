@@ -19,7 +19,7 @@ use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
 use crate::resolve::{self, Catalogues};
-use crate::rules::{ImageUse, WorkspaceInput};
+use crate::rules::{ImageUse, Reach, WorkspaceInput};
 use crate::sources;
 
 /// What the stages need beside the workspace.
@@ -155,13 +155,23 @@ pub(super) fn catalogues(
     Ok(all)
 }
 
-/// Every cluster through the stages. `keep` says what stays of each: a result, and what was found in making it.
+/// The clusters that this run looks at: all of them, or its shard's.
+pub(super) fn entries(workspace: &Workspace) -> impl Iterator<Item = &ClusterEntry> {
+    let is_held = |entry: &&ClusterEntry| {
+        let shard = workspace.shard;
+        shard.is_none_or(|shard| shard.holds(&entry.name))
+    };
+    workspace.clusters.iter().filter(is_held)
+}
+
+/// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
 pub(super) fn survey<T: Send>(
     workspace: &Workspace,
     tools: &Tools,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Survey<T>, Error> {
-    let parts = parts(workspace, tools, &workspace.clusters, keep)?;
+    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
+    let parts = parts(workspace, tools, &entries, keep)?;
     conclude(workspace, tools, parts)
 }
 
@@ -173,7 +183,7 @@ pub(super) fn survey_one<T: Send>(
     entry: &ClusterEntry,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Survey<T>, Error> {
-    let parts = parts(workspace, tools, std::slice::from_ref(entry), keep)?;
+    let parts = parts(workspace, tools, &[entry], keep)?;
     let (mut survey, ..) = gather(parts);
     survey.add(workspace.findings.clone(), workspace, tools.today);
     Ok(survey)
@@ -182,10 +192,10 @@ pub(super) fn survey_one<T: Send>(
 fn parts<T: Send>(
     workspace: &Workspace,
     tools: &Tools,
-    entries: &[ClusterEntry],
+    entries: &[&ClusterEntry],
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Vec<Part<T>>, Error> {
-    let part = |entry: &ClusterEntry| -> Result<Part<T>, Error> {
+    let part = |entry: &&ClusterEntry| -> Result<Part<T>, Error> {
         let view = view(workspace, tools, entry)?;
         let mut checked = check::cluster(&view, &workspace.settings, tools.today);
         let (result, found) = keep(&view, &checked)?;
@@ -236,6 +246,10 @@ fn conclude<T>(
     let (mut survey, all, used) = gather(parts);
     let shared = shared(workspace, tools)?;
     let input = WorkspaceInput {
+        reach: match workspace.shard {
+            None => Reach::Fleet,
+            Some(_) => Reach::Shard,
+        },
         uses: &all,
         images: &shared.images,
         sources: &shared.sources,

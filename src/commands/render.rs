@@ -15,7 +15,7 @@ use crate::write::{self, Foreign, Held, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
-use super::rendered::{self, EMPTY, Faulty, Material, Part};
+use super::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
 use super::{Terminal, Verdict, mend};
 
@@ -87,7 +87,24 @@ pub(super) fn within(
     let tools = fleet::tools(&mut workspace, options.today)?;
     let material = Material::of(&mut workspace);
     let renderer = material.renderer(&mut workspace);
-    plan(&workspace, &tools, &renderer, options, held, terminal)
+    let duty = Duty::of(&mut workspace, &renderer);
+    let job = Job {
+        workspace: &workspace,
+        tools: &tools,
+        renderer: &renderer,
+        duty: &duty,
+        options,
+    };
+    plan(&job, held, terminal)
+}
+
+/// What is rendered, with what and how.
+struct Job<'a> {
+    workspace: &'a Workspace,
+    tools: &'a fleet::Tools,
+    renderer: &'a Renderer<'a>,
+    duty: &'a Duty,
+    options: &'a RenderOptions,
 }
 
 const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
@@ -103,6 +120,8 @@ fn print(
         true => Faulty::KeepGoing,
         false => Faulty::StopAll,
     };
+    // Nothing is pruned by a stream, and another shard may have all the clusters.
+    let in_shard = workspace.shard.is_some();
     let rendered = rendered::rendered(workspace, options.today, Part::Whole, faulty)?;
     let verdict = report(
         workspace,
@@ -112,21 +131,21 @@ fn print(
         terminal,
     )?;
     if may_write(&rendered.survey, options) {
-        refuse_empty(rendered.files.is_empty(), options)?;
+        refuse_empty(rendered.files.is_empty() && !in_shard, options)?;
         rendered.print(terminal)?;
     }
     Ok(verdict)
 }
 
 /// Files against the disk: written, or shown.
-fn plan(
-    workspace: &Workspace,
-    tools: &fleet::Tools,
-    renderer: &Renderer<'_>,
-    options: &RenderOptions,
-    held: Option<&mut Held>,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
+fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let Job {
+        workspace,
+        tools,
+        renderer,
+        duty,
+        options,
+    } = *job;
     let foreign = match options.adopt {
         true => Foreign::Adopt,
         false => Foreign::Refuse,
@@ -137,17 +156,17 @@ fn plan(
     };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let (files, found) = rendered::of_cluster(renderer, view, checked);
+        let (files, found) = duty.cluster(renderer, view, checked);
         Ok((outputs.compare(files)?, found))
     })?;
     // While an error stands, what is shared would speak for clusters that are not written.
-    let shared = match may_write(&survey, options) {
+    let shared = match duty.shares() && may_write(&survey, options) {
         true => rendered::shared(workspace, renderer, &mut survey, tools),
         false => Vec::new(),
     };
     let mut parts = std::mem::take(&mut survey.results);
     parts.push(outputs.compare(shared)?);
-    let mut changes = outputs.finish(parts, &keeps(workspace, &survey, options))?;
+    let mut changes = outputs.finish(parts, &keeps(job, &survey))?;
     let refused: Vec<Finding> = changes
         .iter_mut()
         .flat_map(|changes| std::mem::take(&mut changes.findings))
@@ -162,7 +181,8 @@ fn plan(
     if !may_write(&survey, options) {
         return Ok(verdict);
     }
-    refuse_empty(changes.iter().all(ChangeSet::is_empty), options)?;
+    let is_empty = changes.iter().all(ChangeSet::is_empty);
+    refuse_empty(is_empty && !is_idle(job), options)?;
     if options.mode == RenderMode::Write && changes.iter().any(is_unlike) {
         write::holding(held, &workspace.settings.root, |_| {
             write::apply_all(&changes)
@@ -234,19 +254,38 @@ fn may_write<T>(survey: &Survey<T>, options: &RenderOptions) -> bool {
     options.keep_going || !survey.has_errors()
 }
 
-/// Whose earlier files stay: those of clusters that have errors.
-fn keeps<T>(workspace: &Workspace, survey: &Survey<T>, options: &RenderOptions) -> Keeps {
-    if !options.keep_going || survey.faulty.is_empty() {
-        return Keeps::Nobody;
+/// Whether no cluster of a fleet falls to this shard.
+fn is_idle(job: &Job<'_>) -> bool {
+    let clusters = &job.workspace.clusters;
+    job.duty.shard.is_some_and(|shard| {
+        !clusters.is_empty() && !clusters.iter().any(|entry| shard.holds(&entry.name))
+    })
+}
+
+/// Whose earlier files stay: those of clusters that have errors, and those of other shards.
+fn keeps<T>(job: &Job<'_>, survey: &Survey<T>) -> Keeps {
+    let mut these = BTreeSet::new();
+    if job.options.keep_going {
+        for cluster in &survey.faulty {
+            let outputs = job.workspace.settings.outputs.iter();
+            these.extend(outputs.map(|output| Arc::from(format!("{}/{cluster}", output.target))));
+        }
     }
-    let owners = survey.faulty.iter().flat_map(|cluster| {
-        workspace
-            .settings
-            .outputs
+    let names = || {
+        job.workspace
+            .clusters
             .iter()
-            .map(move |output| Arc::from(format!("{}/{cluster}", output.target)))
-    });
-    Keeps::These(owners.collect::<BTreeSet<_>>())
+            .map(|entry| Arc::clone(&entry.name))
+    };
+    match job.duty.shard {
+        Some(shard) => Keeps::OtherShards {
+            shard,
+            these,
+            clusters: names().collect(),
+        },
+        None if these.is_empty() => Keeps::Nobody,
+        None => Keeps::These(these),
+    }
 }
 
 /// Writes the reports. Findings beside a result go to stderr; a format that holds both in one document is the result.

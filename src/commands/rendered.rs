@@ -10,6 +10,7 @@ use crate::model::finding::Finding;
 use crate::model::manifest::ManifestFile;
 use crate::model::place::Source;
 use crate::model::policy::Date;
+use crate::model::shard::Shard;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
@@ -87,9 +88,10 @@ pub(super) fn rendered(
     let tools = fleet::tools(workspace, today)?;
     let material = Material::of(workspace);
     let renderer = material.renderer(workspace);
+    let duty = Duty::of(workspace, &renderer);
     let mut survey = match part {
         Part::Whole => fleet::survey(workspace, &tools, |view, checked| {
-            Ok(of_cluster(&renderer, view, checked))
+            Ok(duty.cluster(&renderer, view, checked))
         })?,
         Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Vec::new(), Vec::new())))?,
         Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, |view, checked| {
@@ -101,7 +103,7 @@ pub(super) fn rendered(
         .flatten()
         .collect();
     let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
-    if !matches!(part, Part::Cluster(_)) && may(&survey) {
+    if !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {
         files.extend(shared(workspace, &renderer, &mut survey, &tools));
     }
     if !may(&survey) {
@@ -109,7 +111,7 @@ pub(super) fn rendered(
     }
     let clusters = match part {
         Part::Cluster(_) => 1,
-        Part::Whole | Part::Shared => workspace.clusters.len(),
+        Part::Whole | Part::Shared => fleet::entries(workspace).count(),
     };
     Ok(Rendered {
         files,
@@ -118,8 +120,43 @@ pub(super) fn rendered(
     })
 }
 
+/// What of the fleet a run renders: all, or one shard's clusters. The first shard's part are the shared files too.
+pub(super) struct Duty {
+    pub(super) shard: Option<Shard>,
+}
+
+impl Duty {
+    /// What the workspace was asked for. Shared files speak for every cluster: whoever writes them looks at all.
+    pub(super) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>) -> Self {
+        let shard = workspace.shard;
+        if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
+            workspace.shard = None;
+        }
+        Self { shard }
+    }
+
+    /// Whether the shared files are its part.
+    pub(super) fn shares(&self) -> bool {
+        self.shard.is_none_or(Shard::is_first)
+    }
+
+    /// The files of a cluster, where they are its part.
+    pub(super) fn cluster(
+        &self,
+        renderer: &Renderer<'_>,
+        view: &ClusterView,
+        checked: &Checked,
+    ) -> (Vec<ManifestFile>, Vec<Finding>) {
+        let name = &view.cluster.name;
+        match self.shard.is_none_or(|shard| shard.holds(name)) {
+            true => of_cluster(renderer, view, checked),
+            false => (Vec::new(), Vec::new()),
+        }
+    }
+}
+
 /// The files of a cluster that is clean, and what was found in making them.
-pub(super) fn of_cluster(
+fn of_cluster(
     renderer: &Renderer<'_>,
     view: &ClusterView,
     checked: &Checked,

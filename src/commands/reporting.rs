@@ -8,6 +8,8 @@ use crate::read::{self, Workspace};
 use crate::report::{Changes, Colour, Findings, Report, Run};
 use crate::write;
 
+use super::fleet;
+
 /// How a run reports.
 #[derive(Clone, Debug)]
 pub struct Reporting {
@@ -66,16 +68,15 @@ pub(super) fn findings<'a>(
     changes: Changes<'a>,
     colour: Colour,
 ) -> Findings<'a> {
-    let mut clusters: Vec<&str> = workspace
-        .clusters
-        .iter()
+    let mut clusters: Vec<&str> = fleet::entries(workspace)
         .map(|entry| &*entry.name)
         .collect();
+    let checked = clusters.len();
     clusters.sort_unstable();
     let run = Run {
         clusters,
         folder: read::folder_in_repository(&workspace.settings.root),
         changes,
     };
-    Findings::new(judged, workspace.clusters.len(), colour).of(run)
+    Findings::new(judged, checked, colour).of(run)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::finding::{Finding, Subject};
+use super::shard::Shard;
 
 /// The ownership file's name: no GitOps tool reads a dot-file without a YAML ending.
 pub const OWNERSHIP_FILE: &str = ".metalmark-owned";
@@ -77,6 +78,15 @@ pub enum Keeps {
     These(BTreeSet<Arc<str>>),
     /// Everybody's but these owners': the run rendered a selection.
     AllBut(BTreeSet<Arc<str>>),
+    /// Those of other parts of the fleet, and of this part these owners'.
+    OtherShards {
+        /// The part that the run answers for.
+        shard: Shard,
+        /// Owners of this part that could not be rendered.
+        these: BTreeSet<Arc<str>>,
+        /// Every cluster that there is, in whatever part.
+        clusters: BTreeSet<Arc<str>>,
+    },
 }
 
 impl Keeps {
@@ -86,6 +96,20 @@ impl Keeps {
             Self::Nobody => false,
             Self::These(owners) => owners.contains(owner),
             Self::AllBut(owners) => !owners.contains(owner),
+            Self::OtherShards { shard, these, .. } => !shard.owns(owner) || these.contains(owner),
+        }
+    }
+
+    /// Whether an owner renders files in another part of the fleet, so that its files are not to be overwritten here.
+    pub fn renders_elsewhere(&self, owner: &str) -> bool {
+        match self {
+            Self::Nobody | Self::These(_) | Self::AllBut(_) => false,
+            Self::OtherShards {
+                shard, clusters, ..
+            } => {
+                let is_there = |(_, cluster): (&str, &str)| clusters.contains(cluster);
+                !shard.owns(owner) && owner.split_once('/').is_none_or(is_there)
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod proof;
 pub mod registries;
 pub mod renovate;
 pub mod selector;
+pub mod shard;
 pub mod signing;
 pub mod stamping;
 pub mod storage;

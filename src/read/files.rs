@@ -124,6 +124,11 @@ pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
             }
             misread(text, becomes, *why, *is_key).at(spot, "")
         }
+        NoticeKind::More { count } => {
+            let message =
+                format!("{count} more places of this file are as odd as those that are told");
+            Finding::new("value-surprising", message).at(at(notice.place), "the first of them")
+        }
         NoticeKind::IgnoredDocuments => Finding::new(
             "value-surprising",
             "Helm 3 reads only the first document of a values file",
@@ -135,7 +140,11 @@ pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
 
 /// The key on the line of a value, before it; empty where there is none.
 fn key_before(spot: &Spot) -> &str {
-    let before = spot.source.text.get(..spot.start as usize);
+    /// Names are shorter; a line may be as long as the file.
+    const LONGEST: usize = 200;
+    let end = spot.start as usize;
+    let text = &spot.source.text;
+    let before = text.get(text.floor_char_boundary(end.saturating_sub(LONGEST))..end);
     let line = before.unwrap_or_default().lines().next_back();
     let key = line.unwrap_or_default().trim_end().strip_suffix(':');
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');

@@ -36,6 +36,7 @@ use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::matching::Matching;
 use crate::model::place::Source;
+use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
 use crate::model::workspace::{ChecksumStyle, Settings};
 use crate::model::written::WrittenImage;
@@ -92,6 +93,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// `--shard`
+    pub shard: Option<Shard>,
     /// Whether manifests are what is asked for, so that a project without clusters is whole.
     pub manifests: bool,
     /// Whether a run is whole without any project: nothing but its policy is asked for.
@@ -112,6 +115,8 @@ pub struct Workspace {
     pub shared: Shared,
     /// The clusters, in the project's order.
     pub clusters: Vec<ClusterEntry>,
+    /// The part of them that this run looks at, where it is not all.
+    pub shard: Option<Shard>,
     /// What management clusters tell others at run time.
     management: management::Management,
     /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.

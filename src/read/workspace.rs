@@ -123,6 +123,7 @@ pub fn workspace_in(
         evaluation: project.file.evaluation,
         shared,
         clusters,
+        shard: flags.shard,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         records,

@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::oci::{Blob, Descriptor, Digesting, FailureKind};
 
+use super::meter::Meter;
 use super::trouble::Trouble;
 
 /// How much is read at once, in bytes.
@@ -31,6 +32,7 @@ pub(super) struct Source(Arc<Shared>);
 
 struct Shared {
     blob: Blob,
+    meter: Arc<Meter>,
     open: Mutex<Option<Open>>,
     /// Why it cannot be sent at all.
     fault: Mutex<Option<Trouble>>,
@@ -56,9 +58,10 @@ pub(super) struct Piece {
 }
 
 impl Source {
-    pub(super) fn of(blob: &Blob) -> Self {
+    pub(super) fn of(blob: &Blob, meter: &Arc<Meter>) -> Self {
         Self(Arc::new(Shared {
             blob: blob.clone(),
+            meter: Arc::clone(meter),
             open: Mutex::default(),
             fault: Mutex::default(),
             taken: AtomicU64::new(0),
@@ -237,6 +240,7 @@ impl http_body::Body for Stream {
                 let length = block.len() as u64;
                 self.left = self.left.saturating_sub(length);
                 self.source.0.taken.fetch_add(length, Ordering::Relaxed);
+                self.source.0.meter.add(length);
                 Some(Ok(Frame::data(block)))
             }
             Some(Err(error)) => Some(Err(error)),

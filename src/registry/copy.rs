@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 use crate::oci::{Descriptor, Digesting, FailureKind, Reference};
 
 use super::content;
+use super::meter::Meter;
 use super::question::{Act, Answer, Part};
 use super::retry;
 use super::session::{Ask, Sessions, Turn};
@@ -19,7 +20,7 @@ pub(super) async fn blob(
     sessions: &Sessions,
     of: &Reference,
     blob: &Descriptor,
-    into: &mut (dyn Write + Send),
+    (into, meter): (&mut (dyn Write + Send), &Meter),
     turn: Turn,
 ) -> Result<(), Trouble> {
     let site = Site::of(of);
@@ -38,7 +39,7 @@ pub(super) async fn blob(
             part: Part::From(from),
             limit: 0,
         };
-        let Err(trouble) = part(sessions, ask, blob, &mut into, turn).await else {
+        let Err(trouble) = part(sessions, ask, blob, (&mut into, meter), turn).await else {
             continue;
         };
         if into.written() > from {
@@ -70,7 +71,7 @@ async fn part<W: Write>(
     sessions: &Sessions,
     ask: Ask<'_>,
     blob: &Descriptor,
-    into: &mut Digesting<W>,
+    (into, meter): (&mut Digesting<W>, &Meter),
     turn: Turn,
 ) -> Result<(), Trouble> {
     let mut answer = content::found(sessions.get(ask, turn).await?)?;
@@ -92,6 +93,7 @@ async fn part<W: Write>(
             );
             return Err(Trouble::new(FailureKind::Corrupt, message));
         }
+        meter.add(chunk.len() as u64);
         into.write_all(chunk).map_err(|error| {
             let message = format!("blob `{}` cannot be kept: {error}", blob.digest);
             Trouble::new(FailureKind::Unreachable, message)

@@ -15,6 +15,7 @@ mod content;
 mod copy;
 mod credentials;
 mod lists;
+mod meter;
 mod near;
 mod options;
 mod page;

@@ -68,8 +68,9 @@ impl Act {
     /// Whether a redirect of that status is followed: with content, only where it says to do the very same elsewhere.
     pub(super) fn follows(&self, status: u16) -> bool {
         match self {
-            Self::Get | Self::Head => matches!(status, 301 | 302 | 303 | 307 | 308),
-            Self::Form(_) => false,
+            Self::Get => matches!(status, 301 | 302 | 303 | 307 | 308),
+            // Where a registry keeps its blobs may be asked by GET alone.
+            Self::Form(_) | Self::Head => false,
             _ => matches!(status, 307 | 308),
         }
     }

@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::oci::{Artifact, Blob, Descriptor, Failure, FailureKind, Put, Reference, Sink, Target};
 
+use super::meter::Meter;
 use super::options::Limits;
 use super::session::{Sessions, Turn};
 use super::trouble::Trouble;
@@ -22,14 +23,16 @@ impl Sink for Registries {
             return Err(failure);
         }
         let sizes = artifact.blobs.iter().map(|blob| blob.descriptor.size);
-        let limits = within(&self.options.limits, sizes);
+        let limits = within(&self.options.limits, sizes.clone());
+        let size = sizes.fold(0u64, u64::saturating_add);
+        let meter = Arc::new(Meter::new(self.options.progress.clone(), size));
         let at = to.clone();
         let each = move |sessions: Arc<Sessions>, blob: Blob, turn| {
-            let at = at.clone();
-            async move { push::blob(&sessions, &at, &blob, turn).await }
+            let (at, meter) = (at.clone(), Arc::clone(&meter));
+            async move { push::blob(&sessions, &at, &blob, &meter, turn).await }
         };
         let mut sent = 0;
-        for answer in self.batch_within(limits, artifact.blobs.clone(), true, each) {
+        for answer in self.batch_within(limits, artifact.blobs.clone(), false, each) {
             sent += usize::from(told(answer, to)?);
         }
         let wanted = vec![(to.clone(), artifact.clone())];
@@ -91,7 +94,8 @@ impl Registries {
                 batch: self.next_batch(),
                 deadline: Instant::now() + limits.request,
             };
-            let copied = copy::blob(&self.sessions, of, blob, into, turn);
+            let meter = Meter::new(self.options.progress.clone(), blob.size);
+            let copied = copy::blob(&self.sessions, of, blob, (into, &meter), turn);
             let copied = timeout_at(turn.deadline, copied).await;
             copied.unwrap_or_else(|_| {
                 let message = format!("it was not sent within {:?}", limits.request);

@@ -209,6 +209,11 @@ impl<'a> Renderer<'a> {
         files
     }
 
+    /// Whether any output has files that all clusters share.
+    pub fn has_shared(&self) -> bool {
+        !self.shared(&Arc::default(), &[], &mut |_| {}).is_empty()
+    }
+
     /// What is stamped of an image; none where the URL's template did not compile, which has been reported then.
     fn stamp(
         &self,

@@ -4,36 +4,68 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::place::Source;
+use crate::model::place::{Source, Spot};
 
 /// The line starts of the files seen so far.
 #[derive(Default)]
-pub(super) struct Lines {
+pub struct Lines {
     /// The file is kept with its lines, so that its address stays its own.
-    known: HashMap<*const Source, (Arc<Source>, Vec<usize>)>,
+    known: HashMap<*const Source, (Arc<Source>, Table)>,
 }
+
+/// What is known of a file's lines.
+struct Table {
+    /// Where each starts.
+    starts: Vec<usize>,
+    /// Offsets, [`STRIDE`] bytes apart, and how many characters stand before each in its line: a line may be as long as the file.
+    marks: Vec<(usize, usize)>,
+}
+
+/// How many bytes are counted at most to find a column.
+const STRIDE: usize = 4096;
 
 /// A file and where its lines start.
 pub(super) struct Lined<'a> {
     text: &'a str,
     starts: &'a [usize],
+    marks: &'a [(usize, usize)],
 }
 
 impl Lines {
     /// The lines of a file.
     pub(super) fn of<'a>(&'a mut self, source: &'a Arc<Source>) -> Lined<'a> {
-        let (_, starts) = self.known.entry(Arc::as_ptr(source)).or_insert_with(|| {
-            let newlines = source.text.bytes().enumerate();
-            let newlines = newlines.filter(|(_, byte)| *byte == b'\n');
-            let starts = newlines.map(|(index, _)| index + 1);
-            (
-                Arc::clone(source),
-                std::iter::once(0).chain(starts).collect(),
-            )
-        });
+        let known = self.known.entry(Arc::as_ptr(source));
+        let (_, table) = known.or_insert_with(|| (Arc::clone(source), Table::of(&source.text)));
         Lined {
             text: &source.text,
-            starts,
+            starts: &table.starts,
+            marks: &table.marks,
+        }
+    }
+
+    /// The line and column of a spot's start, both from 1; the column counts characters.
+    pub fn line_column(&mut self, spot: &Spot) -> (usize, usize) {
+        self.of(&spot.source).line_column(spot.start)
+    }
+}
+
+impl Table {
+    fn of(text: &str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = newlines.map(|(index, _)| index + 1);
+        let mut marks = vec![(0, 0)];
+        for stride in 1..=text.len() / STRIDE {
+            let (last, characters) = marks[stride - 1];
+            let here = text.floor_char_boundary(stride * STRIDE);
+            let between = &text[last..here];
+            marks.push(match between.rfind('\n') {
+                Some(newline) => (here, between[newline + 1..].chars().count()),
+                None => (here, characters + between.chars().count()),
+            });
+        }
+        Self {
+            starts: std::iter::once(0).chain(starts).collect(),
+            marks,
         }
     }
 }
@@ -64,8 +96,14 @@ impl<'a> Lined<'a> {
     pub(super) fn line_column(&self, offset: u32) -> (usize, usize) {
         let offset = self.offset(offset);
         let line = self.line(offset);
-        let before = &self.text[self.starts[line]..offset];
-        (line + 1, before.chars().count() + 1)
+        let start = self.starts[line];
+        let marks = self.marks.partition_point(|(mark, _)| *mark <= offset);
+        let (from, characters) = self.marks[marks - 1];
+        let column = match from >= start {
+            true => characters + self.text[from..offset].chars().count(),
+            false => self.text[start..offset].chars().count(),
+        };
+        (line + 1, column + 1)
     }
 
     /// The text.
@@ -93,6 +131,28 @@ mod tests {
             (0..3, 5..8, 9..9)
         );
         assert_eq!(lined.line_column(99), (3, 1));
+    }
+
+    #[test]
+    fn a_column_far_to_the_right_is_counted_like_any_other() {
+        for text in [
+            "é".repeat(9000),
+            "a\n".repeat(3000) + &"日".repeat(5000),
+            "\n".repeat(4096) + "x",
+        ] {
+            let source = Arc::new(Source::new("a", text));
+            let mut lines = Lines::default();
+            let lined = lines.of(&source);
+            for offset in [
+                0, 1, 4094, 4095, 4096, 4097, 4098, 8191, 8192, 8193, 17_000, 20_000, 99_999,
+            ] {
+                assert_eq!(
+                    lined.line_column(offset),
+                    source.line_column(offset),
+                    "{offset}"
+                );
+            }
+        }
     }
 
     proptest! {

@@ -23,6 +23,7 @@ use std::{fmt, io};
 pub use changes::{changes, changes_json};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
+pub use lines::Lines;
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Fact, Image, Origin};
 use crate::model::place::Place;
-use crate::rules::{Rule, WorkspaceInput, entry_path};
+use crate::rules::{Reach, Rule, WorkspaceInput, entry_path};
 
 /// Looks at what all clusters came to.
 pub(super) struct ImageUnused;
@@ -40,7 +40,7 @@ Right:
     }
 
     fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-        if input.settings.images.serve_all || input.uses.is_empty() {
+        if input.settings.images.serve_all || input.uses.is_empty() || input.reach == Reach::Shard {
             return;
         }
         let uses = input.uses.iter();
@@ -109,13 +109,14 @@ mod tests {
     use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::place::{Located, Place, Sources};
-    use crate::rules::{ImageUse, Rule, WorkspaceInput};
+    use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
     use crate::testing::{Given, settings};
 
     fn messages(images: &Images, serve_all: bool) -> Vec<String> {
         let mut settings = settings();
         settings.images.serve_all = serve_all;
         let input = WorkspaceInput {
+            reach: Reach::Fleet,
             uses: &[ImageUse {
                 cluster: "edge-1".into(),
                 pools: vec![("control-plane".into(), "booted".into())],

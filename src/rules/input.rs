@@ -91,8 +91,19 @@ pub struct ClusterInput<'a> {
     pub settings: &'a Settings,
 }
 
+/// Which clusters a run has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them.
+    Fleet,
+    /// A part: what none of them does, others may do.
+    Shard,
+}
+
 /// What a rule sees of the whole.
 pub struct WorkspaceInput<'a> {
+    /// Whether the uses are those of all clusters.
+    pub reach: Reach,
     /// Every cluster's image use, in cluster order: small, so that memory does not grow with the values.
     pub uses: &'a [ImageUse],
     /// The catalogue that all clusters share, resolved once with the shared layers alone.

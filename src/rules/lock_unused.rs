@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Level, Subject};
-use crate::rules::{Rule, WorkspaceInput};
+use crate::rules::{Reach, Rule, WorkspaceInput};
 
 /// Looks at what all clusters came to.
 pub(super) struct LockUnused;
@@ -40,6 +40,9 @@ Right:
         let Some((lock, sources)) = input.lock else {
             return;
         };
+        if input.reach == Reach::Shard {
+            return;
+        }
         let asked: HashSet<u32> = input
             .uses
             .iter()

@@ -85,7 +85,7 @@ use crate::model::lock::Gap;
 use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 
-pub use input::{ChangeInput, ClusterInput, ImageUse, Side, WorkspaceInput};
+pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[

@@ -56,7 +56,7 @@ Right:
 mod tests {
     use crate::model::image::Images;
     use crate::model::place::Sources;
-    use crate::rules::{ImageUse, Rule, WorkspaceInput};
+    use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
     use crate::testing::{Given, settings};
 
     fn told(images: &Images, facts_given: bool) -> bool {
@@ -69,6 +69,7 @@ mod tests {
             unlocked: Vec::new(),
         });
         let input = WorkspaceInput {
+            reach: Reach::Fleet,
             uses: &uses,
             images,
             sources: &Sources::default(),

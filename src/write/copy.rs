@@ -51,7 +51,21 @@ pub struct CopyPlan {
 
 struct Writing {
     file: Incoming,
-    is_new: bool,
+    /// What stood there when the plan was made; none where nothing did.
+    seen: Option<Sum>,
+}
+
+impl Writing {
+    /// Whether it still stands there.
+    fn is_as_seen(&self, path: &Path) -> io::Result<bool> {
+        match (fs::symlink_metadata(path), self.seen) {
+            (Ok(standing), Some(seen)) if standing.is_file() => {
+                Ok(File::open(path).and_then(digest)? == seen)
+            }
+            (Err(cause), None) => Ok(cause.kind() == io::ErrorKind::NotFound),
+            _ => Ok(false),
+        }
+    }
 }
 
 /// What copying did.
@@ -135,11 +149,12 @@ impl CopyPlan {
         let path = self.root.join(&file.path);
         let content = file.content.open().and_then(digest);
         let sum = content.map_err(unreadable(&path))?;
-        let is_new = match inspector.look(&file.path)? {
-            Standing::Nothing => true,
+        let seen = match inspector.look(&file.path)? {
+            Standing::Nothing => None,
             Standing::File(_) => {
                 let standing = File::open(&path).and_then(digest);
-                let is_same = standing.map_err(unreadable(&path))? == sum;
+                let standing = standing.map_err(unreadable(&path))?;
+                let is_same = standing == sum;
                 if is_same && is_executable(&path) == file.is_executable {
                     self.unchanged += 1;
                     self.own(file.path, sum);
@@ -152,7 +167,7 @@ impl CopyPlan {
                         .push(refusal::not_owned(&shown, Subject::default()));
                     return Ok(());
                 }
-                false
+                Some(standing)
             }
             other => {
                 self.findings.push(in_the_way(plan, &file.path, other));
@@ -160,7 +175,7 @@ impl CopyPlan {
             }
         };
         self.own(file.path.clone(), sum);
-        self.writes.push(Writing { file, is_new });
+        self.writes.push(Writing { file, seen });
         Ok(())
     }
 
@@ -191,7 +206,7 @@ impl CopyPlan {
             deleted: self.deletes.len(),
             ..Copied::default()
         };
-        if !self.drift() && self.before == self.after.finished() {
+        if !self.drift() && !self.is_unfinished && self.before == self.after.finished() {
             return Ok(copied);
         }
         fs::create_dir_all(root).map_err(unwritable(root))?;
@@ -199,6 +214,9 @@ impl CopyPlan {
         if ownership(root)? != self.before {
             return Err(busy(root));
         }
+        self.writes
+            .iter()
+            .try_for_each(|write| self.is_still(write))?;
         if self.is_unfinished {
             for folder in leftovers(root, self.before.as_deref()) {
                 sweep(root, &folder)?;
@@ -208,24 +226,37 @@ impl CopyPlan {
             root,
             Some(&self.record.clone().union(&self.after).unfinished()),
         )?;
-        let staged = self.stage(told);
-        if staged.is_err() {
+        let placed = self.stage(told).and_then(|()| self.place());
+        if placed.is_err() {
             for (number, write) in self.writes.iter().enumerate() {
                 let _ = fs::remove_file(self.staged(number, write));
             }
         }
-        staged?;
-        for (number, write) in self.writes.iter().enumerate() {
-            let path = root.join(&write.file.path);
-            fs::rename(self.staged(number, write), &path).map_err(unwritable(&path))?;
-            match write.is_new {
-                true => copied.created += 1,
-                false => copied.updated += 1,
-            }
-        }
+        placed?;
+        let new = self.writes.iter().filter(|write| write.seen.is_none());
+        copied.created = new.count();
+        copied.updated = self.writes.len() - copied.created;
         self.delete()?;
         record(root, self.after.finished().as_deref())?;
         Ok(copied)
+    }
+
+    /// What is to be overwritten has not changed since the plan was made.
+    fn is_still(&self, write: &Writing) -> Result<(), Error> {
+        let path = self.root.join(&write.file.path);
+        match write.is_as_seen(&path).map_err(unreadable(&path))? {
+            true => Ok(()),
+            false => Err(Error::Changed { path }),
+        }
+    }
+
+    fn place(&self) -> Result<(), Error> {
+        for (number, write) in self.writes.iter().enumerate() {
+            self.is_still(write)?;
+            let path = self.root.join(&write.file.path);
+            fs::rename(self.staged(number, write), &path).map_err(unwritable(&path))?;
+        }
+        Ok(())
     }
 
     fn stage(&self, told: &dyn Fn(usize)) -> Result<(), Error> {

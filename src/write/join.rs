@@ -26,7 +26,9 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     }
     entries.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
     refuse_collisions(&plan, &mut entries, &mut findings);
-    let pruned = pruned(&plan, &entries, keeps)?;
+    let keeps = as_recorded(keeps);
+    refuse_elsewhere(&plan, &keeps, &mut entries, &mut findings);
+    let pruned = pruned(&plan, &entries, &keeps)?;
     let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
     let rendered = entries.len() + unnamed;
     let refused = entries
@@ -97,6 +99,26 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     }
 }
 
+/// A file that another shard's cluster has written, and still renders for all that this one knows, is not overwritten.
+fn refuse_elsewhere(
+    plan: &Plan,
+    keeps: &Keeps,
+    entries: &mut [Entry],
+    findings: &mut Vec<Finding>,
+) {
+    for entry in entries {
+        let owned = plan.record.files.get(&entry.path);
+        let Some(owned) = owned.filter(|owned| keeps.renders_elsewhere(&owned.owner)) else {
+            continue;
+        };
+        let side = |owner| (plan.shown(&entry.path), owner);
+        let subject = entry.subject.clone();
+        let (this, other) = (side(&*entry.owner), side(&*owned.owner));
+        findings.push(refusal::collision(other, this, 1, subject));
+        entry.fate = Fate::Refused;
+    }
+}
+
 /// Owned files that nothing renders any more.
 struct Pruned {
     /// Those that stand on disk.
@@ -109,7 +131,6 @@ struct Pruned {
 
 fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error> {
     let rendered: HashSet<&str> = entries.iter().map(|entry| &*entry.path).collect();
-    let keeps = as_recorded(keeps);
     let unclaimed: Vec<(&String, &Owned)> = plan
         .record
         .files
@@ -269,6 +290,15 @@ fn as_recorded(keeps: &Keeps) -> Keeps {
         Keeps::Nobody => Keeps::Nobody,
         Keeps::These(owners) => Keeps::These(plain(owners)),
         Keeps::AllBut(owners) => Keeps::AllBut(plain(owners)),
+        Keeps::OtherShards {
+            shard,
+            these,
+            clusters,
+        } => Keeps::OtherShards {
+            shard: *shard,
+            these: plain(these),
+            clusters: plain(clusters),
+        },
     }
 }
 

@@ -6,6 +6,7 @@ use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place};
 
 use super::compose::Composer;
+use super::notice::Notices;
 use super::{Documents, SyntaxError, json_text};
 
 /// The largest text that is read, in bytes.
@@ -21,20 +22,20 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
         return json_text::read(text, file);
     }
     let parts = part(text, file, engine)?;
-    let mut all = Documents {
-        documents: Vec::with_capacity(parts.len()),
-        notices: Vec::new(),
-    };
+    let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     for part in parts {
         let mut composer = Composer::new(&text[..part.end], part.start, file, engine);
+        composer.notices = notices;
         let document = composer
             .document()
             .map_err(|error| with_help(error, text))?;
-        all.documents.push(document);
-        all.notices.append(&mut composer.notices);
+        documents.push(document);
+        notices = composer.notices;
     }
-    all.notices.sort_by_key(|notice| notice.place.start);
-    Ok(all)
+    Ok(Documents {
+        documents,
+        notices: notices.finish(),
+    })
 }
 
 /// The parts that are read one by one. Helm 4 and kubectl cut at lines that start with `---`, before any YAML is read

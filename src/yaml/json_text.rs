@@ -7,7 +7,7 @@ use crate::model::place::{FileId, Place};
 use crate::model::value::{Entry, Node, Number, Value};
 
 use super::mapping::{Pair, unique};
-use super::notice::Notice;
+use super::notice::Notices;
 use super::scan::{DEPTH, too_deep};
 use super::{Documents, SyntaxError};
 
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
         file,
         at: 0,
         depth: 0,
-        notices: Vec::new(),
+        notices: Notices::default(),
     };
     let mut documents = Vec::new();
     while reader.skip_space().is_some() {
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
     }
     Ok(Documents {
         documents,
-        notices: reader.notices,
+        notices: reader.notices.finish(),
     })
 }
 
@@ -39,7 +39,7 @@ struct Reader<'t> {
     file: FileId,
     at: usize,
     depth: usize,
-    notices: Vec<Notice>,
+    notices: Notices,
 }
 
 impl Reader<'_> {

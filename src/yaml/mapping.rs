@@ -7,7 +7,7 @@ use crate::model::value::{Entry, Map, Value};
 
 use super::SyntaxError;
 use super::compose::{Composer, Made, Result};
-use super::notice::{Notice, NoticeKind};
+use super::notice::{Notice, NoticeKind, Notices};
 use super::resolve;
 
 /// Entries in the order of the file: of equal keys the last one counts, whether it is the map's own or merged in.
@@ -94,13 +94,15 @@ impl Pairs {
 }
 
 /// A map of entries in the order of the file: of equal keys the last one counts, and is told of.
-pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Vec<Notice>) -> Map {
+pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Notices) -> Map {
     if !entries.is_sorted_by(|a, b| a.entry.key < b.entry.key) {
         entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
         entries.dedup_by(|later, earlier| {
             let same = later.entry.key == earlier.entry.key;
             if same {
-                notices.extend(note_replaced(earlier, later));
+                if let Some(notice) = note_replaced(earlier, later) {
+                    notices.push(notice);
+                }
                 std::mem::swap(later, earlier);
             }
             same

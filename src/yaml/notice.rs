@@ -46,6 +46,51 @@ pub enum NoticeKind {
     },
     /// Helm 3 reads nothing from here on: it takes a file's first document only.
     IgnoredDocuments,
+    /// From here on there are more of a kind that was told often enough.
+    More {
+        /// How many.
+        count: usize,
+    },
+}
+
+/// Of each kind, so many are told of one text: nobody reads more, and a megabyte of them would be a gigabyte told.
+const MOST: usize = 1000;
+
+/// The notices of a text while it is read.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    kept: Vec<Notice>,
+    counts: [usize; 5],
+    /// Where the first that is left out stands, and how many are.
+    left_out: Option<(Place, usize)>,
+}
+
+impl Notices {
+    pub(super) fn push(&mut self, notice: Notice) {
+        // What is refused never hides behind what is only odd.
+        let index = match &notice.kind {
+            NoticeKind::DuplicateKey { same_value, .. } => usize::from(*same_value),
+            NoticeKind::MergeReplaces { .. } => 2,
+            NoticeKind::Misread { .. } => 3,
+            NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => 4,
+        };
+        self.counts[index] += 1;
+        if self.counts[index] <= MOST {
+            self.kept.push(notice);
+        } else {
+            self.left_out.get_or_insert((notice.place, 0)).1 += 1;
+        }
+    }
+
+    /// All that are told, by place.
+    pub(super) fn finish(mut self) -> Vec<Notice> {
+        if let Some((place, count)) = self.left_out {
+            let kind = NoticeKind::More { count };
+            self.kept.push(Notice { kind, place });
+        }
+        self.kept.sort_by_key(|notice| notice.place.start);
+        self.kept
+    }
 }
 
 /// What a misread scalar was probably meant as.

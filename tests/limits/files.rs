@@ -2,10 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use metalmark::files::{Disk, FILE_LIMIT};
-use metalmark::model::place::Sources;
+use metalmark::model::engine::Engine;
+use metalmark::model::place::{FileId, Source, Sources};
+use metalmark::objects::standing;
 use metalmark::read::compose;
+use metalmark::schema::Schemas;
+use metalmark::yaml;
 
 use super::super::support::Metalmark;
 use super::most;
@@ -126,4 +131,48 @@ fn a_build_visits_as_many_kustomizations_as_is_stated() {
         built(&files)
     };
     most(2_000, "stand in one another without end", fan);
+}
+
+#[test]
+fn the_deepest_schema_is_read_and_a_deeper_one_is_not() {
+    most(200, "nested too deeply", |depth| {
+        let (open, close) = ("{items: ".repeat(depth - 1), "}".repeat(depth - 1));
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: ws.e}}\nspec:\n  \
+             group: e\n  names: {{kind: W}}\n  versions:\n  - name: v1\n    served: true\n    \
+             schema: {{openAPIV3Schema: {open}{{}}{close}}}\n"
+        );
+        let schemas = Schemas::new([Arc::new(Source::new("crd.yaml", text))]);
+        let object = yaml::read("apiVersion: e/v1\nkind: W\n", FileId(0), Engine::Kubectl);
+        let problems = schemas.check(&object.expect("YAML").documents[0]);
+        match problems
+            .into_iter()
+            .find(|problem| problem.message.contains("deeply"))
+        {
+            Some(problem) => Err(problem.message),
+            None => Ok(()),
+        }
+    });
+}
+
+#[test]
+fn manifests_in_strings_are_found_as_deep_as_is_stated() {
+    let template = "# metalmark: image=noble\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\n\
+                    kind: Metal3MachineTemplate\nmetadata: {name: a}\n";
+    let nested = |depth: usize| {
+        (0..depth).fold(template.to_owned(), |text, _| {
+            let lines = text.lines().map(|line| format!("    {line}\n"));
+            let data: String = lines.collect();
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  k: |\n{data}")
+        })
+    };
+    most(4, "none", |depth| {
+        let source = Arc::new(Source::new("a.yaml", nested(depth)));
+        let found = standing::objects(&source).expect("YAML").objects;
+        let is_it = |object: &standing::Standing| &*object.kind == "Metal3MachineTemplate";
+        match found.iter().any(is_it) {
+            true => Ok(()),
+            false => Err("none"),
+        }
+    });
 }

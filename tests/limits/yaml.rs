@@ -2,7 +2,7 @@
 
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
-use metalmark::yaml::{self, SyntaxError};
+use metalmark::yaml::{self, NoticeKind, SyntaxError};
 
 use super::most;
 
@@ -25,6 +25,10 @@ fn the_largest_text_is_read_and_a_larger_one_is_not() {
 
 #[test]
 fn the_deepest_text_is_read_and_a_deeper_one_is_not() {
+    on_a_large_stack(the_deepest_text);
+}
+
+fn the_deepest_text() {
     let shapes: [fn(usize) -> String; 5] = [
         |depth| "[".repeat(depth) + &"]".repeat(depth),
         |depth| "{a: ".repeat(depth) + &"}".repeat(depth),
@@ -73,7 +77,42 @@ fn aliases_that_stand_for_all_that_is_allowed_are_read_and_more_are_not() {
 }
 
 #[test]
+fn of_what_is_odd_a_thousand_of_each_sort_are_told() {
+    let odd = |duplicates: usize, words: usize| {
+        let words: String = (0..words)
+            .map(|number| format!("k{number}: yes\n"))
+            .collect();
+        let duplicates: String = (0..duplicates)
+            .map(|number| format!("a: {number}\n"))
+            .collect();
+        let read = yaml::read(&(words + &duplicates), FileId(0), Engine::Helm3);
+        read.expect("YAML").notices
+    };
+    let more = |notice: &yaml::Notice| match notice.kind {
+        NoticeKind::More { count } => Some(count),
+        _ => None,
+    };
+    assert_eq!(odd(1001, 0).len(), 1000);
+    assert_eq!(odd(1001, 0).iter().find_map(more), None);
+    let all = odd(1003, 1500);
+    assert_eq!(all.len(), 2001);
+    assert_eq!(all.iter().find_map(more), Some(502));
+    let is_refused = |notice: &yaml::Notice| matches!(notice.kind, NoticeKind::DuplicateKey { .. });
+    assert_eq!(all.iter().filter(|notice| is_refused(notice)).count(), 1000);
+}
+
+/// Frames are several times larger here than as released.
+fn on_a_large_stack(run: fn()) {
+    let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(run);
+    thread.expect("a thread").join().expect("it ends");
+}
+
+#[test]
 fn every_bad_shape_ends_in_a_tree_or_in_words_at_a_place() {
+    on_a_large_stack(every_bad_shape_ends);
+}
+
+fn every_bad_shape_ends() {
     /// Small, for this is compiled for tests: `benches/hostile.rs` takes 10 MB of each.
     const SIZE: usize = 1 << 15;
     for shape in shapes::YAML {
@@ -90,6 +129,10 @@ fn every_bad_shape_ends_in_a_tree_or_in_words_at_a_place() {
 
 #[test]
 fn every_bad_template_and_pattern_ends_too() {
+    on_a_large_stack(every_bad_template_and_pattern_ends);
+}
+
+fn every_bad_template_and_pattern_ends() {
     use metalmark::gotemplate::{Budget, Limits, NoHost, Value, execute, parse};
     use metalmark::regexp::Regexp;
     const SIZE: usize = 1 << 14;

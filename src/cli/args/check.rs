@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::report::FindingsArguments;
-use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
+use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, CheckOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -15,6 +15,8 @@ pub(super) struct CheckArguments {
     fix: bool,
     #[command(flatten)]
     frozen: FrozenArgument,
+    #[command(flatten)]
+    part: ShardArgument,
     #[command(flatten)]
     findings: FindingsArguments,
     #[command(flatten)]
@@ -31,6 +33,7 @@ impl CheckArguments {
     ) -> Result<Verdict, Error> {
         let mut request = self.workspace.request(place);
         request.flags.locking = self.frozen.locking();
+        request.flags.shard = self.part.shard;
         commands::check(&request, &self.options(today), terminal)
     }
 

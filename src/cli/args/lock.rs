@@ -7,6 +7,7 @@ use super::workspace::{ProjectArguments, WorkspaceArguments};
 use crate::commands::{self, LockMode, LockOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::model::shard::Shard;
 
 #[derive(Debug, Args)]
 pub(super) struct LockArguments {
@@ -19,6 +20,9 @@ pub(super) struct LockArguments {
     /// Ask for nothing and write nothing; exit 1 when the lock does not cover the workspace.
     #[arg(long)]
     check: bool,
+    /// With --check: look only at the I-th of N parts of the clusters, chosen by their names.
+    #[arg(long, value_name = "I/N", requires = "check")]
+    shard: Option<Shard>,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -33,11 +37,9 @@ impl LockArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        commands::lock(
-            &self.workspace.request(place),
-            &self.options(today),
-            terminal,
-        )
+        let mut request = self.workspace.request(place);
+        request.flags.shard = self.shard;
+        commands::lock(&request, &self.options(today), terminal)
     }
 
     fn options(&self, today: Date) -> LockOptions {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::report::FindingsArguments;
-use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
+use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
 use crate::commands::{self, RenderMode, RenderOptions, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -44,6 +44,8 @@ pub(super) struct RenderArguments {
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
+    part: ShardArgument,
+    #[command(flatten)]
     findings: FindingsArguments,
     #[command(flatten)]
     workspace: WorkspaceArguments,
@@ -63,6 +65,7 @@ impl RenderArguments {
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         let mut request = self.workspace.request(place);
         request.flags.locking = self.frozen.locking();
+        request.flags.shard = self.part.shard;
         request.flags.targets.clone_from(&self.target);
         request.flags.out.clone_from(&self.out);
         request.flags.schemas.clone_from(&self.schemas);

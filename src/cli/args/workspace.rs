@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::model::lock::Locking;
 use crate::model::matching::Matching;
+use crate::model::shard::Shard;
 use crate::model::workspace::ChecksumStyle;
 use crate::read::{Flags, Request};
 
@@ -66,6 +67,14 @@ pub(super) struct WorkspaceArguments {
     /// How selectors compare Kubernetes versions.
     #[arg(long, value_name = "MODE")]
     matching: Option<MatchingMode>,
+}
+
+/// Which part of the clusters is looked at.
+#[derive(Debug, Args)]
+pub(super) struct ShardArgument {
+    /// Look only at the I-th of N parts of the clusters, chosen by their names: the same on each machine.
+    #[arg(long, value_name = "I/N")]
+    pub(super) shard: Option<Shard>,
 }
 
 /// Whether the lock must be complete.

@@ -1,21 +1,20 @@
 //! Findings as results.
 
 use crate::model::finding::{Judged, Level};
-use crate::report::{Colour, Findings};
+use crate::report::{Colour, Findings, Lines};
 
 use super::result::{FunctionResult, Severity};
 
 /// One result for each thing to mend, in the order of the files.
 pub(super) fn results(judged: &[Judged]) -> Vec<FunctionResult> {
     let findings = Findings::new(judged, 0, Colour::Never);
-    findings
-        .groups
-        .iter()
-        .map(|group| result(group.judged))
+    let (mut lines, groups) = (Lines::default(), findings.groups.iter());
+    groups
+        .map(|group| result(group.judged, &mut lines))
         .collect()
 }
 
-fn result(judged: &Judged) -> FunctionResult {
+fn result(judged: &Judged, lines: &mut Lines) -> FunctionResult {
     let finding = &judged.finding;
     let severity = match judged.level {
         Level::Error => Severity::Error,
@@ -32,7 +31,7 @@ fn result(judged: &Judged) -> FunctionResult {
         result.tags.extend(about.clone().map(|about| (name, about)));
     }
     if let Some(label) = finding.labels.first() {
-        let (line, column) = label.spot.line_column();
+        let (line, column) = lines.line_column(&label.spot);
         result.file = Some((label.spot.source.path.to_string(), None));
         result.tags.push(("line", line.to_string()));
         result.tags.push(("column", column.to_string()));

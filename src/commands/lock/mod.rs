@@ -212,6 +212,6 @@ fn check_only(
     };
     terminal
         .out
-        .findings(&judged, workspace.clusters.len(), options.format)?;
+        .findings(&judged, fleet::entries(&workspace).count(), options.format)?;
     Ok(verdict)
 }

@@ -1,5 +1,6 @@
 //! Where each leaf of the values comes from: its layer, file, line and column.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
 use crate::model::value::{Node, Value};
+use crate::report::Lines;
 
 use super::path::ValuePath;
 use super::{flat, json};
@@ -37,6 +39,7 @@ pub(super) struct Origin {
 pub(super) struct Origins<'a> {
     sources: &'a Sources,
     layers: HashMap<Place, usize>,
+    lines: RefCell<Lines>,
 }
 
 impl<'a> Origins<'a> {
@@ -48,12 +51,13 @@ impl<'a> Origins<'a> {
         Self {
             sources,
             layers: known,
+            lines: RefCell::default(),
         }
     }
 
     pub(super) fn of(&self, place: Place) -> Option<Origin> {
         let spot = self.sources.resolve(place)?;
-        let (line, column) = spot.line_column();
+        let (line, column) = self.lines.borrow_mut().line_column(&spot);
         Some(Origin {
             file: spot.source.path.to_string(),
             line,

@@ -274,7 +274,7 @@ fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
     match &mut notice.kind {
         NoticeKind::DuplicateKey { first, .. } => *first = at(*first),
         NoticeKind::MergeReplaces { merged, .. } => *merged = at(*merged),
-        NoticeKind::Misread { .. } | NoticeKind::IgnoredDocuments => {}
+        NoticeKind::Misread { .. } | NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => {}
     }
 }
 

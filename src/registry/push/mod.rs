@@ -14,6 +14,7 @@ use crate::oci::{Artifact, Blob, Content, Digest, FailureKind, Manifest, Referen
 
 use super::body::Source;
 use super::content;
+use super::meter::Meter;
 use super::question::{Act, Answer, Part};
 use super::session::{Ask, Sessions, Turn};
 use super::site::Site;
@@ -27,13 +28,15 @@ pub(super) async fn blob(
     sessions: &Sessions,
     to: &Reference,
     blob: &Blob,
+    meter: &Arc<Meter>,
     turn: Turn,
 ) -> Result<bool, Trouble> {
     let site = Site::to(to);
     if is_there(sessions, &site, &blob.descriptor.digest, turn).await? {
+        meter.add(blob.descriptor.size);
         return Ok(false);
     }
-    let source = Source::of(blob);
+    let source = Source::of(blob, meter);
     let sent = upload::whole(sessions, &site, &source, turn).await;
     // What the registry, or the connection, made of a body that ended early is not the reason.
     let sent = sent.map_err(|trouble| source.fault().unwrap_or(trouble));
@@ -50,7 +53,8 @@ async fn is_there(
     let url = sessions.url(site, &format!("{}/blobs/{digest}", site.repository))?;
     let answer = sessions.get(ask(site, &url, Act::Head), turn).await?;
     match answer.status {
-        200..=299 => Ok(true),
+        // A registry that sends on to its storage has it.
+        200..=399 => Ok(true),
         400..=407 | 410..=428 => Ok(false),
         _ => Err(refusal(sessions, site, &answer, "whether it has a blob").await),
     }

@@ -17,7 +17,7 @@ use crate::model::place::{FileId, Place};
 use crate::model::value::{Node, Value};
 
 use super::SyntaxError;
-use super::notice::Notice;
+use super::notice::Notices;
 use super::resolve::{self, Resolved};
 use super::scan::{DEPTH, Kind, Scanner, Style, Token, too_deep};
 use weight::Weight;
@@ -30,7 +30,7 @@ pub(super) struct Composer<'t> {
     scanner: Scanner<'t>,
     pub(super) file: FileId,
     pub(super) engine: Engine,
-    pub(super) notices: Vec<Notice>,
+    pub(super) notices: Notices,
     anchors: HashMap<&'t str, Option<Anchored>>,
     prefixes: Vec<(&'t str, String)>,
     depth: usize,
@@ -90,7 +90,7 @@ impl<'t> Composer<'t> {
             scanner,
             file,
             engine,
-            notices: Vec::new(),
+            notices: Notices::default(),
             anchors: HashMap::new(),
             prefixes: Vec::new(),
             depth: 0,

@@ -1,0 +1,199 @@
+//! The files of templates/hosts/shards: they are YAML, the commands in them run, and many runners that push at once leave what
+//! one run renders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::yaml;
+
+use super::programs::find;
+use super::support::{Metalmark, copy_of, repository};
+
+fn folder() -> PathBuf {
+    repository().join("templates/hosts/shards")
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(folder().join(name)).expect("there")
+}
+
+const YAML: [&str; 4] = [
+    "applicationset.yaml",
+    "argo-workflow.yaml",
+    "github-workflow.yml",
+    "gitlab-ci.yml",
+];
+
+#[test]
+fn each_file_is_yaml_or_a_shell_script() {
+    let mut names: Vec<String> = fs::read_dir(folder())
+        .expect("the folder")
+        .map(|entry| {
+            entry
+                .expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    let mut known = YAML.map(str::to_owned).to_vec();
+    known.push("render-shard.sh".to_owned());
+    assert_eq!(names, known);
+    for name in YAML {
+        yaml::read(&text(name), FileId(0), Engine::Kubectl).expect("it is YAML");
+    }
+    let parsed = Command::new("sh")
+        .arg("-n")
+        .arg(folder().join("render-shard.sh"))
+        .output();
+    assert!(parsed.expect("sh runs").status.success());
+}
+
+fn demo() -> tempfile::TempDir {
+    let folder = copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"));
+    fs::remove_dir_all(folder.path().join("expected")).expect("removed");
+    folder
+}
+
+/// A shell with metalmark on its PATH and the variables of a runner.
+fn shell(folder: &Path, variables: &[(&str, &str)], script: &str) -> Output {
+    let binary = Path::new(env!("CARGO_BIN_EXE_metalmark"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    Command::new("sh")
+        .args(["-euc", script])
+        .current_dir(folder)
+        .env_clear()
+        .envs(variables.iter().copied())
+        .env("PATH", path)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("sh runs")
+}
+
+#[test]
+fn the_commands_of_the_gitlab_pipeline_run() {
+    let pipeline = text("gitlab-ci.yml");
+    let lines = pipeline
+        .lines()
+        .filter_map(|line| line.strip_prefix("    - metalmark "));
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines.len(), 2);
+    for line in lines {
+        let folder = demo();
+        let root = folder.path().to_string_lossy().into_owned();
+        let variables = [
+            ("CI_PROJECT_DIR", &*root),
+            ("CI_NODE_INDEX", "2"),
+            ("CI_NODE_TOTAL", "8"),
+        ];
+        let output = shell(folder.path(), &variables, &format!("metalmark {line}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        assert!(!folder.path().join("rendered").exists(), "{line}");
+    }
+}
+
+#[test]
+fn every_pipeline_calls_the_script_with_its_shard_and_branch() {
+    for (name, call) in [
+        (
+            "gitlab-ci.yml",
+            r#""$CI_NODE_INDEX/$CI_NODE_TOTAL" "$CI_COMMIT_BRANCH""#,
+        ),
+        (
+            "github-workflow.yml",
+            r#""$SHARD/$SHARDS" "$GITHUB_REF_NAME""#,
+        ),
+        ("argo-workflow.yaml", r#""$SHARD" "$BRANCH""#),
+    ] {
+        let call = format!("sh ci/render-shard.sh {call}");
+        assert!(text(name).contains(&call), "{name}");
+    }
+}
+
+#[test]
+fn an_application_of_the_set_renders_its_cluster() {
+    let set = text("applicationset.yaml");
+    let template = set.split("\n  template:\n").nth(1).expect("a template");
+    let path = "environment-values/workload-clusters/edge-paris";
+    let template = template
+        .replace("{{.path.basename}}", "edge-paris")
+        .replace("{{.path.path}}", path);
+    let body: String = template
+        .lines()
+        .map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)))
+        .collect();
+    let folder = demo();
+    let app = format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\n{body}");
+    fs::write(folder.path().join("app.yaml"), app).expect("written");
+    let simulated = Metalmark::within(folder.path())
+        .args(["cmp", "simulate", "--app", "app.yaml"])
+        .run();
+    assert_eq!(simulated.status, 0, "{}", simulated.stderr);
+    assert!(
+        simulated.stdout.contains("name: edge-paris-md0-"),
+        "{}",
+        simulated.stdout
+    );
+}
+
+fn ok(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn runners_that_push_at_once_leave_what_one_run_renders() {
+    if find("git").is_none() {
+        return;
+    }
+    let place = tempfile::tempdir().expect("a folder");
+    let demo = demo();
+    let origin = place.path().join("origin.git");
+    let origin = origin.to_string_lossy();
+    let identity = "git config user.name m; git config user.email m@example.org;";
+    ok(&shell(
+        demo.path(),
+        &[],
+        &format!(
+            "git init --quiet --bare --initial-branch main {origin}\n\
+             git init --quiet --initial-branch main .; {identity}\n\
+             git add --all .; git commit --quiet -m Start; git push --quiet {origin} main"
+        ),
+    ));
+    let script = folder().join("render-shard.sh");
+    let runner = |index: usize| {
+        let checkout = place.path().join(format!("runner-{index}"));
+        let output = shell(
+            place.path(),
+            &[],
+            &format!(
+                "git clone --quiet --depth 1 file://{origin} {checkout}; cd {checkout}; {identity}\n\
+                 sh {script} {index}/3 main",
+                checkout = checkout.display(),
+                script = script.display(),
+            ),
+        );
+        ok(&output);
+    };
+    std::thread::scope(|scope| {
+        for index in 1..=3 {
+            scope.spawn(move || runner(index));
+        }
+    });
+    ok(&shell(
+        demo.path(),
+        &[],
+        &format!("git pull --quiet {origin} main; metalmark render --frozen --check"),
+    ));
+}
