@@ -11,18 +11,23 @@ use super::project::demo;
 const NAME: &str = "metalmark.lock";
 
 pub(super) fn run(data: &[u8]) {
-    if let Some(once) = written(data) {
-        let twice = written(once.as_bytes()).expect("a lock that is there is read");
+    let mut is_sound = false;
+    if let Some((once, faults)) = written(data) {
+        let (twice, _) = written(once.as_bytes()).expect("a lock that is there is read");
         assert_eq!(once, twice);
+        is_sound = faults == 0;
     }
-    pipeline::laws(demo().with(NAME, data));
+    // Rendering takes long: of locks that are refused, some will do.
+    if is_sound || data.len().is_multiple_of(16) {
+        pipeline::laws(demo().with(NAME, data));
+    }
 }
 
-/// The lock that these bytes hold, as it would be written; none where nothing is readable.
-fn written(data: &[u8]) -> Option<String> {
+/// The lock that these bytes hold, as it would be written, and how much is wrong with it; none where nothing is readable.
+fn written(data: &[u8]) -> Option<(String, usize)> {
     let files = Memory::default().with(NAME, data);
     let paths = [PathBuf::from(NAME)];
-    let (facts, _) =
+    let (facts, faults) =
         sources::facts(Path::new("/nonexistent"), &files, &paths, &"amd64".into()).ok()?;
-    facts.lock.as_deref().map(lock_text)
+    Some((lock_text(facts.lock.as_deref()?), faults.len()))
 }

@@ -51,6 +51,7 @@ pub fn compare(old: &[File], new: &[File]) -> io::Result<Comparison> {
             old: before.map(text).transpose()?.flatten(),
             new: after.map(text).transpose()?.flatten(),
             origin: Origin::Run,
+            // It is told of, and never written.
             seen: None,
         });
     }

@@ -31,13 +31,8 @@ pub fn contract(
     files: &[File],
     declared: &Declared,
 ) -> io::Result<(Option<Installer>, Vec<Finding>)> {
-    let mut found = Vec::new();
     let names = declared.variables.iter().flat_map(BTreeMap::keys);
-    for name in names.clone().filter(|name| !is_variable_name(name)) {
-        let message = format!("`{name}` is no name of an environment variable");
-        let finding = Finding::new(CONTRACT, message);
-        found.push(finding.help("names are letters, digits and `_`, and start with no digit"));
-    }
+    let mut found = misnamed(names.clone());
     let Some(file) = files.iter().find(|file| &*file.path == INSTALLER) else {
         found.push(without(files));
         return Ok((None, found));
@@ -67,6 +62,19 @@ pub fn contract(
         );
     }
     Ok((Some(Installer { program, unread }), found))
+}
+
+/// The variables that no shell knows by such a name.
+fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
+    let told = |name: &Arc<str>| {
+        let message = format!("`{name}` is no name of an environment variable");
+        let finding = Finding::new(CONTRACT, message);
+        finding.help("names are letters, digits and `_`, and start with no digit")
+    };
+    names
+        .filter(|name| !is_variable_name(name))
+        .map(told)
+        .collect()
 }
 
 /// That there is no installer.

@@ -69,10 +69,7 @@ pub fn receive(
     let Some(first) = layers.first() else {
         return Err(unsupported("it has no layer"));
     };
-    let (taken, whiteouts) = match is_image_config(&config.media_type) {
-        true => (layers.as_slice(), Whiteouts::Hide),
-        false => (std::slice::from_ref(first), Whiteouts::AreFiles),
-    };
+    let (taken, whiteouts) = counting(config, layers);
     let mut stack = Layers::new(limits.clone(), whiteouts);
     for layer in taken {
         stack.add(fetched(store, of, layer, &limits)?, told)?;
@@ -85,6 +82,14 @@ pub fn receive(
     let mut bundle = Bundle::of_tree(kind, &tree);
     bundle.annotations.clone_from(annotations);
     Ok(Received { bundle, tree })
+}
+
+/// The layers that count: all of a container image, the first of anything else.
+fn counting<'l>(config: &Descriptor, layers: &'l [Descriptor]) -> (&'l [Descriptor], Whiteouts) {
+    match is_image_config(&config.media_type) {
+        true => (layers, Whiteouts::Hide),
+        false => (&layers[..layers.len().min(1)], Whiteouts::AreFiles),
+    }
 }
 
 /// The bundle of an archive as it lies on a disk or comes through a pipe.

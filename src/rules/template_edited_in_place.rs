@@ -23,7 +23,8 @@ Cluster API replaces machines when they refer to another template, not when thei
 refuse the change, so the merge goes through and the sync stands still: an error. Metal3 and Elemental take it and replace
 nothing; the next machine that fails comes back with another image than its siblings: a warning. Templates are held against the
 last commit, or the one that `--against` names, so that an edit by hand is told of too, of a bootstrap configuration's template as
-well (a warning). A template that said nothing of its image before is not told of, nor one that was not there. (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>)
+well (a warning). A template that said nothing of its image before is not told of, nor one that was not there.
+(<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>)
 
 Wrong, where the template is in use:
 

@@ -90,9 +90,8 @@ pub(super) fn busy(root: &Path) -> Error {
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
-        let before = changes.ownership.before.as_deref();
         phases.push(
-            leftovers(&changes.root, before)
+            leftovers(&changes.root, changes.ownership.before.as_deref())
                 .map(Action::Sweep)
                 .collect(),
         );
@@ -158,7 +157,7 @@ impl Step<'_> {
     pub fn run(&self) -> Result<(), Error> {
         match &self.action {
             Action::Record(text) => record(self.root, *text),
-            Action::Sweep(folder) => sweep(&self.root.join(folder)),
+            Action::Sweep(folder) => sweep(self.root, folder),
             Action::Delete(change) => {
                 unchanged::one(self.root, change)?;
                 remove(&self.root.join(&change.path))
@@ -208,9 +207,9 @@ impl Step<'_> {
     }
 }
 
-/// Takes away what a killed run was writing into a folder.
-pub(super) fn sweep(folder: &Path) -> Result<(), Error> {
-    let Ok(inside) = fs::read_dir(folder) else {
+/// Takes away what a killed run was writing in a folder.
+pub(super) fn sweep(root: &Path, folder: &str) -> Result<(), Error> {
+    let Ok(inside) = fs::read_dir(root.join(folder)) else {
         return Ok(());
     };
     for item in inside.flatten() {
@@ -270,7 +269,7 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
 
 /// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
 /// followed.
-pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> + use<> {
+pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> {
     let (record, _) = Record::parse(before.unwrap_or_default());
     let mut inspector = Inspector::new(root);
     let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{busy, leftovers, lock, sweep, unwritable};
+use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
 use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership};
 use super::record::{Owned, Record, Sum};
@@ -39,8 +39,8 @@ pub struct CopyPlan {
     /// Files of this owner that are no longer among the files.
     deletes: Vec<String>,
     before: Option<String>,
-    /// A killed run may have left something.
-    unfinished: bool,
+    /// Whether a run was killed there.
+    is_unfinished: bool,
     record: Record,
     after: Record,
     /// How many files stand there already as they are to be.
@@ -101,7 +101,7 @@ pub fn copy_plan(
         writes: Vec::new(),
         deletes: Vec::new(),
         before: plan.before.clone(),
-        unfinished: plan.unfinished,
+        is_unfinished: plan.unfinished,
         record: plan.record.clone(),
         after: plan.record.clone(),
         unchanged: 0,
@@ -206,7 +206,7 @@ impl CopyPlan {
             deleted: self.deletes.len(),
             ..Copied::default()
         };
-        if !self.drift() && !self.unfinished && self.before == self.after.finished() {
+        if !self.drift() && !self.is_unfinished && self.before == self.after.finished() {
             return Ok(copied);
         }
         fs::create_dir_all(root).map_err(unwritable(root))?;
@@ -214,13 +214,15 @@ impl CopyPlan {
         if ownership(root)? != self.before {
             return Err(busy(root));
         }
-        self.still()?;
-        if self.unfinished {
+        self.writes
+            .iter()
+            .try_for_each(|write| self.is_still(write))?;
+        if self.is_unfinished {
             for folder in leftovers(root, self.before.as_deref()) {
-                sweep(&root.join(folder))?;
+                sweep(root, &folder)?;
             }
         }
-        super::apply::record(
+        record(
             root,
             Some(&self.record.clone().union(&self.after).unfinished()),
         )?;
@@ -231,24 +233,15 @@ impl CopyPlan {
             }
         }
         placed?;
-        copied.created = self
-            .writes
-            .iter()
-            .filter(|write| write.seen.is_none())
-            .count();
+        let new = self.writes.iter().filter(|write| write.seen.is_none());
+        copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;
         self.delete()?;
-        super::apply::record(root, self.after.finished().as_deref())?;
+        record(root, self.after.finished().as_deref())?;
         Ok(copied)
     }
 
-    /// Nothing that is to be overwritten has changed since the plan was made.
-    fn still(&self) -> Result<(), Error> {
-        self.writes
-            .iter()
-            .try_for_each(|write| self.is_still(write))
-    }
-
+    /// What is to be overwritten has not changed since the plan was made.
     fn is_still(&self, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
         match write.is_as_seen(&path).map_err(unreadable(&path))? {

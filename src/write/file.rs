@@ -1,6 +1,6 @@
 //! One file on its own, which no render owns: a report, a page, a first project file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -32,8 +32,8 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// It cannot be written, or the body not be read.
 pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
-    let fill = |file: &mut File| std::io::copy(&mut content.open()?, file).map(|_| ());
-    put(path, &fill).map_err(|cause| Error::Write {
+    let copy = |file: &mut fs::File| std::io::copy(&mut content.open()?, file).map(|_| ());
+    put(path, &copy).map_err(|cause| Error::Write {
         path: path.to_owned(),
         cause,
     })
@@ -60,7 +60,7 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
     })
 }
 
-fn put(path: &Path, fill: &dyn Fn(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
+fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
     // A link keeps leading where it led.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {

@@ -60,9 +60,9 @@ fn one(file: &Replacement<'_>) -> Result<bool, Error> {
         return Ok(false);
     };
     let new = Put {
-        fill: &|staged| {
-            staged.write_all(mark)?;
-            staged.write_all(file.after.as_bytes())
+        fill: &|new| {
+            new.write_all(mark)?;
+            new.write_all(file.after.as_bytes())
         },
         keeps_mode: true,
         if_still: &|| Ok(is_still(&fs::read(&real)?, file.before)),

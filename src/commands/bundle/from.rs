@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::archive::{Limits, Reason, Refusal};
 use crate::bundle::{self, Bundle, File, Kind, LayerType, MANIFESTS, Received, Trouble, spot_of};
 use crate::error::Error;
-use crate::files::{self, InsideKind};
+use crate::files::{self, Inside, InsideKind};
 use crate::layout::{self, Layout};
 use crate::model::component::INSTALLER;
 use crate::model::finding::Finding;
@@ -220,16 +220,11 @@ fn folder(written: &Path, path: &Path) -> Result<Loaded, Error> {
     let (mut found, mut folders, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for entry in files::tree(path)? {
         let from = written.join(&entry.path).to_string_lossy().into_owned();
-        let refusal = match entry.kind {
-            InsideKind::Folder => {
-                folders.push(entry.path);
-                continue;
-            }
-            InsideKind::Link => Some("is a symbolic link, which no bundle holds".to_owned()),
-            InsideKind::Other => Some("is no file, or has a name that is not UTF-8".to_owned()),
-            InsideKind::File { .. } => output_path::fault(&entry.path)
-                .map(|fault| format!("cannot be in a bundle: its path {fault}")),
-        };
+        if entry.kind == InsideKind::Folder {
+            folders.push(entry.path);
+            continue;
+        }
+        let refusal = refusal(&entry);
         match (refusal, entry.kind) {
             (
                 None,
@@ -258,6 +253,16 @@ fn folder(written: &Path, path: &Path) -> Result<Loaded, Error> {
         digest: None,
         shown,
     })
+}
+
+/// Why something in a folder cannot be in a bundle, as the end of a sentence.
+fn refusal(entry: &Inside) -> Option<String> {
+    match entry.kind {
+        InsideKind::Link => Some("is a symbolic link, which no bundle holds".to_owned()),
+        InsideKind::Other => Some("is no file, or has a name that is not UTF-8".to_owned()),
+        InsideKind::Folder | InsideKind::File { .. } => output_path::fault(&entry.path)
+            .map(|fault| format!("cannot be in a bundle: its path {fault}")),
+    }
 }
 
 /// What the files of a folder make it.

@@ -87,12 +87,12 @@ pub fn bundle_inspect(
     let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let (shown, wrong) = looked(&loaded, options.order, &workspace.settings.policy)?;
+        let (told, wrong) = looked(&loaded, options.order, &workspace.settings.policy)?;
         found.extend(wrong);
         match options.format {
-            Format::Human => print(&shown, terminal)?,
+            Format::Human => print(&told, terminal)?,
             Format::Json => {
-                serde_json::to_writer_pretty(&mut terminal.out, &shown)
+                serde_json::to_writer_pretty(&mut terminal.out, &told)
                     .map_err(std::io::Error::from)?;
                 writeln!(terminal.out)?;
             }
@@ -107,19 +107,7 @@ pub fn bundle_inspect(
 
 fn looked(loaded: &Loaded, order: Order, policy: &Policy) -> Result<(Told, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, lost(&loaded.shown));
-    let mut told = Told {
-        kind: bundle.kind.to_string(),
-        digest: loaded.digest.as_ref().map(ToString::to_string),
-        content: bundle
-            .content_digest(&|_| {})
-            .map_err(&unreadable)?
-            .to_string(),
-        bytes: bundle.files().iter().map(|file| file.size).sum(),
-        files: bundle.files().iter().map(shown_file).collect(),
-        objects: Vec::new(),
-        installer: None,
-        annotations: bundle.annotations.clone(),
-    };
+    let mut told = shown(loaded)?;
     if bundle.kind == Kind::Components {
         let declared = Declared::of_annotations(&bundle.annotations);
         let (looked, found) = bundle::contract(bundle.files(), &declared).map_err(&unreadable)?;
@@ -148,6 +136,24 @@ fn looked(loaded: &Loaded, order: Order, policy: &Policy) -> Result<(Told, Vec<F
         found.extend(check::bundle(&seen, policy));
     }
     Ok((told, found))
+}
+
+/// What is told of any bundle.
+fn shown(loaded: &Loaded) -> Result<Told, Error> {
+    let bundle = &loaded.bundle;
+    let content = bundle
+        .content_digest(&|_| {})
+        .map_err(lost(&loaded.shown))?;
+    Ok(Told {
+        kind: bundle.kind.to_string(),
+        digest: loaded.digest.as_ref().map(ToString::to_string),
+        content: content.to_string(),
+        bytes: bundle.files().iter().map(|file| file.size).sum(),
+        files: bundle.files().iter().map(shown_file).collect(),
+        objects: Vec::new(),
+        installer: None,
+        annotations: bundle.annotations.clone(),
+    })
 }
 
 /// The files that may hold objects: those of `manifests/`, and of a tree those that are YAML by their names.

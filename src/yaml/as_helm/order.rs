@@ -36,14 +36,13 @@ pub(super) fn sorted(map: &Map) -> Vec<&Entry> {
 
 /// The order of keys: numbers inside by value, so that `a2` stands before `a10`; letters after everything else.
 fn natural(left: &str, right: &str) -> Ordering {
-    if left == right {
-        return Ordering::Equal;
-    }
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    let Some(at) = (0..left.len().min(right.len())).find(|&at| left[at] != right[at]) else {
-        return left.len().cmp(&right.len());
+    let bytes = left.bytes().zip(right.bytes());
+    let same = bytes.take_while(|(a, b)| a == b).count();
+    let at = left.floor_char_boundary(same);
+    let (rest, other) = (&left[at..], &right[at..]);
+    let (Some(a), Some(b)) = (rest.chars().next(), other.chars().next()) else {
+        return rest.len().cmp(&other.len());
     };
-    let (a, b) = (left[at], right[at]);
     match (a.is_alphabetic(), b.is_alphabetic()) {
         (true, true) => return a.cmp(&b),
         (true, false) => return Ordering::Greater,
@@ -53,18 +52,18 @@ fn natural(left: &str, right: &str) -> Ordering {
     // A zero behind other digits of the same number is a digit like another one.
     let inside = (a == '0' || b == '0')
         && left[..at]
-            .iter()
+            .bytes()
             .rev()
-            .take_while(|c| c.is_ascii_digit())
-            .any(|c| *c != '0');
-    let number = |text: &[char]| {
-        let digits = text[at..].iter().take_while(|c| c.is_ascii_digit());
-        digits.fold((i64::from(inside), at), |(number, end), c| {
-            let digit = i64::from(u32::from(*c) - u32::from('0'));
-            (number.wrapping_mul(10).wrapping_add(digit), end + 1)
+            .take_while(u8::is_ascii_digit)
+            .any(|digit| digit != b'0');
+    let number = |text: &str| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit);
+        digits.fold((i64::from(inside), 0), |(number, length), digit| {
+            let digit = i64::from(digit - b'0');
+            (number.wrapping_mul(10).wrapping_add(digit), length + 1)
         })
     };
-    number(&left).cmp(&number(&right)).then(a.cmp(&b))
+    number(rest).cmp(&number(other)).then(a.cmp(&b))
 }
 
 #[cfg(test)]

@@ -14,7 +14,12 @@ while [ "$left" -gt 0 ]; do
   git reset --quiet --hard FETCH_HEAD
   # Findings at error level end the job with status 1: nothing of this shard is written.
   metalmark render --frozen --shard "$shard" ${METALMARK_ARGUMENTS:-}
-  git add --all -- ${METALMARK_RENDERED:-rendered}
+  for folder in ${METALMARK_RENDERED:-rendered}; do
+    # A shard without clusters may have made no folder.
+    if [ -e "$folder" ] || [ -n "$(git ls-files -- "$folder")" ]; then
+      git add --all -- "$folder"
+    fi
+  done
   if git diff --cached --quiet; then
     exit 0
   fi
