@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn each_object_is_a_file_in_helms_order() {
         let text = "# of the app\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n---\napiVersion: v1\n\
-                    kind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: n}}\n\
+                    kind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n\
                     - {apiVersion: x.y/v1, kind: Ape, metadata: {name: 'sys:a'}}\n";
         let files = [File::text("all.yaml", text.as_bytes().to_vec())];
         let found = index(&files, &|_| {}).expect("memory");
@@ -124,10 +124,10 @@ mod tests {
                 (&*file.path, text)
             })
             .collect();
-        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: n\n";
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n";
         assert_eq!(
             texts[0],
-            ("manifests/001-namespace-n.yaml", namespace.to_owned())
+            ("manifests/001-namespace-shop.yaml", namespace.to_owned())
         );
         assert_eq!(texts[1].0, "manifests/002-deployment-web.yaml");
         assert!(texts[1].1.starts_with("# of the app\n"));

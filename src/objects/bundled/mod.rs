@@ -283,10 +283,10 @@ mod tests {
     #[test]
     fn objects_are_found_with_their_places() {
         let text = "# nothing\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
-                    apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: n}}\n";
+                    apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: shop}}\n";
         let found = index(3, text).expect("YAML");
         let told: Vec<String> = found.objects.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["Secret a", "Secret n/b"]);
+        assert_eq!(told, ["Secret a", "Secret shop/b"]);
         for object in &found.objects {
             assert_eq!(&text[object.named.clone()], &*object.name);
             assert_eq!(object.file, 3);
