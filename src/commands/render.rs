@@ -5,7 +5,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
@@ -140,38 +139,9 @@ fn print(
 /// Files against the disk: written, or shown.
 fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let Job {
-        workspace,
-        tools,
-        renderer,
-        duty,
-        options,
+        workspace, options, ..
     } = *job;
-    let foreign = match options.adopt {
-        true => Foreign::Adopt,
-        false => Foreign::Refuse,
-    };
-    let previous = match options.mode {
-        RenderMode::Check => Previous::Keep,
-        RenderMode::Write | RenderMode::Stdout => Previous::Drop,
-    };
-    let outputs = Outputs::open(workspace, foreign, previous)?;
-    let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let (files, found) = duty.cluster(renderer, view, checked);
-        Ok((outputs.compare(files)?, found))
-    })?;
-    // While an error stands, what is shared would speak for clusters that are not written.
-    let shared = match duty.shares() && may_write(&survey, options) {
-        true => rendered::shared(workspace, renderer, &mut survey, tools),
-        false => Vec::new(),
-    };
-    let mut parts = std::mem::take(&mut survey.results);
-    parts.push(outputs.compare(shared)?);
-    let mut changes = outputs.finish(parts, &keeps(job, &survey))?;
-    let refused: Vec<Finding> = changes
-        .iter_mut()
-        .flat_map(|changes| std::mem::take(&mut changes.findings))
-        .collect();
-    survey.add(refused, workspace, options.today);
+    let (survey, changes) = planned(job)?;
     let told = match options.mode {
         _ if !may_write(&survey, options) => Changes::None,
         RenderMode::Check => Changes::Drift(&changes),
@@ -195,6 +165,41 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         return drift(&changes, options, terminal);
     }
     Ok(verdict)
+}
+
+/// Every cluster checked, rendered and held against the disk; what may not be written is among the findings.
+fn planned(job: &Job<'_>) -> Result<(Survey<()>, Vec<ChangeSet>), Error> {
+    let Job {
+        workspace,
+        tools,
+        renderer,
+        duty,
+        options,
+    } = *job;
+    let foreign = Foreign::by(options.adopt);
+    let previous = match options.mode {
+        RenderMode::Check => Previous::Keep,
+        RenderMode::Write | RenderMode::Stdout => Previous::Drop,
+    };
+    let outputs = Outputs::open(workspace, foreign, previous)?;
+    let mut survey = fleet::survey(workspace, tools, |view, checked| {
+        let (files, found) = duty.cluster(renderer, view, checked);
+        Ok((outputs.compare(files)?, found))
+    })?;
+    // While an error stands, what is shared would speak for clusters that are not written.
+    let shared = match duty.shares() && may_write(&survey, options) {
+        true => rendered::shared(workspace, renderer, &mut survey, tools),
+        false => Vec::new(),
+    };
+    let mut parts = std::mem::take(&mut survey.results);
+    parts.push(outputs.compare(shared)?);
+    let mut changes = outputs.finish(parts, &keeps(job, &survey))?;
+    let refused = changes
+        .iter_mut()
+        .flat_map(|changes| std::mem::take(&mut changes.findings));
+    let refused = refused.collect();
+    survey.add(refused, workspace, options.today);
+    Ok((survey.without_results(), changes))
 }
 
 /// What a tree comes to that is not, or was not, what is rendered.
