@@ -11,6 +11,7 @@ use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
+use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
 
@@ -62,12 +63,8 @@ pub fn workspace_in(
         HelmVersion::Three => Engine::Helm3,
         HelmVersion::Four => Engine::Helm4,
     };
-    let values = flags
-        .values
-        .iter()
-        .chain(&project.file.values)
-        .map(PathBuf::from)
-        .collect::<Vec<_>>();
+    let values = flags.values.iter().chain(&project.file.values);
+    let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let (clusters, found) = fleet::entries(&*tree, &project.file, &flags.clusters, &places)?;
     project.findings.extend(found);
     let stamps = stamps::entries(&project.file, &places, &mut project.findings);
@@ -76,40 +73,21 @@ pub fn workspace_in(
     if clusters.is_empty() && project.findings.is_empty() && !of_manifests {
         project.findings.push(fleet::no_cluster(&places));
     }
-    let state = project.file.state.iter();
-    let composing = compose::Options {
-        engine,
-        state: state
-            .map(|(object, file)| (object.clone(), PathBuf::from(file)))
-            .collect(),
-        ..compose::Options::default()
-    };
+    let composing = composing(&project.file, engine);
     let example = clusters.first().map_or(&[][..], |cluster| &cluster.layers);
     let (shared, found) = layers::shared(&tree, &values, example, composing)?;
     project.findings.extend(found);
-    let facts = if flags.info.is_empty() {
-        &project.file.images.facts
-    } else {
-        &flags.info
+    let facts = match flags.info.is_empty() {
+        true => &project.file.images.facts,
+        false => &flags.info,
     };
-    let records = &project.file.images.records;
-    let records = project
-        .source
-        .as_ref()
-        .filter(|_| !records.is_empty())
-        .map(|source| {
-            (
-                record::written(records, project.tree.as_ref()),
-                Arc::clone(source),
-            )
-        });
     let (lock, facts) = with_lock(&*tree, facts);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
+    let templates = templates.map(|folder| texts(&*tree, root, folder, |_| true));
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
     let schemas = match schemas {
         Some(folder) => {
-            let files = texts(&*tree, root, folder, is_yaml)?;
-            let schemas = Schemas::new(files.into_values());
+            let schemas = Schemas::new(texts(&*tree, root, folder, is_yaml)?.into_values());
             if schemas.is_empty() {
                 project.findings.push(no_schema(folder, &places));
             }
@@ -126,19 +104,36 @@ pub fn workspace_in(
         shard: flags.shard,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
-        records,
+        records: records(&project),
         facts,
         lock,
-        templates: templates
-            .map(|folder| texts(&*tree, root, folder, |_| true))
-            .transpose()?
-            .unwrap_or_default(),
+        templates: templates.transpose()?.unwrap_or_default(),
         schemas,
         manifests,
         stamps,
         files: tree,
         findings: project.findings,
     })
+}
+
+/// What a folder's layers are composed with.
+fn composing(file: &ProjectFile, engine: Engine) -> compose::Options {
+    let state = file.state.iter();
+    compose::Options {
+        engine,
+        state: state
+            .map(|(object, file)| (object.clone(), PathBuf::from(file)))
+            .collect(),
+        ..compose::Options::default()
+    }
+}
+
+/// The project file's own records of images, and the file; none where it has none.
+fn records(project: &Project) -> Option<(Vec<WrittenImage>, Arc<Source>)> {
+    let records = &project.file.images.records;
+    let source = project.source.as_ref().filter(|_| !records.is_empty())?;
+    let written = record::written(records, project.tree.as_ref());
+    Some((written, Arc::clone(source)))
 }
 
 /// Where the lock is, and the files with image facts with it first: one that the project names, wherever its name says that
