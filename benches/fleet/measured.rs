@@ -25,9 +25,10 @@ pub(super) fn measured(
     runs: usize,
 ) -> Figures {
     let (mut cpu, mut wall, mut peak) = (0.0, Vec::new(), 0_f64);
-    for run in 0..runs {
+    for _ in 0..runs {
         if let Some(folder) = fresh.filter(|folder| folder.exists()) {
-            let aside = folder.with_extension(format!("before-{run}"));
+            let mut asides = (0..).map(|number| folder.with_extension(format!("before-{number}")));
+            let aside = asides.find(|aside| !aside.exists()).expect("numbers go on");
             fs::rename(folder, aside).expect("moved away");
         }
         let (before, started) = (children_cpu(), Instant::now());
