@@ -1,7 +1,7 @@
 //! The whole tool on a fleet, beside what users run instead: `cargo bench --bench fleet -- [CLUSTERS …] [--readme]`.
 //!
 //! Runs the release binary as a user would and prints CPU time (mean), wall time from start to exit (median) and peak memory
-//! of five runs: of forty below a hundred clusters, of one from ten thousand on. The peers run where their programs are found,
+//! of five runs: of twenty below a hundred clusters, of one from ten thousand on. The peers run where their programs are found,
 //! and the bench stops where a peer has not made as many machine templates. `SYLVA_CORE=FOLDER`, a checkout of
 //! sylva-core, adds one cluster of the real chart's values. `--readme` puts the table into README.
 //!
@@ -97,7 +97,7 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
 fn runs(clusters: usize) -> usize {
     match clusters {
         // The kernel counts CPU time in hundredths of a second.
-        0..100 => 40,
+        0..100 => 20,
         100..10_000 => 5,
         _ => 1,
     }

@@ -106,45 +106,29 @@ fn kustomize() -> Option<Peer> {
     })
 }
 
-/// An overlay a cluster over one base: for each machine template that metalmark rendered, a patch with its image.
+/// An overlay a cluster: the names of the machine templates that metalmark rendered, and a patch with the rest of each.
 fn write_overlays(folder: &Path) {
-    let base = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: pool\n\
-                spec:\n  template:\n    spec:\n      image: {}\n";
-    write(&folder.join("base/machines.yaml"), base);
-    write(
-        &folder.join("base/kustomization.yaml"),
-        "resources: [machines.yaml]\n",
-    );
     for cluster in fs::read_dir(folder.join("out")).expect("metalmark rendered before") {
         let cluster = cluster.expect("an entry").path();
-        if !cluster.is_dir() {
+        if cluster
+            .extension()
+            .is_none_or(|extension| extension != "yaml")
+        {
             continue;
         }
         let overlay = folder
             .join("overlays")
-            .join(cluster.file_name().expect("a name"));
-        let mut pools = String::from("resources:\n");
-        for template in templates(&cluster) {
-            let name = template
-                .lines()
-                .find_map(|line| line.strip_prefix("  name: "))
-                .expect("a name");
-            let spec = &template[template.find("spec:\n").expect("a spec")..];
-            let patch = format!(
-                "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata:\n  name: pool\n{spec}"
-            );
-            write(&overlay.join(name).join("patch.yaml"), &patch);
-            let kustomization = format!(
-                "resources: [../../../base]\npatches:\n  - path: patch.yaml\n  - target: {{kind: Metal3MachineTemplate}}\n    \
-                 patch: '[{{\"op\": \"replace\", \"path\": \"/metadata/name\", \"value\": \"{name}\"}}]'\n"
-            );
-            write(
-                &overlay.join(name).join("kustomization.yaml"),
-                &kustomization,
-            );
-            let _ = writeln!(pools, "  - {name}");
+            .join(cluster.file_stem().expect("a name"));
+        let mut machines = String::new();
+        let mut kustomization = String::from("resources: [machines.yaml]\npatches:\n");
+        for (number, template) in templates(&cluster).iter().enumerate() {
+            let spec = template.find("spec:\n").expect("a spec");
+            let _ = write!(machines, "---\n{}spec: {{}}\n", &template[..spec]);
+            let _ = writeln!(kustomization, "  - path: patch-{number}.yaml");
+            write(&overlay.join(format!("patch-{number}.yaml")), template);
         }
-        write(&overlay.join("kustomization.yaml"), &pools);
+        write(&overlay.join("machines.yaml"), &machines);
+        write(&overlay.join("kustomization.yaml"), &kustomization);
     }
 }
 
