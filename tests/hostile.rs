@@ -14,7 +14,7 @@ use super::support::repository;
 
 #[allow(unreachable_pub)]
 #[path = "../fuzz/src/lib.rs"]
-mod laws;
+pub(crate) mod laws;
 
 /// One test a target, so that they run side by side and a failure has a name.
 macro_rules! targets {

@@ -173,7 +173,7 @@ fn get<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
 }
 
 /// The tree with the node at a path replaced, added or taken out.
-fn put(value: &Value, steps: &[Step], new: Option<&Value>) -> Value {
+pub fn put(value: &Value, steps: &[Step], new: Option<&Value>) -> Value {
     let Some((step, rest)) = steps.split_first() else {
         return new.cloned().unwrap_or(Value::Null);
     };

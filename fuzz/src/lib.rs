@@ -5,7 +5,7 @@
 
 mod archives;
 mod cmp;
-mod edits;
+pub mod edits;
 mod expressions;
 mod krm;
 mod lock;

@@ -1,25 +1,7 @@
 //! Bundles and the container tools of others.
 
-use std::path::Path;
-use std::process::Command;
-
-use super::{clean, files, manifests};
+use super::{clean, files, manifests, run};
 use crate::programs;
-
-fn run(program: &Path, folder: &Path, args: &str) -> String {
-    let output = Command::new(program)
-        .current_dir(folder)
-        .args(args.split_whitespace())
-        .output()
-        .expect("the program starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        output.status.success(),
-        "{} {args}: {told}",
-        program.display()
-    );
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
 
 #[test]
 fn skopeo_and_umoci_read_what_was_packed() {

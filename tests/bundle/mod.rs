@@ -11,6 +11,7 @@ mod terminal;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::{Metalmark, Outcome};
 
@@ -30,6 +31,23 @@ fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
     fs::create_dir_all(path.parent().expect("below")).expect("a folder");
     fs::write(path, text).expect("written");
+}
+
+/// Runs another program, which has nothing to complain of; `hunter2` opens keys.
+fn run(program: &Path, folder: &Path, args: &str) -> String {
+    let output = Command::new(program)
+        .current_dir(folder)
+        .env("COSIGN_PASSWORD", "hunter2")
+        .args(args.split_whitespace())
+        .output()
+        .expect("the program starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success(),
+        "{} {args}: {told}",
+        program.display()
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 fn bundle(folder: &Path, args: &str) -> Outcome {

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use super::{bundle, clean, files, manifests, refused, write};
+use super::{bundle, clean, files, manifests, refused, run, write};
 use crate::programs;
 use crate::support::distribution::{Distribution, Pushed};
 use crate::support::registry::Registry;
@@ -96,22 +95,6 @@ fn a_bundle_that_breaks_the_contract_of_its_kind_does_not_verify() {
         pushed.stderr
     );
     assert_eq!(registry.count(), 0, "nothing is sent");
-}
-
-fn run(program: &Path, folder: &Path, args: &str) -> String {
-    let output = Command::new(program)
-        .current_dir(folder)
-        .env("COSIGN_PASSWORD", "hunter2")
-        .args(args.split_whitespace())
-        .output()
-        .expect("the program starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        output.status.success(),
-        "{} {args}: {told}",
-        program.display()
-    );
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]

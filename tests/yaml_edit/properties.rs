@@ -11,6 +11,8 @@ use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 
+use crate::hostile::laws::edits::put;
+
 /// A document as an author thinks of it.
 #[derive(Clone, Debug)]
 enum Written {
@@ -209,37 +211,6 @@ fn paths(value: &Value, path: &[Step], out: &mut Vec<(Vec<Step>, Value)>) {
             .enumerate()
             .for_each(|(i, item)| paths(&item.value, &with(i.into()), out)),
         _ => {}
-    }
-}
-
-/// The tree with the node at a path replaced, or taken out.
-fn put(value: &Value, path: &[Step], new: Option<&Value>) -> Value {
-    let Some((step, rest)) = path.split_first() else {
-        return new.cloned().unwrap_or(Value::Null);
-    };
-    match (value, step) {
-        (Value::Map(map), Step::Key(key)) => {
-            let mut map = Map::clone(map);
-            match (rest.is_empty(), new, map.get(key).cloned()) {
-                (true, None, _) => drop(map.remove(key)),
-                (_, _, Some(node)) => {
-                    drop(map.insert(Entry::computed(&**key, put(&node.value, rest, new))))
-                }
-                (_, Some(new), None) => drop(map.insert(Entry::computed(&**key, new.clone()))),
-                _ => {}
-            }
-            map.into()
-        }
-        (Value::List(items), Step::Item(index)) => {
-            let mut items = items.to_vec();
-            if rest.is_empty() && new.is_none() {
-                items.remove(*index);
-            } else {
-                items[*index] = Node::computed(put(&items[*index].value, rest, new));
-            }
-            items.into()
-        }
-        _ => value.clone(),
     }
 }
 
