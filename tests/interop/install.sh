@@ -106,4 +106,12 @@ else
   say "argocd-cmp-server: not to be had here"
 fi
 
+# A Kubernetes API server with its etcd: 8 minutes of CPU.
+if tests/interop/apiserver/install.sh "$folder"; then
+  required+=(etcd kube_apiserver)
+  if [ -d "${CRDS:-../shared/crds}" ]; then required+=(crds); else say "no folder of CRDs: name one in CRDS"; fi
+else
+  say "kube-apiserver with etcd: not to be had here"
+fi
+
 echo "export METALMARK_REQUIRE='$(IFS=,; echo "${required[*]-}")'"
