@@ -1,5 +1,6 @@
 //! One test binary; each module says what it proves.
 
+mod apiserver;
 mod architecture;
 mod archive;
 mod bundle;
