@@ -23,6 +23,7 @@ mod hosts;
 mod impact;
 mod index_page;
 mod init;
+mod journey;
 mod killed;
 mod krm;
 mod layers;

@@ -84,11 +84,16 @@ impl Metalmark {
 /// A scratch copy of a folder of the repository.
 pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
     let scratch = tempfile::tempdir().expect("a scratch folder");
+    copy_into(folder, scratch.path());
+    scratch
+}
+
+/// Copies what a folder holds into another one.
+pub(crate) fn copy_into(folder: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("created");
     for entry in walkdir::WalkDir::new(folder).min_depth(1) {
         let entry = entry.expect("readable");
-        let to = scratch
-            .path()
-            .join(entry.path().strip_prefix(folder).expect("below"));
+        let to = to.join(entry.path().strip_prefix(folder).expect("below"));
         if entry.path_is_symlink() {
             let target = std::fs::read_link(entry.path()).expect("a link");
             std::os::unix::fs::symlink(target, to).expect("linked");
@@ -98,7 +103,6 @@ pub(crate) fn copy_of(folder: &Path) -> tempfile::TempDir {
             std::fs::copy(entry.path(), to).expect("copied");
         }
     }
-    scratch
 }
 
 /// Compares a text with a golden file; `BLESS=1` writes it instead.
