@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use metalmark::model::bytes::BASE64;
 use serde_json::Value;
 
-use super::project::{Project, Reported, parsed};
+use super::project::{Reported, parsed};
 use crate::programs;
 
 pub(super) struct Programs {
@@ -150,15 +150,14 @@ pub(super) fn handed(printed: &str, cluster: &str) -> Handed {
 /// image server serves.
 pub(super) fn agrees(
     at: &str,
-    project: &Project,
     reported: &Reported,
     cluster: &str,
+    k8s_version: &str,
     printed: &str,
 ) -> BTreeSet<String> {
     let handed = handed(printed, cluster);
     assert_eq!(
-        project.k8s_version(cluster),
-        handed.k8s_version,
+        k8s_version, handed.k8s_version,
         "{at}: the Kubernetes version"
     );
     for (pool, image) in &handed.pools {

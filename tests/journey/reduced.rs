@@ -310,19 +310,23 @@ fn an_own_image_of_the_site_keeps_its_facts() {
     assert!(written.is_null() || written == own, "{written}");
 }
 
-/// Requires that both Helms hand over what is reported, in every cluster.
+/// Requires that both Helms hand over what is reported, in every cluster. The overlay pins the selected images: without it
+/// the chart selects the same.
 fn chart_agrees(programs: &helm::Programs, project: &Project, step: &str) {
     let reported = project.reported();
     let mut served = BTreeSet::new();
     for (cluster, folder) in CLUSTERS {
         let release = programs.release(project.path(), folder, "{}");
         let overlay = project.read(&overlay(cluster));
+        let version = project.k8s_version(cluster);
         for (name, program) in &programs.helms {
-            let at = format!("{cluster}, {step}, {name}");
-            let chart = project.path().join("charts/sylva-units");
-            let printed = helm::template(program, project.path(), &chart, &release, Some(&overlay))
-                .unwrap_or_else(|error| panic!("{at}: {error}"));
-            served.extend(helm::agrees(&at, project, &reported, cluster, &printed));
+            for (way, overlay) in [("overlay", Some(&*overlay)), ("no overlay", None)] {
+                let at = format!("{cluster}, {step}, {name}, {way}");
+                let chart = project.path().join("charts/sylva-units");
+                let printed = helm::template(program, project.path(), &chart, &release, overlay)
+                    .unwrap_or_else(|error| panic!("{at}: {error}"));
+                served.extend(helm::agrees(&at, &reported, cluster, &version, &printed));
+            }
         }
     }
     assert_eq!(served, reported.served, "{step}");

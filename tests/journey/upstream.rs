@@ -5,6 +5,7 @@
 //! template that prints what the helpers make of the values (`handed.yaml`).
 
 use std::fs;
+use std::path::PathBuf;
 
 use metalmark::model::bytes::BASE64;
 
@@ -37,20 +38,19 @@ impl Checkout {
             }
             let overlay = project.read(&format!("overlays/{name}.values.yaml"));
             let release = programs.release(project.path(), &environment.path(), STATE);
-            for (helm, program) in &programs.helms {
-                let at = format!("{}, {step}, {helm}", environment.folder);
+            let k8s_version = project.k8s_version(&name);
+            let with = |(helm, program): &(&'static str, PathBuf), overlay: Option<&str>| {
+                let way = overlay.map_or("no overlay", |_| "overlay");
+                let at = format!("{}, {step}, {helm}, {way}", environment.folder);
                 let chart = self.printing.path();
-                let template =
-                    |overlay| helm::template(program, project.path(), chart, &release, overlay);
-                match template(Some(&overlay)) {
-                    Ok(printed) => {
-                        helm::agrees(&at, project, &reported, &name, &printed);
-                    }
-                    Err(error) => {
-                        let alone = template(None).is_ok();
-                        panic!("{at} (renders without the overlay: {alone}): {error}");
-                    }
-                }
+                let printed = helm::template(program, project.path(), chart, &release, overlay)
+                    .unwrap_or_else(|error| panic!("{at}: {error}"));
+                helm::agrees(&at, &reported, &name, &k8s_version, &printed);
+            };
+            // The overlay pins the selected images: without it the chart selects the same.
+            with(&programs.helms[0], None);
+            for program in &programs.helms {
+                with(program, Some(&overlay));
             }
         }
     }
