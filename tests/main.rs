@@ -36,6 +36,7 @@ mod oracle;
 mod oracle_expressions;
 mod oracle_layers;
 mod oracle_scalars;
+mod oracle_selection;
 mod oracle_typed;
 mod programs;
 mod project_schema;

@@ -53,6 +53,22 @@ pub(crate) fn canonical(json: &str) -> String {
     out
 }
 
+/// Compares one file's section of docs/oracle.md with what a test has counted; `BLESS=1` rewrites it.
+pub(crate) fn section(file: &str, content: &str) {
+    /// The sections are one file's, and tests run side by side.
+    static FILE: Mutex<()> = Mutex::new(());
+    let _alone = FILE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let path = repository().join("docs/oracle.md");
+    let text = std::fs::read_to_string(&path).expect("docs/oracle.md");
+    let start = format!("<!-- {file} -->\n");
+    let end = format!("<!-- end of {file} -->\n");
+    let (before, behind) = text.split_once(&start).expect("a section for each file");
+    let (_, after) = behind.split_once(&end).expect("a section has an end");
+    golden(&path, &[before, &start, content, &end, after].concat());
+}
+
 /// How many answers of one file agree with ours: docs/oracle.md shows it, and each run proves it.
 pub(crate) struct Tally {
     file: &'static str,
@@ -99,23 +115,9 @@ impl Tally {
         }
     }
 
-    /// Holds this file's section of docs/oracle.md to the count; `BLESS=1` rewrites it.
+    /// Compares this file's section of docs/oracle.md with the count; `BLESS=1` rewrites it.
     pub(crate) fn is_told(&self) {
-        /// The sections are one file's, and tests run side by side.
-        static FILE: Mutex<()> = Mutex::new(());
-        let _alone = FILE
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let path = repository().join("docs/oracle.md");
-        let text = std::fs::read_to_string(&path).expect("docs/oracle.md");
-        let start = format!("<!-- {} -->\n", self.file);
-        let end = format!("<!-- end of {} -->\n", self.file);
-        let (before, behind) = text.split_once(&start).expect("a section for each file");
-        let (_, after) = behind.split_once(&end).expect("a section has an end");
-        golden(
-            &path,
-            &[before, &start, &self.table(), &end, after].concat(),
-        );
+        section(self.file, &self.table());
     }
 
     fn table(&self) -> String {
