@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::programs::missing;
 use super::support::repository;
 
 /// What is in the binary or makes it, on Linux. None where cargo has not got all of it at hand.
-#[allow(clippy::print_stderr)]
 fn packages() -> Option<Vec<Value>> {
     let metadata = cargo(&["metadata", "--format-version=1", "--filter-platform", HOST])?;
     let tree = [
@@ -32,7 +32,6 @@ fn packages() -> Option<Vec<Value>> {
 const HOST: &str = "x86_64-unknown-linux-gnu";
 
 /// What cargo says without asking the network.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn cargo(arguments: &[&str]) -> Option<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(repository())
@@ -41,7 +40,7 @@ fn cargo(arguments: &[&str]) -> Option<String> {
         .output()
         .expect("cargo starts");
     if !output.status.success() {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        missing("crates");
         return None;
     }
     Some(String::from_utf8(output.stdout).expect("UTF-8"))

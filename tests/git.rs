@@ -1,10 +1,11 @@
 //! Scratch repositories for the tests of what git tells. Without git they are skipped, and say so.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
+
+use super::programs;
 
 /// The same commits on every machine: nobody's settings, one author, one day.
 const ENVIRONMENT: [(&str, &str); 10] = [
@@ -31,8 +32,7 @@ pub(crate) fn repository() -> Option<TempDir> {
     match begun {
         Ok(status) if status.success() => Some(scratch),
         _ => {
-            let told = writeln!(std::io::stderr(), "skipped: there is no git");
-            told.expect("stderr is open");
+            programs::missing("git");
             None
         }
     }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::support::skips;
+
 /// A program from `METALMARK_<NAME>` or the search path. Where it is missing, says so; fails if `METALMARK_REQUIRE` names it.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let variable = format!("METALMARK_{}", name.to_uppercase().replace('-', "_"));
@@ -30,13 +32,30 @@ pub(crate) fn python_with_yaml() -> Option<PathBuf> {
     None
 }
 
-/// Says that a test is skipped for want of something; fails if `METALMARK_REQUIRE` names it.
+/// The folder that a variable names; says so where it names none.
+pub(crate) fn named(variable: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os(variable).map(PathBuf::from);
+    if folder.is_none() {
+        missing(&variable.to_lowercase());
+    }
+    folder
+}
+
+/// Notes that a test is skipped for want of something; fails if `METALMARK_REQUIRE` names it. `cargo test` counts the skips in
+/// its last line.
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 pub(crate) fn missing(name: &str) {
-    let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split([',', ' ']).any(|word| word == name),
-        "{name} is required and not found"
-    );
     println!("skipped: {name} is not found");
+    skips::note(name);
+    let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
+    let is_required = skips::names(&required, name);
+    assert!(!is_required, "{name} is required and not found");
+}
+
+#[test]
+fn skips_are_told_by_what_is_missing() {
+    let notes = "a\thelm\nb\thelm\nb\tcosign\na\thelm\n";
+    assert_eq!(skips::told(notes), "2 tests skipped: cosign 1, helm 2");
+    assert_eq!(skips::told("a\thelm\n"), "1 test skipped: helm 1");
+    assert_eq!(skips::told(""), "no tests skipped");
 }

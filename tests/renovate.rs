@@ -5,7 +5,7 @@ use std::fs;
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
-use super::programs::missing;
+use super::programs::named;
 use super::support::repository;
 
 fn preset() -> Value {
@@ -88,10 +88,10 @@ fn a_line_without_the_comment_is_nobodys() {
 
 #[test]
 fn sylvas_own_values_hold_one_version() {
-    let Some(checkout) = std::env::var_os("SYLVA_CORE") else {
-        return missing("sylva_core");
+    let Some(checkout) = named("SYLVA_CORE") else {
+        return;
     };
-    let path = std::path::Path::new(&checkout).join("charts/sylva-units/values.yaml");
+    let path = checkout.join("charts/sylva-units/values.yaml");
     let text = fs::read_to_string(path).expect("sylva-core's values");
     let found = found(&text);
     assert_eq!(found.len(), 1, "{found:?}");

@@ -1,6 +1,6 @@
 //! The public sylva-core repository is read as it is. Runs where `SYLVA_CORE` names a checkout of it (fd968edcf, 2025-08-04).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use metalmark::evaluate::{Evaluator, Options, TemplateCache};
 use metalmark::model::engine::Engine;
@@ -9,6 +9,8 @@ use metalmark::model::merge::{Layer, LayerKind, layers};
 use metalmark::model::place::FileId;
 use metalmark::model::value::{Map, Node};
 use metalmark::yaml;
+
+use super::programs;
 
 /// Every folder with bare-metal nodes: what its cluster's version and selector come to.
 const FOLDERS: &[(&str, &str, &str)] = &[
@@ -54,7 +56,7 @@ const FOLDERS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn every_folder_comes_to_its_version_selector_and_catalogue() {
-    let Some(root) = std::env::var_os("SYLVA_CORE").map(PathBuf::from) else {
+    let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };
     let templates = TemplateCache::default();
@@ -96,7 +98,7 @@ fn every_folder_comes_to_its_version_selector_and_catalogue() {
 /// `rke2-capm3`.
 #[test]
 fn the_cluster_s_values_are_those_that_helm_comes_to() {
-    let names = ["SYLVA_CORE", "SYLVA_VALUES"].map(std::env::var_os);
+    let names = ["SYLVA_CORE", "SYLVA_VALUES"].map(programs::named);
     let [Some(root), Some(expected)] = names else {
         return;
     };
@@ -230,7 +232,7 @@ const CLOUDS: &[(&str, &str, &str, &str, &str)] = &[
 
 #[test]
 fn every_cloud_s_folder_comes_to_its_version_and_choice() {
-    let Some(root) = std::env::var_os("SYLVA_CORE").map(PathBuf::from) else {
+    let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };
     for (folder, provider, version, choice, said) in CLOUDS {

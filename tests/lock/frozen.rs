@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
+use crate::programs::missing;
+
 use super::{JAMMY, NOBLE, Project};
 
 #[test]
@@ -115,6 +117,7 @@ fn the_system_sees_no_socket_of_a_frozen_rendering() {
                 .filter(|line| line.contains("socket(") || line.contains("connect("));
             assert_eq!(sockets.collect::<Vec<_>>(), Vec::<&str>::new());
         }
-        _ => eprintln!("skipped: strace is not there, or may not trace"),
+        // It is not there, or may not trace.
+        _ => missing("strace"),
     }
 }

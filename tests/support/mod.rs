@@ -7,15 +7,32 @@ pub(crate) mod distribution;
 pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod registry;
+pub(crate) mod skips;
 pub(crate) mod tarball;
 
-use std::io::{Seek, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The repository's folder.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// How often a test repeats itself, or how much it moves: the first number in plain `cargo test`, the second where
+/// `METALMARK_LONG` is set to 1, and N times the second where it is N.
+pub(crate) fn rounds(short: u64, long: u64) -> u64 {
+    let given = std::env::var("METALMARK_LONG").ok();
+    let times: Option<u64> = given.and_then(|times| times.parse().ok());
+    match times {
+        None | Some(0) => short,
+        Some(times) => long * times,
+    }
+}
+
+/// Whether long tests take their long form: see [`rounds`].
+pub(crate) fn is_long() -> bool {
+    rounds(0, 1) > 0
 }
 
 /// A run of the binary, told step by step.
@@ -62,13 +79,38 @@ impl Metalmark {
         self.run()
     }
 
+    /// Runs it with that many letters in a pipe on stdin; and whether it read them all.
+    pub(crate) fn run_fed(mut self, letters: usize) -> (Outcome, bool) {
+        let pipes = self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = pipes.stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut input = child.stdin.take().expect("a pipe");
+        let piece = [b'x'; 64 << 10];
+        let mut left = letters;
+        while left > 0 {
+            let now = left.min(piece.len());
+            match input.write_all(&piece[..now]) {
+                Ok(()) => left -= now,
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+                Err(error) => panic!("the pipe: {error}"),
+            }
+        }
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        (self.outcome(output), left == 0)
+    }
+
     /// Runs it. The folder's own path reads `[FOLDER]` in what it printed.
     pub(crate) fn run(mut self) -> Outcome {
+        let output = self.command.output().expect("the binary starts");
+        self.outcome(output)
+    }
+
+    fn outcome(&self, output: Output) -> Outcome {
         let Output {
             status,
             stdout,
             stderr,
-        } = self.command.output().expect("the binary starts");
+        } = output;
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).expect("output is UTF-8");
             text.replace(&self.folder.to_string_lossy().into_owned(), "[FOLDER]")

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::programs;
 use crate::support::{Metalmark, copy_of, golden, repository};
 
 const CASES: [&str; 3] = ["locked", "proposal", "sylva"];
@@ -223,8 +224,7 @@ fn a_version_that_nothing_is_listed_for_changes_nothing() {
 
 #[test]
 fn the_real_chart_keeps_every_other_byte() {
-    let Some(root) = std::env::var_os("SYLVA_CORE").map(PathBuf::from) else {
-        eprintln!("skipped: SYLVA_CORE names no checkout of sylva-core");
+    let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };
     let scratch = tempfile::tempdir().expect("a scratch folder");
