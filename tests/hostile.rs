@@ -1,5 +1,5 @@
-//! The fuzz targets' laws on a stable toolchain: their seeds, and what becomes of those by chance. `METALMARK_HOSTILE=N`
-//! tries that many of each instead of a few.
+//! The fuzz targets' laws on a stable toolchain: their seeds, and what becomes of those by chance. `METALMARK_LONG=N`
+//! tries 200 times N of each instead of a few.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::thread;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof};
 use proptest::test_runner::TestRunner;
 
-use super::support::repository;
+use super::support::{repository, rounds};
 
 #[allow(unreachable_pub)]
 #[path = "../fuzz/src/lib.rs"]
@@ -47,8 +47,11 @@ targets!(
     workspaces,
 );
 
-/// How many changed seeds of each target are tried, unless the environment says.
-const CASES: u32 = 24;
+/// How many changed seeds of each target are tried.
+const CASES: u64 = 24;
+
+/// And in the long form.
+const LONG: u64 = 200;
 
 /// Frames are several times larger here than as released, where the limits of nesting are held against the stacks that
 /// threads have.
@@ -80,10 +83,8 @@ fn holds(target: &str) {
     for seed in &seeds {
         laws::run(target, seed);
     }
-    let cases = std::env::var("METALMARK_HOSTILE").ok();
-    let cases = cases.and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
     let config = ProptestConfig {
-        cases,
+        cases: rounds(CASES, LONG) as u32,
         failure_persistence: None,
         max_shrink_time: 30_000,
         ..ProptestConfig::default()

@@ -12,7 +12,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, proptest};
 use proptest::sample::subsequence;
 use tempfile::TempDir;
 
-use super::support::{Metalmark, Outcome, copy_of, repository};
+use super::support::{Metalmark, Outcome, copy_of, repository, rounds};
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
@@ -96,7 +96,7 @@ fn names() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(8) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(rounds(2, 8) as u32) })]
 
     #[test]
     fn shards_are_disjoint_and_their_union_is_the_whole_run(

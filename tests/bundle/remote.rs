@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use metalmark::oci::Digest;
+use serde_json::Value;
+
 use super::{files, manifests, refused, write};
 use crate::support::distribution::{Distribution, Pushed, USER};
 use crate::support::layout::LayoutWriter;
 use crate::support::registry::{Registry, Reply};
-use crate::support::{Metalmark, Outcome};
+use crate::support::{Metalmark, Outcome, rounds};
 
 /// A project file that says of a registry what is special of it.
 fn project(folder: &Path, host: &str, setting: &str) {
@@ -293,18 +296,28 @@ fn what_a_registry_changed_is_not_pulled() {
     tree(&folder.join("in"));
     let name = format!("oci://{}/group/tree", registry.host());
     let digest = clean(folder, &format!("push in {name}:1")).stdout;
-    registry.hook(|request, _| {
-        let is_blob = request.method == "GET" && request.path.contains("/blobs/");
-        is_blob.then(|| Reply::new(200, "what nobody pushed"))
-    });
-    let told = super::bundle(folder, &format!("pull {name}@{} out", digest.trim()));
-    assert_eq!(told.status, 2);
-    assert!(
-        told.stderr.contains("sent 18 bytes of blob"),
-        "{}",
-        told.stderr
-    );
-    assert!(!folder.join("out").exists());
+    let pushed = Digest::parse(digest.trim()).expect("a digest");
+    let (_, manifest) = registry
+        .manifest_at("group/tree", pushed.as_str())
+        .expect("pushed");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    let layer = &manifest["layers"][0];
+    let layer = Digest::parse(layer["digest"].as_str().expect("text")).expect("a digest");
+    let mut altered = registry.stored(&layer).expect("stored");
+    *altered.last_mut().expect("bytes") ^= 1;
+    for (bytes, words) in [
+        (b"what nobody pushed".to_vec(), "sent 18 bytes of blob"),
+        (altered, "that was asked for"),
+    ] {
+        registry.hook(move |request, _| {
+            let is_blob = request.method == "GET" && request.path.contains("/blobs/");
+            is_blob.then(|| Reply::new(200, bytes.clone()))
+        });
+        let told = super::bundle(folder, &format!("pull {name}@{} out", digest.trim()));
+        assert_eq!(told.status, 2);
+        assert!(told.stderr.contains(words), "{}", told.stderr);
+        assert!(!folder.join("out").exists());
+    }
 }
 
 #[test]
@@ -332,23 +345,23 @@ fn an_image_layout_is_pushed_to_the_byte_with_all_that_its_index_names() {
 }
 
 #[test]
-fn two_hundred_mebibytes_go_there_and_back_in_little_memory() {
+fn what_is_large_goes_there_and_back_in_little_memory() {
     let Some(registry) = Distribution::open() else {
         return;
     };
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();
     project(folder, &registry.host(), "plain-http: true");
-    const SIZE: u64 = 200 << 20;
+    let size = rounds(16, 200) << 20;
     let mut layout = LayoutWriter::new(&folder.join("l"));
-    let layer = layout.blob("application/vnd.oci.image.layer.v1.tar", &tar("big", SIZE));
+    let layer = layout.blob("application/vnd.oci.image.layer.v1.tar", &tar("big", size));
     let digest = layout.manifest(Some("1"), serde_json::json!({"layers": [layer]}));
     let name = format!("oci://{}/group/big", registry.host());
     super::large::assert_small(folder, &format!("bundle push oci-layout:l:1 {name}:1"));
     super::large::assert_small(folder, &format!("bundle pull {name}@{digest} out"));
     assert_eq!(
         fs::metadata(folder.join("out/big")).expect("there").len(),
-        SIZE
+        size
     );
 }
 

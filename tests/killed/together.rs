@@ -7,10 +7,15 @@ use metalmark::model::manifest::RUN_FILE;
 
 use super::case::{CASES, Case, tree};
 use super::undisturbed;
+use crate::support::rounds;
 
-/// How many start at once, and how often.
-const RUNS: usize = 6;
-const ROUNDS: usize = 3;
+/// How many start at once.
+const RUNS: u64 = 6;
+
+/// How often.
+fn turns() -> u64 {
+    rounds(1, 3)
+}
 
 fn start(mut command: Command) -> Child {
     command.stderr(Stdio::piped()).spawn().expect("it starts")
@@ -33,10 +38,10 @@ fn end(child: Child, told: &str) -> Option<i32> {
 fn the_same_command_many_times_at_once_comes_to_what_one_does() {
     for case in CASES {
         let calm = undisturbed(case);
-        for round in 0..ROUNDS {
+        for round in 0..turns() {
             let workspace = calm.fresh();
             let told = format!("{}, round {round}", case.name);
-            let runs: Vec<Child> = (0..RUNS)
+            let runs: Vec<Child> = (0..rounds(3, RUNS))
                 .map(|_| start(case.command(workspace.path())))
                 .collect();
             let ends: Vec<Option<i32>> = runs.into_iter().map(|run| end(run, &told)).collect();
@@ -56,7 +61,7 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
         .find(|case| case.name == "render")
         .expect("a case");
     let calm = undisturbed(render);
-    for round in 0..ROUNDS {
+    for round in 0..turns() {
         let workspace = calm.fresh();
         let told = format!("round {round}");
         let with = |args: &'static [&'static str]| {

@@ -253,29 +253,3 @@ fn a_lock_that_cannot_be_relied_on_is_not_written_over() {
     );
     assert_eq!(project.read("metalmark.lock"), conflict);
 }
-
-#[test]
-fn a_run_that_is_killed_leaves_the_old_lock_or_the_new_one() {
-    let project = Project::new();
-    project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
-    assert_eq!(project.run("lock").status, 0);
-    let new = project.read("metalmark.lock");
-    let old = new.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n") + "\n";
-    for pause in 0..12 {
-        project.write("metalmark.lock", &old);
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_metalmark"))
-            .current_dir(project.path())
-            .arg("lock")
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .expect("it starts");
-        std::thread::sleep(std::time::Duration::from_millis(pause * 3));
-        // It may have ended by itself.
-        let _ = child.kill();
-        child.wait().expect("it ends");
-        let left = project.read("metalmark.lock");
-        assert!(left == old || left == new, "{left}");
-    }
-    assert_eq!(project.run("lock").status, 0);
-    assert_eq!(project.read("metalmark.lock"), new);
-}

@@ -8,6 +8,8 @@ use metalmark::write;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_oneof, proptest};
 use tempfile::TempDir;
 
+use crate::support::rounds;
+
 use super::{Files, files, on_disk, plan, render, rules, tree};
 
 /// Paths that nest, so that files turn into folders and back.
@@ -67,7 +69,7 @@ fn with_foreign() -> TempDir {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(rounds(64, 256) as u32) })]
 
     #[test]
     fn any_sequence_of_trees_ends_in_the_last_one(trees in proptest::collection::vec(a_tree(), 1..5)) {
