@@ -129,6 +129,10 @@ fn recursion_ends_with_the_limit_that_it_met() {
         let (class, _, message) =
             failure(run_with("{{ tpl . . }}", &"{{ tpl . . }}".into(), &names));
         assert_eq!(class, ErrorClass::Depth, "{message}");
+        assert!(
+            message.starts_with("`tpl` is nested more than 1000 deep"),
+            "{message}"
+        );
         let (class, _, message) = failure(run_with(
             "{{ include \"again\" . }}",
             &"{{ include \"again\" . }}".into(),

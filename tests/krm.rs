@@ -100,6 +100,23 @@ fn the_transformer_refuses_what_does_not_fit_and_changes_nothing() {
 }
 
 #[test]
+fn one_item_that_is_refused_keeps_the_others_as_they_are() {
+    let input = |name: &str| {
+        let file = repository().join(format!("fixtures/krm/{name}.in.yaml"));
+        fs::read_to_string(file).expect("the fixture")
+    };
+    let (_, behind) = input("refused")
+        .split_once("items:\n")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .expect("items");
+    let refused = behind.split("functionConfig:").next().expect("items above");
+    let whole = input("transformer").replacen("items:\n", &format!("items:\n{refused}"), 1);
+    let outcome = run(workspace().path(), &whole);
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    assert!(outcome.stdout.starts_with(&whole), "{}", outcome.stdout);
+}
+
+#[test]
 fn the_validator_says_what_would_change_and_changes_nothing() {
     let outcome = compared("validator", 1);
     let input = fs::read_to_string(repository().join("fixtures/krm/validator.in.yaml"))

@@ -15,6 +15,7 @@ mod dependencies;
 mod evaluate;
 mod git;
 mod gotemplate;
+mod guards;
 mod helm;
 mod hooks;
 mod host_pages;

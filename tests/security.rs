@@ -1,19 +1,79 @@
-//! docs/SECURITY.md: each threat names a test that is there.
+//! Threats of docs/SECURITY.md that no other test is about. tests/guards.rs holds each row of the page to a test.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
-use super::support::{code, repository};
+use metalmark::files::Disk;
+use metalmark::model::place::Sources;
+use metalmark::read::compose;
+
+use super::support::{Metalmark, copy_of, repository};
+
+fn workspace() -> tempfile::TempDir {
+    copy_of(&repository().join("fixtures/workspaces/sylva-baremetal"))
+}
 
 #[test]
-fn every_threat_has_its_test() {
-    let page = fs::read_to_string(repository().join("docs/SECURITY.md")).expect("the page");
-    let lines = page.lines().filter(|line| line.ends_with("` |"));
-    let tests = code::tests();
-    let mut rows = 0;
-    for line in lines {
-        let test = line.rsplit('`').nth(1).expect("a name between backticks");
-        assert!(tests.contains(test), "there is no test `{test}`: {line}");
-        rows += 1;
+fn no_report_prints_a_control_character() {
+    let folder = workspace();
+    let cluster = "environment-values/workload-clusters/edge-paris/values.yaml";
+    let text = "cluster:\n  capm3: {image_key: \"x\\e[31m\\x9by\\x07\"}\n";
+    fs::write(folder.path().join(cluster), text).expect("written");
+    for report in metalmark::report::REPORTS {
+        let run = Metalmark::within(folder.path());
+        let outcome = run.args(["check", "--output", report.name()]).run();
+        let screen = outcome.stdout + &outcome.stderr;
+        assert!(screen.contains("[31m"), "it is told: {screen}");
+        // Of those that nobody reads on a screen, only the ones that no format may have.
+        let is_shown = ["human", "github", "markdown"].contains(&report.name());
+        let is_foreign = |letter: &char| match is_shown {
+            true => letter.is_control() && *letter != '\n',
+            false => letter.is_ascii_control() && *letter != '\n',
+        };
+        let control = screen.chars().find(is_foreign);
+        assert_eq!(control, None, "{}: {screen}", report.name());
     }
-    assert!(rows > 30, "{rows} threats");
+}
+
+#[test]
+fn a_link_of_an_overlay_leads_out_of_no_repository() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path().join("repository");
+    fs::create_dir(&folder).expect("created");
+    let secret = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: secret}\n";
+    fs::write(scratch.path().join("secret.yaml"), secret).expect("written");
+    symlink("../secret.yaml", folder.join("link.yaml")).expect("linked");
+    fs::write(
+        folder.join("kustomization.yaml"),
+        "resources: [link.yaml]\n",
+    )
+    .expect("written");
+    let disk = Disk::new(&folder).expect("there");
+    let built = compose::objects(&disk, Path::new(""), &mut Sources::default());
+    let refused = built.expect("readable").expect_err("a finding");
+    assert_eq!(refused.message, "`link.yaml` leads out of the repository");
+}
+
+#[test]
+fn an_ownership_file_that_is_a_link_is_refused() {
+    let folder = workspace();
+    let path = folder.path();
+    let render = || Metalmark::within(path).args(["render"]).run();
+    assert_eq!(render().status, 0);
+    let owned = walkdir::WalkDir::new(path.join("rendered"))
+        .into_iter()
+        .flatten();
+    let owned = owned.map(walkdir::DirEntry::into_path);
+    let mut owned = owned.filter(|path| path.ends_with(".metalmark-owned"));
+    let owned = owned.next().expect("an ownership file");
+    fs::rename(&owned, path.join("theirs")).expect("moved");
+    symlink(path.join("theirs"), &owned).expect("linked");
+    let refused = render();
+    assert_eq!(refused.status, 2, "{}", refused.stdout);
+    assert!(
+        refused.stderr.contains("not a regular file"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -1,5 +1,7 @@
 //! Signatures are verified as the real cosign makes them, and as openssl makes them; each way to be wrong is told apart.
 
+mod limits;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

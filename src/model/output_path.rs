@@ -128,7 +128,16 @@ mod tests {
         ] {
             assert!(fault(path).is_some(), "{path:?}");
         }
+    }
+
+    #[test]
+    fn the_longest_name_and_path_are_taken_and_longer_ones_are_not() {
+        assert_eq!(fault(&"x".repeat(255)), None);
         assert!(fault(&"x".repeat(256)).is_some());
-        assert!(fault(&"x/".repeat(600)).is_some());
+        assert_eq!(
+            fault(&format!("{}x", "xxx/xxx/".repeat(128)[1..].to_owned())),
+            None
+        );
+        assert!(fault(&format!("{}x", "xxx/xxx/".repeat(128))).is_some());
     }
 }

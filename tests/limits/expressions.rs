@@ -89,15 +89,34 @@ fn the_deepest_template_that_fits_is_run_and_the_next_is_refused() {
 
 #[test]
 fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
-    let pattern = |times: u64| format!("^({}){{{times}}}$", "[a-z0-9]{40}");
+    let pattern = |times: u64| format!("^(?:\\pL){{{times}}}$");
     let times = least(1000, |times| Regexp::new(&pattern(1000 - times)).is_ok());
     let most = 1000 - times;
-    assert!(most >= 1);
-    let text = "a".repeat(40 * most as usize);
+    let text = "\u{e9}".repeat(most as usize);
     let fits = Regexp::new(&pattern(most)).expect("it fits");
-    assert!(fits.is_match(&text) && !fits.is_match(&text[1..]));
+    assert!(fits.is_match(&text) && !fits.is_match(&text[2..]));
     let error = Regexp::new(&pattern(most + 1)).expect_err("it does not");
-    assert!(!error.message.is_empty());
+    let words = "pattern compiles to more than the limit of 4194304 bytes";
+    assert_eq!(error.message, words);
+}
+
+#[test]
+fn the_largest_pattern_with_many_groups_matches_and_a_larger_one_is_refused() {
+    // A search keeps a place for each group in each state.
+    let groups = |count: u64| Regexp::new(&"(x)".repeat(count as usize));
+    let most = 4000 - least(4000, |left| groups(4000 - left).is_ok());
+    assert!(
+        groups(most)
+            .expect("it fits")
+            .is_match(&"x".repeat(most as usize))
+    );
+    let refused = groups(most + 1).map(drop).expect_err("it does not");
+    assert!(
+        refused.message.contains("more than the limit of"),
+        "{refused}"
+    );
+    let bare = Regexp::new(&"(?:x)".repeat(2 * most as usize));
+    assert!(bare.is_ok(), "twice as many that are no groups");
 }
 
 #[test]
@@ -122,11 +141,19 @@ fn as_many_variables_are_in_sight_as_is_stated() {
 
 #[test]
 fn the_deepest_value_is_printed_and_a_deeper_one_is_not() {
-    most(256, "nested more than 256 deep", |depth| {
-        let wrap = "{{ $x = list $x }}";
-        let text = format!("{{{{ $x := 1 }}}}{}{{{{ $x }}}}", wrap.repeat(depth));
-        message(run(&text, Limits::default()))
-    });
+    // Printed, formatted, written as YAML; compared, with the value that is compared as a level.
+    for (end, deepest) in [
+        ("$x", 256),
+        ("printf \"%d\" $x", 256),
+        ("toYamlPretty $x | len", 256),
+        ("deepEqual $x $y", 255),
+    ] {
+        most(deepest, "nested more than 256 deep", |depth| {
+            let wrap = "{{ $x = list $x }}{{ $y = list $y }}".repeat(depth);
+            let text = format!("{{{{ $x := 1 }}}}{{{{ $y := 1 }}}}{wrap}{{{{ {end} }}}}");
+            message(run(&text, Limits::default()))
+        });
+    }
 }
 
 #[test]
@@ -149,6 +176,19 @@ fn a_printed_value_and_a_replacement_end_at_their_largest() {
     assert!(text(63).is_ok());
     let (class, message) = text(65).expect_err("it is too long");
     assert_eq!(class, ErrorClass::Limit, "{message}");
+    assert!(message.contains("text is longer than"), "{message}");
+    for function in ["regexReplaceAll", "regexReplaceAllLiteral"] {
+        let made = |text: &str, by: &str| {
+            let call = format!("{{{{ {function} \"a\" ({text}) ({by}) | len }}}}");
+            run(&call, Limits::default())
+        };
+        let (fits, more) = ("repeat 1024 \"a\"", "repeat 1024 \"a\" | print \"a\"");
+        let by = "repeat 65536 \"b\"";
+        assert_eq!(made(fits, by), Ok((64 << 20).to_string()));
+        let (class, message) = made(more, by).expect_err("one more is refused");
+        assert_eq!(class, ErrorClass::Limit, "{message}");
+        assert!(message.contains("makes a text of more than"), "{message}");
+    }
     let replaced = |bytes: usize| {
         let regexp = Regexp::new("a").expect("a pattern");
         let length = regexp
@@ -182,6 +222,14 @@ fn the_most_repeats_are_compiled_and_more_are_not() {
             .map(|_| ())
             .map_err(|error| error.message)
     });
+    // A repeat of repeats counts as their product.
+    let product = |inner: usize, outer: usize| Regexp::new(&format!("(?:a{{{inner}}}){{{outer}}}"));
+    assert!(product(100, 10).is_ok());
+    let refused = product(77, 13).map(drop).expect_err("1001 times");
+    assert!(
+        refused.message.contains("more than 1000 times"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use metalmark::files::{Disk, FILE_LIMIT};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::{FileId, Source, Sources};
 use metalmark::objects::standing;
-use metalmark::read::compose;
+use metalmark::read::{self, compose};
 use metalmark::schema::Schemas;
 use metalmark::yaml;
 
@@ -175,4 +175,27 @@ fn manifests_in_strings_are_found_as_deep_as_is_stated() {
             false => Err("none"),
         }
     });
+}
+
+#[test]
+fn the_longest_named_text_is_read_and_a_longer_one_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("text");
+    most(16 << 20, "longer than 16 MiB", |length| {
+        fs::File::create(&file)
+            .and_then(|file| file.set_len(length as u64))
+            .expect("a sparse file");
+        read::text(&file).map(|text| assert_eq!(text.len(), length))
+    });
+}
+
+#[test]
+fn no_more_of_a_resource_list_is_read_than_is_stated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = || Metalmark::within(folder.path()).args(["fn"]);
+    let (outcome, is_read) = run().run_fed(65 << 20);
+    assert!(is_read && outcome.status == 2, "{}", outcome.stderr);
+    // More than is read and a pipe takes.
+    let (outcome, is_read) = run().run_fed(67 << 20);
+    assert!(!is_read && outcome.status == 2, "{}", outcome.stderr);
 }

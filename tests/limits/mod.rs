@@ -1,7 +1,11 @@
 //! Every limit: what just fits is taken, one more is refused in words. docs/limits.md is the list.
 
+mod archives;
+mod evaluation;
 mod expressions;
 mod files;
+mod history;
+mod rendering;
 mod table;
 mod yaml;
 

@@ -5,6 +5,7 @@ mod command;
 mod content;
 mod copy;
 mod distribution;
+mod limits;
 mod mirrors;
 mod proof;
 mod push;

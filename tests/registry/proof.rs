@@ -274,6 +274,28 @@ fn plain_http_is_never_spoken_unasked() {
     );
 }
 
+#[test]
+fn a_registry_with_tls_leads_to_no_plain_http() {
+    let (authority, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
+    let (registry, other) = (Registry::tls(&authority), Registry::plain());
+    other.image("a", "1", &[]);
+    let target = format!("http://{}/v2/a/manifests/1", other.host());
+    registry.hook(move |_, _| Some(Reply::new(307, "").header("Location", target.clone())));
+    let host = Host {
+        ca: Some(authority.file(folder.path())),
+        ..Host::default()
+    };
+    // Even where the other host may speak it.
+    let mut settings = plain(&other);
+    settings.hosts.insert(Arc::from(registry.host()), host);
+    let told = failure(
+        &Registries::new(options(settings)),
+        registry.reference("a:1"),
+    );
+    assert!(told.message.contains("redirects to plain HTTP"), "{told}");
+    assert_eq!(other.count(), 0);
+}
+
 fn tls(registry: &Registry, host: Host) -> Registries {
     Registries::new(options(RegistrySettings {
         hosts: [(Arc::from(registry.host()), host)].into(),

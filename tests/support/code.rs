@@ -32,15 +32,30 @@ pub(crate) fn code() -> Vec<(String, String)> {
     files
 }
 
-/// The names of all tests: of functions behind `#[test]`, attributes and comments between.
-pub(crate) fn tests() -> BTreeSet<String> {
-    let files = [rust_files("src"), rust_files("tests")].concat();
+/// The tests of a file: functions behind `#[test]`, attributes and comments between.
+fn tests_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split("#[test]").skip(1).map(|behind| {
+        let name = behind.split("fn ").nth(1).unwrap_or_default();
+        let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        &name[..end.unwrap_or(name.len())]
+    })
+}
+
+/// All tests by the binary that has them, `lib` or `all`, with their modules: `limits::yaml::NAME`.
+pub(crate) fn tests_by_binary() -> BTreeSet<(String, String)> {
     let mut names = BTreeSet::new();
-    for (_, text) in &files {
-        for behind in text.split("#[test]").skip(1) {
-            let name = behind.split("fn ").nth(1).unwrap_or_default();
-            let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            names.insert(name[..end.unwrap_or(name.len())].to_owned());
+    for (folder, binary) in [("src", "lib"), ("tests", "all")] {
+        for (path, text) in rust_files(folder) {
+            let modules = path.trim_start_matches(folder).trim_end_matches(".rs");
+            let modules = modules.trim_end_matches("/mod").trim_start_matches('/');
+            let modules = modules.replace('/', "::");
+            let inline = if text.contains("\nmod tests {") {
+                "::tests"
+            } else {
+                ""
+            };
+            let test = |name: &str| (binary.to_owned(), format!("{modules}{inline}::{name}"));
+            names.extend(tests_of(&text).map(test));
         }
     }
     names

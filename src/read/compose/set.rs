@@ -331,4 +331,13 @@ mod tests {
             assert!(set(text, Style::Typed).is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn the_deepest_path_and_the_highest_index_are_set_and_more_are_not() {
+        let path = |keys: usize| format!("{}a=1", "a.".repeat(keys - 1));
+        assert!(set(&path(31), Style::Typed).is_ok());
+        assert!(set(&path(32), Style::Typed).is_err());
+        assert!(set("a[65536]=1", Style::Typed).is_ok());
+        assert!(set("a[65537]=1", Style::Typed).is_err());
+    }
 }

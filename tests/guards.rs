@@ -1,0 +1,127 @@
+//! Each threat of docs/SECURITY.md and each limit of docs/limits.md has a guard in the code, and a test that fails without it.
+//!
+//! tests/guards/threats.jsonl and limits.jsonl list them, one place in the code a line: the page's row, the guard's id, the
+//! test, and the text that is the guard with the one that takes it out. In that one, `ON` stands for the condition that the
+//! guard is out; lines with one id are places of one guard. What is held here: each text stands in its file exactly once, and
+//! each test is there. That the test fails without the guard is tried by tests/mutants.
+//!
+//! tests/guards/known.jsonl lists what is known to get past the guards of a row, so that no row pretends to hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::support::{code, repository};
+
+/// One place of a guard.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    row: String,
+    id: String,
+    binary: String,
+    test: String,
+    file: String,
+    find: String,
+    replace: String,
+}
+
+/// What gets past the guards of a row of docs/SECURITY.md.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    row: String,
+    finding: String,
+    what: String,
+}
+
+fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
+    let file = repository().join("tests/guards").join(name);
+    let text = fs::read_to_string(file).expect("the table");
+    let line = |line: &str| {
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"))
+    };
+    text.lines().map(line).collect()
+}
+
+/// The rows of a page with the test that it names: its threats, or its limits by their constants.
+fn rows(page: &str) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(repository().join("docs").join(page)).expect("the page");
+    let tables = text.lines().filter(|line| line.ends_with("` |"));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, _, second, third, test, _] = cells[..] else {
+            panic!("{page}: {line}");
+        };
+        let is_limit = third.starts_with("`src/");
+        let row = if is_limit {
+            third.trim_matches('`')
+        } else {
+            second
+        };
+        (row.to_owned(), test.trim_matches('`').to_owned())
+    };
+    tables.map(row).collect()
+}
+
+const TABLES: [(&str, &str); 2] = [
+    ("limits.md", "limits.jsonl"),
+    ("SECURITY.md", "threats.jsonl"),
+];
+
+#[test]
+fn every_row_has_a_guard_and_names_one_of_its_tests() {
+    for (page, table) in TABLES {
+        let mut tests: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for place in lines::<Place>(table) {
+            let name = place.test.rsplit("::").next().unwrap_or_default();
+            tests.entry(place.row).or_default().insert(name.to_owned());
+        }
+        let rows = rows(page);
+        assert!(rows.len() > 30, "{page}: {} rows", rows.len());
+        for (row, test) in &rows {
+            let known = tests.remove(row).unwrap_or_default();
+            assert!(
+                known.contains(test),
+                "{page}: {row}: {test}, not of {known:?}"
+            );
+        }
+        assert!(tests.is_empty(), "{page} lacks the rows {tests:?}");
+    }
+}
+
+#[test]
+fn every_guard_stands_in_the_code_once_and_has_its_test() {
+    let tests = code::tests_by_binary();
+    for (_, table) in TABLES {
+        let mut guards: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for place in lines::<Place>(table) {
+            let Place { id, file, find, .. } = &place;
+            let text = fs::read_to_string(repository().join(file)).expect(file);
+            assert_eq!(
+                text.matches(find).count(),
+                1,
+                "{table}: {id}: {file}: {find}"
+            );
+            let mut words = place
+                .replace
+                .split(|letter: char| !letter.is_alphanumeric());
+            assert!(words.any(|word| word == "ON"), "{table}: {id}: no `ON`");
+            let test = (place.binary.clone(), place.test.clone());
+            assert!(tests.contains(&test), "{table}: {id}: there is no {test:?}");
+            let guard = guards.entry(id.clone()).or_insert_with(|| test.clone());
+            assert_eq!(*guard, test, "{table}: {id} has one test");
+        }
+    }
+}
+
+#[test]
+fn what_gets_past_a_guard_is_of_a_row() {
+    let rows = rows("SECURITY.md");
+    for Known { row, finding, what } in lines("known.jsonl") {
+        assert!(rows.contains_key(&row), "{row}");
+        assert!(!finding.is_empty() && !what.is_empty(), "{row}");
+    }
+}

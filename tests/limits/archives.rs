@@ -1,0 +1,74 @@
+//! The limits of image layouts and of indexes of bundles.
+
+use std::fs;
+use std::path::Path;
+
+use metalmark::layout::{Layout, LayoutSink};
+use metalmark::oci::{Reference, Sink};
+use serde_json::json;
+
+use super::super::support::Metalmark;
+use super::super::support::artifact::{artifact, blob};
+use super::super::support::layout::LayoutWriter;
+use super::most;
+
+/// Puts a file of a layout behind spaces, so that it is that long.
+fn lengthen(file: &Path, length: usize) {
+    let text = fs::read_to_string(file).expect("a file");
+    let text = format!("{}{text}", " ".repeat(length - text.len()));
+    fs::write(file, text).expect("written");
+}
+
+#[test]
+fn a_layouts_marker_is_as_long_as_is_stated() {
+    most(4 << 10, "has more than 4096 bytes", |length| {
+        let scratch = tempfile::tempdir().expect("a folder");
+        LayoutWriter::new(&scratch.path().join("l"));
+        lengthen(&scratch.path().join("l/oci-layout"), length);
+        Layout::open(scratch.path(), "l").map(drop)
+    });
+}
+
+#[test]
+fn a_layouts_index_is_as_long_as_is_stated() {
+    let too_long = (64 << 20) + 1;
+    let scratch = tempfile::tempdir().expect("a folder");
+    LayoutWriter::new(&scratch.path().join("l"));
+    lengthen(&scratch.path().join("l/index.json"), too_long);
+    let refused = Layout::open(scratch.path(), "l").map(drop);
+    let refused = refused.expect_err("one more is refused").to_string();
+    assert!(
+        refused.contains("has more than 67108864 bytes"),
+        "{refused}"
+    );
+    let sink = LayoutSink::new(scratch.path(), "l");
+    let artifact = artifact(vec![blob("text/plain", b"some bytes")], json!({}));
+    let to = Reference::parse("r.example/a:1").expect("a reference");
+    let refused = sink.put(&to, &artifact).map(drop);
+    assert!(refused.is_err(), "the same where one is written to");
+}
+
+#[test]
+fn indexes_nest_as_deep_as_is_stated() {
+    most(16, "more than 16 indexes stand in each other", |depth| {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path();
+        fs::create_dir_all(folder.join("app/manifests")).expect("created");
+        let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+        fs::write(folder.join("app/manifests/a.yaml"), object).expect("written");
+        for level in 0..depth {
+            let from = match level + 1 == depth {
+                true => "app".to_owned(),
+                false => format!("'index:{}.yaml'", level + 1),
+            };
+            let text = format!("version: 1\nbundles: [{{name: a, from: {from}}}]\n");
+            fs::write(folder.join(format!("{level}.yaml")), text).expect("written");
+        }
+        let line = "bundle pack index:0.yaml --to dir:out";
+        let outcome = Metalmark::within(folder).args(line.split(' ')).run();
+        match outcome.status {
+            0 => Ok(()),
+            _ => Err(outcome.stderr + &outcome.stdout),
+        }
+    });
+}

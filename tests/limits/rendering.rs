@@ -1,0 +1,66 @@
+//! The limits of a template of a repository: how long it runs, and how deep it builds.
+
+use std::fs;
+
+use super::super::support::Metalmark;
+use super::most;
+
+const VALUES: &str = "\
+os_images: {img: {uri: 'https://r.example/img.raw', sha256: '6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f', image-format: raw, k8s-version: '1.31.8+rke2r1'}}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  capm3: {image_key: img}
+";
+const PROJECT: &str = "\
+version: 1
+clusters: [{name: a, values: [values.yaml]}]
+outputs: [{target: manifests, path: out}]
+templates: own
+";
+
+/// Renders a template in the place of a built-in one; the words where it is refused.
+fn rendered(template: &str) -> Result<(), String> {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let own = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n{template}");
+    for (path, text) in [
+        ("values.yaml", VALUES),
+        ("metalmark.yaml", PROJECT),
+        ("own/manifests/cluster.yaml.j2", &own),
+    ] {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let run = Metalmark::within(scratch.path()).args(["render", "--stdout"]);
+    let outcome = run.run();
+    let screen = outcome.stdout + &outcome.stderr;
+    match screen.contains("template-error") {
+        true => Err(screen),
+        false if screen.contains("kind: ConfigMap") => Ok(()),
+        false => panic!("it is not rendered: {screen}"),
+    }
+}
+
+#[test]
+fn a_template_takes_about_as_many_instructions_as_is_stated() {
+    // A turn takes three instructions.
+    let turns = |count: usize| {
+        let inner = "{% for b in range(1000) %}{% endfor %}";
+        rendered(&format!(
+            "{{% for a in range({}) %}}{inner}{{% endfor %}}\n",
+            count / 1000
+        ))
+    };
+    assert_eq!(turns(600_000), Ok(()));
+    let refused = turns(700_000).expect_err("too many");
+    assert!(refused.contains("fuel"), "{refused}");
+}
+
+#[test]
+fn a_template_builds_as_deep_as_is_stated() {
+    most(64, "a value is nested too deeply", |depth| {
+        let list = "[".repeat(depth - 1) + "1" + &"]".repeat(depth - 1);
+        rendered(&format!("data:\n  {{{{ {list} | yaml(2) }}}}\n"))
+    });
+}
