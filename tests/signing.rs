@@ -3,8 +3,9 @@
 use std::process::Command;
 
 use metalmark::layout::{Layout, LayoutSink};
+use metalmark::model::bytes::BASE64;
 use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Artifact, Reference, Sink, Store};
+use metalmark::oci::{Artifact, Content, Reference, Sink, Store};
 use metalmark::registry::{Environment, Options, Registries};
 use metalmark::signature::{
     self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
@@ -13,7 +14,8 @@ use serde_json::json;
 
 use super::programs;
 use super::support::artifact::{artifact, blob};
-use super::support::registry::Registry;
+use super::support::cosign::{ANNOTATION, encoded};
+use super::support::registry::{Registry, Reply, Request};
 
 fn key() -> SigningKey {
     let pair = rcgen::KeyPair::generate().expect("a key");
@@ -80,6 +82,112 @@ fn a_registry_holds_the_signatures_of_two_keys_in_two_forms() {
     }
 }
 
+/// Whatever signatures are there would be lost otherwise.
+#[test]
+fn nothing_is_signed_where_the_signatures_that_are_there_cannot_be_had() {
+    for form in [SignatureForm::Tag, SignatureForm::Bundle] {
+        let registry = Registry::plain();
+        let client = client(&registry);
+        let image = image();
+        let of = registry.reference("group/bundle:1");
+        client.put(&of, &image).expect("put");
+        // Whoever looks for signatures, and whoever would add one, has no answer; a push has one.
+        registry.hook(|request, before| {
+            let is_asked = request.path.ends_with(".sig") && request.method == "GET";
+            (is_asked && before < 2).then(|| Reply::new(501, ""))
+        });
+        let signed = signature::sign(&client, &client, (&of, &image.descriptor), &key(), form);
+        let pushed = |request: &Request| request.method == "PUT" && request.path.contains("sig");
+        let count = registry.seen().iter().filter(|it| pushed(it)).count();
+        match form {
+            SignatureForm::Tag => assert_eq!((signed.is_err(), count), (true, 0)),
+            SignatureForm::Bundle => {
+                assert!(signed.is_ok(), "a bundle replaces nothing: {signed:?}")
+            }
+        }
+    }
+}
+
+/// The bytes that were signed and the signature, as they are stored, are openssl's to verify.
+#[test]
+fn openssl_verifies_what_is_signed_here() {
+    let Some(openssl) = programs::find("openssl") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let pair = rcgen::KeyPair::generate().expect("a key");
+    let key = SigningKey::read(&pair.serialize_pem(), None).expect("a key");
+    let stranger = rcgen::KeyPair::generate().expect("a key");
+    let registry = Registry::plain();
+    let client = client(&registry);
+    let image = image();
+    let of = registry.reference("group/bundle:1");
+    client.put(&of, &image).expect("put");
+    for form in [SignatureForm::Tag, SignatureForm::Bundle] {
+        let signed = signature::sign(&client, &client, (&of, &image.descriptor), &key, form);
+        assert_eq!(signed, Ok(Signed::New));
+    }
+    let blob = |descriptor: &metalmark::oci::Descriptor| {
+        let wanted = [(of.clone(), descriptor.clone())];
+        client.blobs(&wanted, 1 << 20).remove(0).expect("a blob")
+    };
+    let layers = |manifest: metalmark::oci::Manifest| match manifest.content {
+        Content::Image { layers, .. } => layers,
+        Content::Index { .. } => Vec::new(),
+    };
+    let sig = of.tagged(&format!("sha256-{}.sig", image.descriptor.digest.hex()));
+    let listed = [(of.clone(), image.descriptor.digest.clone())];
+    let referrer = client
+        .referrers(&listed)
+        .remove(0)
+        .expect("a list")
+        .remove(0);
+    let wanted = [sig, of.at(&referrer.digest)];
+    let [tag, bundle]: [Vec<_>; 2] = client
+        .manifests(&wanted)
+        .into_iter()
+        .map(|manifest| layers(manifest.expect("a manifest")))
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("two");
+    let bytes = |text: &str| BASE64.decode(text.as_bytes()).expect("base64");
+    let payload = (blob(&tag[0]), bytes(&tag[0].annotations[ANNOTATION]));
+    let bundle: serde_json::Value = serde_json::from_slice(&blob(&bundle[0])).expect("JSON");
+    let envelope = &bundle["dsseEnvelope"];
+    let text = |value: &serde_json::Value| value.as_str().expect("text").to_owned();
+    let statement = String::from_utf8(bytes(&text(&envelope["payload"]))).expect("text");
+    let message = encoded(&text(&envelope["payloadType"]), &statement);
+    let signature = bytes(&text(&envelope["signatures"][0]["sig"]));
+    let verifies = |key: &rcgen::KeyPair, message: &[u8], signature: &[u8]| {
+        let pem = key.public_key_pem();
+        let files = [
+            ("key", pem.as_bytes()),
+            ("message", message),
+            ("signature", signature),
+        ];
+        for (name, bytes) in files {
+            std::fs::write(folder.path().join(name), bytes).expect("written");
+        }
+        let run = Command::new(&openssl)
+            .current_dir(folder.path())
+            .args([
+                "dgst",
+                "-sha256",
+                "-verify",
+                "key",
+                "-signature",
+                "signature",
+                "message",
+            ])
+            .output();
+        run.expect("it starts").status.success()
+    };
+    for (message, signature) in [payload, (message, signature)] {
+        assert!(verifies(&pair, &message, &signature));
+        assert!(!verifies(&stranger, &message, &signature));
+    }
+}
+
 #[test]
 fn a_layout_holds_them_too() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,6 +248,42 @@ fn keys_are_read_as_openssl_writes_them() {
     assert_eq!(read("no key"), Err(SecretKeyError::NotAKey));
     let cut = run("pkey -in key").replace("-----END", "");
     assert_eq!(read(&cut), Err(SecretKeyError::Malformed));
+}
+
+/// What a key file asks of scrypt is bounded; within the bounds the rest of the file decides.
+#[test]
+fn parameters_that_take_too_much_are_refused_and_the_others_are_tried() {
+    let with = |n: u64, r: u32, p: u32, kdf: &str, cipher: &str| {
+        let text = json!({
+            "kdf": {"name": kdf, "params": {"N": n, "r": r, "p": p}, "salt": ""},
+            "cipher": {"name": cipher, "nonce": ""},
+            "ciphertext": "",
+        });
+        let body = BASE64.encode(text.to_string().as_bytes());
+        let name = "ENCRYPTED SIGSTORE PRIVATE KEY";
+        let pem = format!("-----BEGIN {name}-----\n{body}\n-----END {name}-----\n");
+        SigningKey::read(&pem, Some("x")).map(|_| ())
+    };
+    let (scrypt, secretbox) = ("scrypt", "nacl/secretbox");
+    let refused = Err(SecretKeyError::Encryption);
+    for (n, r, p, kdf, cipher, expected) in [
+        // The nonce is none.
+        (2, 1, 1, scrypt, secretbox, Err(SecretKeyError::Malformed)),
+        (2, 1, 16, scrypt, secretbox, Err(SecretKeyError::Malformed)),
+        (2, 1, 17, scrypt, secretbox, refused),
+        (3, 1, 1, scrypt, secretbox, refused),
+        (1 << 23, 1, 1, scrypt, secretbox, refused),
+        (2, 1 << 22, 1, scrypt, secretbox, refused),
+        (u64::MAX, u32::MAX, 1, scrypt, secretbox, refused),
+        (2, 1, 1, "pbkdf2", secretbox, refused),
+        (2, 1, 1, scrypt, "aes", refused),
+    ] {
+        assert_eq!(
+            with(n, r, p, kdf, cipher),
+            expected,
+            "{n} {r} {p} {kdf} {cipher}"
+        );
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use metalmark::oci::Digest;
 use serde_json::json;
 
 use super::{JAMMY, NOBLE, Project, push};
+use crate::support::cosign::payload;
 use crate::support::layout::LayoutWriter;
 
 /// Makes a key pair in the project: `NAME.key` and `NAME.pub`. False where there is no openssl.
@@ -41,15 +42,7 @@ pub(super) fn signature(
     digest: &Digest,
     key: &str,
 ) -> (String, String) {
-    let payload = json!({
-        "critical": {
-            "identity": {"docker-reference": repository},
-            "image": {"docker-manifest-digest": digest.as_str()},
-            "type": "cosign container image signature",
-        },
-        "optional": null,
-    })
-    .to_string();
+    let payload = payload(digest, repository);
     fs::write(folder.join("payload"), &payload).expect("written");
     let signed = Command::new("openssl")
         .current_dir(folder)

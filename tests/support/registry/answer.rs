@@ -45,6 +45,10 @@ impl State {
 
     fn content(&self, path: &str, query: &str, range: Option<&str>) -> Option<Reply> {
         let path = path.strip_prefix("/v2/")?;
+        // Most clients begin with this question.
+        if path.is_empty() {
+            return Some(Reply::new(200, "{}"));
+        }
         if path == "_catalog" {
             let names = held(&self.manifests).keys().cloned().collect();
             return Some(self.list("repositories", names, "/v2/_catalog", query));
