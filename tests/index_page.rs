@@ -162,9 +162,25 @@ fn a_file_that_changes_under_its_name_is_told_and_taken_only_when_accepted() {
     assert_eq!(accepted.status, 0, "{}{}", accepted.stdout, accepted.stderr);
     let lock = fs::read_to_string(folder.join("metalmark.lock")).expect("a lock");
     assert!(lock.contains(&digest("b")));
-    // While the server is away, what is locked below it stays.
+    // While the server is away, what is locked below the page stays, and nothing else.
+    let below = lock.split("\n\n").nth(1).expect("an entry").trim_end();
+    let beside = below.replace("/os/", "/os-old/").replace("kube", "old");
+    fs::write(
+        folder.join("metalmark.lock"),
+        format!("{}\n\n{beside}\n", lock.trim_end()),
+    )
+    .expect("written");
     drop(second);
     let away = run(folder, &["lock"]);
     assert_eq!(away.status, 2, "{}{}", away.stdout, away.stderr);
-    assert!(away.stdout.contains("1 kept"), "{}", away.stdout);
+    assert!(
+        away.stdout
+            .contains("1 kept, 0 added, 0 updated, 1 dropped"),
+        "{}",
+        away.stdout
+    );
+    assert_eq!(
+        fs::read_to_string(folder.join("metalmark.lock")).expect("a lock"),
+        lock
+    );
 }

@@ -32,6 +32,7 @@ mod layout;
 mod layout_sink;
 mod limits;
 mod lock;
+mod locking;
 mod management;
 mod oracle;
 mod oracle_expressions;

@@ -1,7 +1,11 @@
 //! `metalmark lock`, `verify` and `--frozen`, by the real binary, on image layouts in the place of registries.
 
 mod demo;
+mod facts;
 mod frozen;
+mod invalid;
+mod keys;
+mod matrix;
 mod merge;
 mod moved;
 mod online;
@@ -232,6 +236,13 @@ fn a_cluster_that_cannot_be_read_stops_neither_the_others_nor_takes_their_images
         assert!(run.stderr.contains("[yaml-syntax]"), "{}", run.stderr);
         assert!(run.stdout.contains("0 dropped"), "{}", run.stdout);
         assert!(project.read("metalmark.lock").contains(NOBLE));
+        let check = project.run("lock --check");
+        assert_eq!(check.status, 1, "{}", check.stdout);
+        assert!(
+            check.stdout.contains("error[yaml-syntax]"),
+            "{}",
+            check.stdout
+        );
     }
     assert_eq!(project.read("metalmark.lock"), both);
 }

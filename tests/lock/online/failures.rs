@@ -62,6 +62,8 @@ fn a_registry_that_is_down_changes_nothing() {
             told.stderr
         );
         assert_eq!(site.lock(), lock);
+        let is_unknown = told.stdout.contains("  unknown  ");
+        assert_eq!(is_unknown, command == "verify", "{}", told.stdout);
     }
     let told = site.ends(2, "lock");
     for image in [JAMMY, FOCAL] {

@@ -1,0 +1,306 @@
+//! Locking and verifying against a store that answers what a test says: indexes, bundles, layers, failures.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use metalmark::locking::{
+    Ask, AskKind, Asks, LockChangeKind, Locked, Signing, Verification, Wish, add, lock, verify,
+};
+use metalmark::model::lock::{Lock, LockOrigin};
+use metalmark::model::place::Sources;
+use metalmark::oci::{Digest, FailureKind};
+use serde_json::{Value, json};
+
+use super::support::stub::Stub;
+
+fn ask(kind: AskKind, key: &str, reference: &str) -> Ask {
+    Ask {
+        key: key.into(),
+        reference: reference.into(),
+        kind,
+        origin: LockOrigin::default(),
+        signing: Signing::Unasked,
+        spot: None,
+    }
+}
+
+fn asks(all: impl IntoIterator<Item = Ask>) -> Asks {
+    let mut asks = Asks::new();
+    for ask in all {
+        add(&mut asks, ask);
+    }
+    asks
+}
+
+fn images(all: &[(&str, &str)]) -> Asks {
+    asks(
+        all.iter()
+            .map(|(key, reference)| ask(AskKind::Image, key, reference)),
+    )
+}
+
+fn locked(old: &Lock, asks: &Asks, store: &Stub) -> Locked {
+    let wish = Wish {
+        architecture: "amd64".into(),
+        ..Wish::default()
+    };
+    lock(old, &Sources::default(), asks, &wish, store)
+}
+
+fn verified(lock: &Lock, store: &Stub) -> Verification {
+    let (sources, asks) = (Sources::default(), Asks::new());
+    verify(lock, &sources, &asks, ("amd64", &[]), store)
+}
+
+/// The facts of a lock's entry.
+fn facts(lock: &Lock, entry: usize) -> BTreeMap<&str, &str> {
+    let facts = lock.images()[entry].facts.iter();
+    facts.map(|(name, fact)| (&**name, &*fact.value)).collect()
+}
+
+/// Puts an index of manifests for these architectures.
+fn index(store: &mut Stub, reference: &str, parts: &[(Option<&str>, Digest)], annotations: Value) {
+    let part = |(architecture, digest): &(Option<&str>, Digest)| {
+        let mut part = json!({"mediaType": "m", "digest": digest.as_str(), "size": 1});
+        if let Some(architecture) = architecture {
+            part["platform"] = json!({"architecture": architecture});
+        }
+        part
+    };
+    let parts: Vec<Value> = parts.iter().map(part).collect();
+    let index = json!({"manifests": parts, "annotations": annotations}).to_string();
+    store
+        .manifests
+        .insert(reference.to_owned(), Ok(index.into_bytes()));
+}
+
+#[test]
+fn an_index_has_the_facts_of_its_own_and_of_the_wanted_part_which_count_first() {
+    let mut store = Stub::default();
+    let of =
+        |store: &mut Stub, value: &str| store.put("", json!({"annotations": {"sylva/a": value}}));
+    let (amd, arm) = (of(&mut store, "amd"), of(&mut store, "arm"));
+    let gone = Digest::of(b"gone");
+    let own = json!({"sylva/a": "index", "sylva/b": "index"});
+    let [amd64, arm64, none] = [Some("amd64"), Some("arm64"), None];
+    let rows: [(&str, Vec<(Option<&str>, Digest)>, Result<&str, FailureKind>); 7] = [
+        (
+            "both",
+            vec![(arm64, arm.clone()), (amd64, amd.clone())],
+            Ok("amd"),
+        ),
+        ("the only one", vec![(none, arm.clone())], Ok("arm")),
+        (
+            "the only one, of another",
+            vec![(arm64, arm.clone())],
+            Err(FailureKind::Unsupported),
+        ),
+        (
+            "two without a name",
+            vec![(none, arm.clone()), (none, amd.clone())],
+            Err(FailureKind::Unsupported),
+        ),
+        (
+            "one named of two",
+            vec![(none, arm), (amd64, amd)],
+            Ok("amd"),
+        ),
+        ("none", vec![], Err(FailureKind::Unsupported)),
+        // An index that names what is not there is broken; the catalog is right.
+        ("gone", vec![(amd64, gone)], Err(FailureKind::Corrupt)),
+    ];
+    for (name, parts, expected) in rows {
+        index(&mut store, "oci://r/i:1", &parts, own.clone());
+        let run = locked(&Lock::EMPTY, &images(&[("i", "oci://r/i:1")]), &store);
+        assert!(run.findings.is_empty(), "{name}: {:?}", run.findings);
+        match expected {
+            Ok(value) => {
+                let expected = BTreeMap::from([("a", value), ("b", "index")]);
+                assert_eq!(facts(&run.lock, 0), expected, "{name}");
+            }
+            Err(kind) => {
+                let kinds: Vec<_> = run.failures.iter().map(|it| it.kind).collect();
+                assert_eq!(kinds, [kind], "{name}");
+                assert!(run.lock.images().is_empty(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_component_bundle_has_the_digest_of_its_one_layer_unless_an_annotation_says_one() {
+    let mut store = Stub::default();
+    let layers = [b"one", b"two"].map(|bytes| store.layer("a", bytes));
+    let hex = Digest::of(b"one").hex().to_owned();
+    let own = json!({"sylva/sha256": "00"});
+    for (kind, layers, annotations, expected) in [
+        (AskKind::Bundle, &layers[..1], json!({}), Some(&*hex)),
+        (AskKind::Bundle, &layers[..1], own.clone(), Some("00")),
+        (AskKind::Bundle, &layers[..], json!({}), None),
+        (AskKind::Bundle, &[], json!({}), None),
+        (AskKind::Image, &layers[..1], json!({}), None),
+        (AskKind::Image, &layers[..1], own, Some("00")),
+    ] {
+        store.put(
+            "oci://r/b:1",
+            json!({"layers": layers, "annotations": annotations}),
+        );
+        let run = locked(&Lock::EMPTY, &asks([ask(kind, "b", "oci://r/b:1")]), &store);
+        let facts = facts(&run.lock, 0);
+        assert_eq!(
+            facts.get("sha256").copied(),
+            expected,
+            "{kind:?} {layers:?}"
+        );
+        assert!(verified(&run.lock, &store).findings.is_empty(), "{kind:?}");
+    }
+}
+
+#[test]
+fn what_is_absent_is_named_for_what_it_is() {
+    for (kind, what) in [
+        (AskKind::Image, "image"),
+        (AskKind::Bundle, "component bundle"),
+    ] {
+        let run = locked(
+            &Lock::EMPTY,
+            &asks([ask(kind, "x", "oci://r/x:1")]),
+            &Stub::default(),
+        );
+        let message = format!("the catalogue names {what} `x`, and the stub says NotFound");
+        assert_eq!(run.findings[0].message, message);
+    }
+}
+
+#[test]
+fn of_two_who_ask_the_smaller_origin_is_written_whoever_is_first() {
+    let mut store = Stub::default();
+    store.put("oci://r/x:1", json!({}));
+    let of = |registry: Option<&str>| Ask {
+        origin: LockOrigin {
+            registry: registry.map(Arc::from),
+            version: None,
+        },
+        ..ask(AskKind::Image, "x", "oci://r/x:1")
+    };
+    for (one, other, expected) in [(Some("a"), Some("b"), Some("a")), (None, Some("b"), None)] {
+        for pair in [[one, other], [other, one]] {
+            let run = locked(&Lock::EMPTY, &asks(pair.map(of)), &store);
+            let registry = run.lock.images()[0].origin.registry.as_deref();
+            assert_eq!(registry, expected, "{pair:?}");
+        }
+    }
+}
+
+#[test]
+fn each_layer_is_judged_for_each_image_and_each_failure_is_told_once() {
+    let mut store = Stub::default();
+    let mut put = |reference: &str, layers: &[(&[u8], u64)]| {
+        let layer = |(bytes, size): &(&[u8], u64)| json!({"mediaType": "a", "digest": Digest::of(bytes).as_str(), "size": size});
+        let layers: Vec<Value> = layers.iter().map(layer).collect();
+        store.put(reference, json!({"layers": layers}));
+    };
+    put("oci://r/a:1", &[(b"down", 5), (b"right", 5)]);
+    put("oci://r/a:2", &[(b"down", 5), (b"unknown", 5)]);
+    put("oci://r/b:1", &[(b"long", 5), (b"long", 5)]);
+    put("oci://r/c:1", &[(b"long", 6), (b"short", 5)]);
+    put("oci://r/d:1", &[(b"gone", 5)]);
+    for (bytes, answer) in [
+        (&b"down"[..], Err(FailureKind::Unreachable)),
+        (b"right", Ok(5)),
+        (b"long", Ok(6)),
+        (b"short", Ok(4)),
+        (b"gone", Err(FailureKind::NotFound)),
+    ] {
+        store.sizes.insert(Digest::of(bytes), answer);
+    }
+    let all = [
+        ("a", "oci://r/a:1"),
+        ("a2", "oci://r/a:2"),
+        ("b", "oci://r/b:1"),
+        ("c", "oci://r/c:1"),
+        ("d", "oci://r/d:1"),
+    ];
+    let lock = locked(&Lock::EMPTY, &images(&all), &store).lock;
+    let out = verified(&lock, &store);
+    let told: Vec<(&str, &str, bool)> = out
+        .findings
+        .iter()
+        .map(|finding| {
+            let image = finding.subject.image.as_deref().expect("an image");
+            (finding.rule, image, finding.message.contains(" is gone: "))
+        })
+        .collect();
+    let rule = "image-incomplete";
+    assert_eq!(
+        told,
+        [(rule, "b", false), (rule, "c", false), (rule, "d", true)]
+    );
+    assert_eq!(out.failures.len(), 1, "{:?}", out.failures);
+    // Once each repository: a has three layers, the others one, two and one.
+    assert_eq!(store.asked("sizes"), 7);
+    assert!(out.images.iter().all(|image| image.in_place == Some(true)));
+    // Of what is not in place no layer is asked for.
+    store.put("oci://r/b:1", json!({"annotations": {"moved": ""}}));
+    store.manifests.remove("oci://r/c:1");
+    let before = store.asked("sizes");
+    assert_eq!(verified(&lock, &store).findings.len(), 3);
+    assert_eq!(store.asked("sizes") - before, 4);
+}
+
+#[test]
+fn what_cannot_be_asked_is_unknown_and_told_once_for_all_its_keys() {
+    let mut store = Stub::default();
+    store.put("oci://r/x:1", json!({}));
+    let all = images(&[("x", "oci://r/x:1"), ("y", "oci://r/x:1")]);
+    let lock = locked(&Lock::EMPTY, &all, &store).lock;
+    store
+        .manifests
+        .insert("oci://r/x:1".to_owned(), Err(FailureKind::Denied));
+    let out = verified(&lock, &store);
+    assert!(
+        out.findings.is_empty() && out.failures.len() == 1,
+        "{:?}",
+        out.failures
+    );
+    let places: Vec<_> = out.images.iter().map(|image| image.in_place).collect();
+    assert_eq!(places, [None, None]);
+}
+
+#[test]
+fn changes_are_told_by_key_and_reference() {
+    let mut store = Stub::default();
+    for name in ["oci://r/a:1", "oci://r/b:1", "oci://r/b:2", "oci://r/c:1"] {
+        store.put(name, json!({"annotations": {"name": name}}));
+    }
+    let old = images(&[
+        ("a", "oci://r/a:1"),
+        ("b", "oci://r/b:2"),
+        ("c", "oci://r/c:1"),
+    ]);
+    let lock = locked(&Lock::EMPTY, &old, &store).lock;
+    let run = locked(
+        &lock,
+        &images(&[("b", "oci://r/b:1"), ("c", "oci://r/c:1")]),
+        &store,
+    );
+    let changes: Vec<(&str, &str, LockChangeKind)> = run
+        .changes
+        .iter()
+        .map(|change| (&*change.key, &*change.reference, change.kind))
+        .collect();
+    let (dropped, added, kept) = (
+        LockChangeKind::Dropped,
+        LockChangeKind::Added,
+        LockChangeKind::Kept,
+    );
+    assert_eq!(
+        changes,
+        [
+            ("a", "oci://r/a:1", dropped),
+            ("b", "oci://r/b:1", added),
+            ("b", "oci://r/b:2", dropped),
+            ("c", "oci://r/c:1", kept),
+        ]
+    );
+}
