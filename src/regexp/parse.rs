@@ -86,7 +86,7 @@ impl Group {
 
     fn close(mut self) -> Result<Item, Error> {
         self.end_alternative()?;
-        let mut item = join(self.alternatives, Hir::alternation)?;
+        let mut item = join(self.alternatives, alternation)?;
         if let Some(index) = self.capture {
             item.hir = Hir::capture(Capture {
                 index,
@@ -97,6 +97,19 @@ impl Group {
         }
         Ok(item)
     }
+}
+
+/// `Hir::alternation` without its factoring: `.*a|.*b` would become `.*(?:a|b)`, which prefers the longest `.*` to the first
+/// alternative. An alternative that never matches prevents it, where the length of what is factored out could vary.
+fn alternation(mut alternatives: Vec<Hir>) -> Hir {
+    let is_fixed = |hir: &Hir| {
+        let properties = hir.properties();
+        properties.minimum_len().is_some() && properties.minimum_len() == properties.maximum_len()
+    };
+    if !alternatives.iter().all(is_fixed) {
+        alternatives.push(Hir::fail());
+    }
+    Hir::alternation(alternatives)
 }
 
 fn join(mut items: Vec<Item>, with: fn(Vec<Hir>) -> Hir) -> Result<Item, Error> {
