@@ -83,6 +83,17 @@ fn a_block_scalar_ends_with_its_last_line() {
 }
 
 #[test]
+fn a_block_scalar_without_a_line_is_empty_at_the_end_of_a_text() {
+    for text in ["v: >+", "v: |+", "v: |+ # c", "v: |", "v: >-", "v: |2+"] {
+        for engine in ENGINES {
+            let tree = yaml::read(text, FileId(0), engine).expect(text);
+            let value = &tree.documents[0].at(&["v"]).expect(text).value;
+            assert_eq!(*value, Value::from(""), "{text:?} {engine:?}");
+        }
+    }
+}
+
+#[test]
 fn a_missing_value_stands_behind_its_colon() {
     let text = "a:\nb:   # c\nc: {d: , e}\nf:\n-\n- g";
     let tree = &read(text).documents[0];

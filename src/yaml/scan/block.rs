@@ -119,9 +119,7 @@ impl<'t> Scanner<'t> {
             let message = format!("only a comment may follow the indicator of {behind}");
             return Err(self.error(self.at..self.at + 1, message));
         }
-        if self.bytes.is_break(self.at) {
-            self.cross_line();
-        }
+        self.end_of_line();
         Ok(())
     }
 
