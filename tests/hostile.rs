@@ -55,7 +55,7 @@ const LONG: u64 = 200;
 
 /// Frames are several times larger here than as released, where the limits of nesting are held against the stacks that
 /// threads have.
-fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
+pub(crate) fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(16 << 20).spawn(run);
     if let Err(panic) = thread.expect("a thread").join() {
         resume_unwind(panic);
@@ -67,7 +67,7 @@ fn fuzz() -> PathBuf {
 }
 
 /// A target's seeds, in the order of their names.
-fn seeds(target: &str) -> Vec<Vec<u8>> {
+pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = fuzz().join("seeds").join(target);
     let entries = fs::read_dir(&folder).expect("seeds");
     let mut paths: Vec<PathBuf> = entries
@@ -89,19 +89,23 @@ fn holds(target: &str) {
         max_shrink_time: 30_000,
         ..ProptestConfig::default()
     };
-    let pick = prop::sample::select(seeds.clone());
-    let changes = prop::collection::vec(change(seeds), 1..5);
-    let changed = (pick, changes).prop_map(|(seed, changes)| {
-        let apply = |data: Vec<u8>, change: &Change| change.applied(data);
-        changes.iter().fold(seed, apply)
-    });
-    let outcome = TestRunner::new(config).run(&changed, |data| {
+    let outcome = TestRunner::new(config).run(&mutations(seeds), |data| {
         laws::run(target, &data);
         Ok(())
     });
     if let Err(error) = outcome {
         panic!("{target}: {error}");
     }
+}
+
+/// What chance makes of seeds.
+pub(crate) fn mutations(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    let pick = prop::sample::select(seeds.clone());
+    let changes = prop::collection::vec(change(seeds), 1..5);
+    (pick, changes).prop_map(|(seed, changes)| {
+        let apply = |data: Vec<u8>, change: &Change| change.applied(data);
+        changes.iter().fold(seed, apply)
+    })
 }
 
 /// What chance does to a seed.

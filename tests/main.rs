@@ -12,6 +12,7 @@ mod components;
 mod compose;
 mod cosign;
 mod dependencies;
+mod differential;
 mod evaluate;
 mod git;
 mod gotemplate;

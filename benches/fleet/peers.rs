@@ -58,8 +58,8 @@ fn helm_engine() -> Option<Peer> {
     runs("go", &["version"])?;
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("helm-engine");
     let built = Command::new("go")
-        .current_dir(format!("{PEERS}/helm"))
-        .args(["build", "-o"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/helm"))
+        .args(["build", "-tags=helm4", "-o"])
         .arg(&program)
         .arg(".")
         .status();
@@ -69,7 +69,7 @@ fn helm_engine() -> Option<Peer> {
         at_most: 1000,
         make: Box::new(move |folder| {
             let mut command = Command::new(&program);
-            command.arg(format!("{PEERS}/chart"));
+            command.arg("render").arg(format!("{PEERS}/chart"));
             command.args([folder, &folder.join(OUT)]);
             command
         }),

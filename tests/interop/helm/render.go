@@ -1,9 +1,5 @@
-// The benchmark's job by Helm's own engine in one process: the chart and the shared values are read once, and no process is
-// started for a cluster, which the helm command cannot do.
-//
-//	helm-engine CHART FOLDER OUT
-//
-// Reads FOLDER/values.yaml, FOLDER/os-images-info.yaml and FOLDER/clusters/*/values.yaml; writes OUT/NAME.yaml.
+//go:build helm4
+
 package main
 
 import (
@@ -17,18 +13,10 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: helm-engine CHART FOLDER OUT")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run(chartFolder, folder, out string) error {
+// Renders the benchmark's chart once for each cluster: the chart and the shared values are read once, and no process is started
+// for a cluster, which the helm command cannot do. Reads FOLDER/values.yaml, FOLDER/os-images-info.yaml and
+// FOLDER/clusters/*/values.yaml; writes OUT/NAME.yaml.
+func render(chartFolder, folder, out string) error {
 	chart, err := loader.LoadDir(chartFolder)
 	if err != nil {
 		return err

@@ -1,0 +1,253 @@
+//! The differences that are known, each with an input that still differs: an entry goes when it is fixed.
+
+use metalmark::model::engine::Engine;
+use serde_json::Value as Json;
+
+use super::engine::Answer;
+use super::{Difference, Kind, parsed};
+
+/// A known difference.
+pub(super) struct Known {
+    /// Its finding.
+    pub(super) id: &'static str,
+    pub(super) what: &'static str,
+    pub(super) kind: Kind,
+    pub(super) minor: &'static str,
+    /// An input that differs, as long as it is not fixed.
+    pub(super) case: &'static str,
+    /// Whether a difference is this one.
+    pub(super) is_it: fn(&Difference) -> bool,
+}
+
+pub(super) const KNOWN: &[Known] = &[
+    Known {
+        id: "D3",
+        what: "`toYaml` does not break a scalar behind column 80",
+        kind: Kind::Expression,
+        minor: "4.3",
+        case: "{{ `a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s t u v w x y z` | toYaml }}",
+        is_it: |difference| difference.calls(&["toYaml"]) && difference.in_theirs("\n"),
+    },
+    Known {
+        id: "D4",
+        what: "`toToml`, `fromToml`, `duration` and `durationRound` are missing",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ dict `a` 1 | toToml }}",
+        is_it: |difference| difference.in_ours("there is no function"),
+    },
+    Known {
+        id: "V1",
+        what: "a constraint with a pre-release means what Masterminds 3.3 says, in Helm 3.19 and later too",
+        kind: Kind::Expression,
+        minor: "4.1",
+        case: "{{ semverCompare `!=1.31.8` `v1.31.9-rc1` }}",
+        is_it: |difference| {
+            difference.calls(&["semverCompare"])
+                && difference.minor.semver != "v3.3.0"
+                && difference.agrees_with("3.17")
+        },
+    },
+    Known {
+        id: "D6",
+        what: "bytes that are not UTF-8 become U+FFFD",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ `/w==` | b64dec | sha256sum }}",
+        is_it: |difference| {
+            difference.in_theirs("not UTF-8")
+                || difference.calls(&["b64dec", "b32dec"])
+                || !difference.input.is_ascii()
+                    && difference
+                        .calls(&["trunc", "substr", "abbrev", "wrapWith", "slice", "index"])
+        },
+    },
+    Known {
+        id: "D7",
+        what: "`toYamlPretty` writes a float with all its digits",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ toYamlPretty 1e6 }}",
+        is_it: |difference| difference.calls(&["toYamlPretty"]) && difference.in_theirs("e+"),
+    },
+    Known {
+        id: "N1",
+        what: "`fromJson` of `null` is a map without entries, not nothing",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ `null` | fromJson }}",
+        is_it: |difference| {
+            difference.calls(&["fromJson", "fromYaml"])
+                && ["map[]", "{}", "[]"]
+                    .iter()
+                    .any(|empty| !difference.in_ours(empty) && difference.in_theirs(empty))
+        },
+    },
+    Known {
+        id: "D7b",
+        what: "`snakecase` and `kebabcase` differ behind punctuation",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ snakecase `{-0` }}",
+        is_it: |difference| {
+            let bare = |answer: &Answer| match answer {
+                Answer::Text(text) => text.replace(['-', '_'], ""),
+                _ => String::new(),
+            };
+            difference.calls(&["snakecase", "kebabcase"])
+                && bare(&difference.ours) == bare(&difference.theirs)
+        },
+    },
+    Known {
+        id: "D10",
+        what: "the text of an error in `fromYaml` is another one",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ `{5:` | fromYaml }}",
+        is_it: |difference| {
+            difference.calls(&["fromYaml"])
+                && difference.in_ours("error converting YAML to JSON")
+                && difference.in_theirs("error converting YAML to JSON")
+        },
+    },
+    Known {
+        id: "D10b",
+        what: "`slice` does not reach past a list's length into its capacity",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ slice (slice (list `b` `a` ``) 0 1) 0 3 }}",
+        is_it: |difference| difference.in_ours("`slice` outside of a list of"),
+    },
+    Known {
+        id: "J1",
+        what: "`fromJson` stops at a number beyond float64: Go goes on, and reports an error of syntax first",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ fromJson `{\"r\":1e999.5` }}",
+        is_it: |difference| {
+            let numbers = difference
+                .input
+                .split(|c: char| !c.is_ascii_digit() && !"eE+-".contains(c));
+            difference.calls(&["fromJson"]) && { numbers }
+                .any(|text| text.parse().is_ok_and(f64::is_infinite))
+        },
+    },
+    Known {
+        id: "A1",
+        what: "`atoi` of more digits than an int64 has and something behind them is 0, not the largest number",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ atoi `60660808845331085141e` }}",
+        is_it: |difference| {
+            difference.calls(&["atoi"]) && difference.in_theirs("922337203685477580")
+        },
+    },
+    Known {
+        id: "F1",
+        what: "of two shortest spellings that are as near to a float, the one with an odd last digit is written",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ print 21687357856.164064 }}",
+        is_it: |difference| match (&difference.ours, &difference.theirs) {
+            (Answer::Text(ours), Answer::Text(theirs)) => are_next_digits(ours, theirs),
+            _ => false,
+        },
+    },
+    Known {
+        id: "G1",
+        what: "`range` over an integer is refused for Helm 3, as Go before 1.24 did; Helm 3.18 and later are built with Go 1.24",
+        kind: Kind::Expression,
+        minor: "3.19",
+        case: "{{ range 2 }}x{{ end }}",
+        is_it: |difference| {
+            difference.minor.engine == Engine::Helm3
+                && difference.in_ours("`range` cannot go over")
+                && (difference.in_ours("of type `int") || difference.in_ours("of type `uint8`"))
+        },
+    },
+    Known {
+        id: "D11",
+        what: "`.NaN` is refused also where a later line of the same key wins",
+        kind: Kind::Values,
+        minor: "3.17",
+        case: "l: .NaN\nl: 1\n",
+        is_it: |difference| {
+            matches!(difference.ours, Answer::Error(_))
+                && [".nan", ".inf"]
+                    .iter()
+                    .any(|word| difference.input.to_lowercase().contains(word))
+        },
+    },
+    Known {
+        id: "Y1",
+        what: "`-0.0` and `0.0` are two keys; of keys that become one text, Go's own order is random",
+        kind: Kind::Values,
+        minor: "3.17",
+        case: "-0.0:\n0.0:\n",
+        is_it: |difference| match (&difference.ours, &difference.theirs) {
+            (Answer::Text(ours), Answer::Text(theirs)) => {
+                without_numbers(parsed(ours)) == without_numbers(parsed(theirs))
+            }
+            _ => false,
+        },
+    },
+];
+
+/// Whether the texts differ in digits only, each of which follows the other's.
+fn are_next_digits(one: &str, other: &str) -> bool {
+    let pairs = one.bytes().zip(other.bytes());
+    let mut differing = pairs.filter(|(one, other)| one != other);
+    one.len() == other.len()
+        && differing.all(|(one, other)| {
+            one.is_ascii_digit() && other.is_ascii_digit() && one.abs_diff(other) == 1
+        })
+}
+
+/// The value without the entries whose keys are numbers.
+fn without_numbers(json: Json) -> Json {
+    match json {
+        Json::Object(map) => {
+            let entries = map.into_iter();
+            let entries = entries.filter(|(key, _)| key.parse::<f64>().is_err());
+            Json::Object(
+                entries
+                    .map(|(key, value)| (key, without_numbers(value)))
+                    .collect(),
+            )
+        }
+        Json::Array(items) => items.into_iter().map(without_numbers).collect(),
+        json => json,
+    }
+}
+
+impl Difference {
+    /// Whether one of these functions is in the input.
+    fn calls(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.input.contains(name))
+    }
+
+    fn in_ours(&self, part: &str) -> bool {
+        self.ours.contains(part)
+    }
+
+    fn in_theirs(&self, part: &str) -> bool {
+        self.theirs.contains(part)
+    }
+
+    /// Whether our answer is what another minor gives.
+    fn agrees_with(&self, minor: &str) -> bool {
+        let answers = self.answers.iter();
+        answers
+            .filter(|(other, _)| other.name == minor)
+            .any(|(_, theirs)| *theirs == self.ours)
+    }
+}
+
+impl Answer {
+    fn contains(&self, part: &str) -> bool {
+        match self {
+            Self::Text(text) | Self::Error(text) => text.contains(part),
+            Self::Death => false,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Values files that chance makes of the oracle's and of the fuzz targets'.
+
+use metalmark::model::engine::Engine;
+use metalmark::model::json::{Html, to_json};
+use metalmark::model::place::FileId;
+use metalmark::yaml;
+use serde_json::{Value as Json, json};
+
+use super::engine::Answer;
+use crate::hostile;
+use crate::oracle::cases;
+
+/// What is changed.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let oracle = cases("scalars.jsonl");
+    let oracle = oracle.iter().filter_map(|case| case["yaml"].as_str());
+    let oracle = oracle.map(|text| text.as_bytes().to_vec());
+    oracle.chain(hostile::seeds("values")).collect()
+}
+
+pub(super) fn request(text: &str) -> Json {
+    json!({"Kind": "values", "Text": text})
+}
+
+/// Our answer. None to a long text with a byte order mark inside: go-yaml compares with the beginning of its buffer, whatever the place.
+pub(super) fn ours(text: &str, engine: Engine) -> Option<Answer> {
+    const BUFFER: usize = 512;
+    if text.len() > BUFFER && text.rfind('\u{feff}').is_some_and(|at| at > 0) {
+        return None;
+    }
+    let decoded = yaml::decode(text.as_bytes(), engine).ok();
+    let Some(decoded) = decoded else {
+        return Some(Answer::Error("not decoded".to_owned()));
+    };
+    let read = yaml::read(&decoded, FileId(0), engine);
+    let values = read.and_then(|documents| documents.values());
+    Some(match values {
+        Ok(values) => Answer::Text(to_json(&values.value, Html::Plain)),
+        Err(error) => Answer::Error(error.message),
+    })
+}
