@@ -77,10 +77,9 @@ pub(super) const KNOWN: &[Known] = &[
         minor: "3.17",
         case: "{{ `null` | fromJson }}",
         is_it: |difference| {
+            let is_empty = |empty: &&str| !difference.in_ours(empty) && difference.in_theirs(empty);
             difference.calls(&["fromJson", "fromYaml"])
-                && ["map[]", "{}", "[]"]
-                    .iter()
-                    .any(|empty| !difference.in_ours(empty) && difference.in_theirs(empty))
+                && (difference.in_ours("`<nil>`") || ["map[]", "{}", "[]"].iter().any(is_empty))
         },
     },
     Known {
@@ -106,8 +105,8 @@ pub(super) const KNOWN: &[Known] = &[
         case: "{{ `{5:` | fromYaml }}",
         is_it: |difference| {
             difference.calls(&["fromYaml"])
-                && difference.in_ours("error converting YAML to JSON")
-                && difference.in_theirs("error converting YAML to JSON")
+                && difference.in_ours("converting")
+                && difference.in_theirs("converting")
         },
     },
     Known {
@@ -154,6 +153,17 @@ pub(super) const KNOWN: &[Known] = &[
         },
     },
     Known {
+        id: "H1",
+        what: "a text with a hexadecimal float is 0",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ `0x1.4p+05` | float64 }}",
+        is_it: |difference| {
+            difference.calls(&["%x", "0x1.4p+05"])
+                && difference.calls(&["float64", "floor", "ceil", "round"])
+        },
+    },
+    Known {
         id: "G1",
         what: "`range` over an integer is refused for Helm 3, as Go before 1.24 did; Helm 3.18 and later are built with Go 1.24",
         kind: Kind::Expression,
@@ -176,6 +186,16 @@ pub(super) const KNOWN: &[Known] = &[
                 && [".nan", ".inf"]
                     .iter()
                     .any(|word| difference.input.to_lowercase().contains(word))
+        },
+    },
+    Known {
+        id: "L1",
+        what: "Helm 4 takes a line break of CR, CR and LF for one",
+        kind: Kind::Values,
+        minor: "4.1",
+        case: "v: |\r\r\n b",
+        is_it: |difference| {
+            difference.minor.engine == Engine::Helm4 && difference.input.contains("\r\r\n")
         },
     },
     Known {

@@ -22,10 +22,16 @@ pub(super) fn request(text: &str) -> Json {
     json!({"Kind": "values", "Text": text})
 }
 
-/// Our answer. None to a long text with a byte order mark inside: go-yaml compares with the beginning of its buffer, whatever the place.
+/// Our answer. None to a long text with a byte order mark inside, which go-yaml looks for at the beginning of its buffer, or with a
+/// control character, which it does not see behind the end of a document unless its buffer has it.
 pub(super) fn ours(text: &str, engine: Engine) -> Option<Answer> {
     const BUFFER: usize = 512;
-    if text.len() > BUFFER && text.rfind('\u{feff}').is_some_and(|at| at > 0) {
+    let is_control = |c: char| c.is_control() && !c.is_ascii_whitespace();
+    let depends_on_buffer = text
+        .chars()
+        .skip(1)
+        .any(|c| c == '\u{feff}' || is_control(c));
+    if text.len() > BUFFER && depends_on_buffer {
         return None;
     }
     let decoded = yaml::decode(text.as_bytes(), engine).ok();
