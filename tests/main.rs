@@ -51,6 +51,7 @@ mod reports;
 mod rules;
 mod schemas;
 mod security;
+mod select;
 mod shard_hosts;
 mod shards;
 mod signatures;

@@ -7,6 +7,7 @@ pub(crate) mod distribution;
 #[allow(dead_code, reason = "nothing is known to fail at times")]
 pub(crate) mod known;
 pub(crate) mod layout;
+pub(crate) mod project;
 pub(crate) mod registry;
 pub(crate) mod skips;
 pub(crate) mod stub;

@@ -1,0 +1,270 @@
+//! Selectors and keys that mean no image, or several.
+
+use super::super::support::project::Project;
+use super::rows::{IMAGES, each};
+
+#[test]
+fn no_image_matches() {
+    each(
+        "no-image-matches",
+        &[
+            ("cluster: {capm3: {os_image_selector: {os: ubuntu}}}", &[]),
+            ("cluster: {capm3: {os_image_selector: {os: opensuse}}}", &[]),
+            ("cluster: {capm3: {image_key: gone}}", &[]),
+            // One term keeps the nearest image away: the edit of it, at the level that wrote it.
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu, os-release: '24.04'}}}",
+                &[
+                    "error control-plane [{os: ubuntu, os-release: '24.04'}, '24.04'] => noble-31 | cluster.capm3.os_image_selector.os-release: noble",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu}}, control_plane: {capm3: {os_image_selector: {hardened: true}}}}",
+                &[
+                    "error control-plane [{hardened: true}, true] => noble-31 | cluster.control_plane.capm3.os_image_selector.hardened: false | suse-hard-31 | cluster.capm3.os_image_selector.os: opensuse",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu}}, machine_deployments: {md0: {capm3: {os_image_selector: {hardened: true}}}}}",
+                &[
+                    "error md0 [{hardened: true}, true] => noble-31 | cluster.machine_deployments.md0.capm3.os_image_selector.hardened: false | suse-hard-31 | cluster.capm3.os_image_selector.os: opensuse",
+                ],
+            ),
+            // The version is the cluster's: it is edited there, unless the pool or the selector has its own.
+            (
+                "cluster: {k8s_version: v1.31.9+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}",
+                &[
+                    "error control-plane [{os: ubuntu}, v1.31.9+rke2r1] => noble-30 | cluster.k8s_version: v1.30.12+rke2r1 | noble-31 | cluster.k8s_version: v1.31.8+rke2r1",
+                ],
+            ),
+            (
+                "cluster: {k8s_version: 1.31.9+rke2r1, capm3: {os_image_selector: {os: ubuntu, _os_images_key_: noble-31}}}",
+                &[
+                    "error control-plane [{os: ubuntu, _os_images_key_: noble-31}, 1.31.9+rke2r1] => noble-31 | cluster.k8s_version: 1.31.8+rke2r1",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu, k8s-version: '1.29.*'}}}",
+                &[
+                    "error control-plane [{os: ubuntu, k8s-version: '1.29.*'}, '1.29.*'] => noble-30 | cluster.capm3.os_image_selector.k8s-version: '1\\.30\\.12\\+rke2r1' | noble-31 | cluster.capm3.os_image_selector.k8s-version: '1\\.31\\.8\\+rke2r1'",
+                ],
+            ),
+            // Several facts differ, or the image lacks the one: it is near, and there is no edit.
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu, os-release: jammy, hardened: true, _os_images_key_: noble-31}}}",
+                &[
+                    "error control-plane [{os: ubuntu, os-release: jammy, hardened: true, _os_images_key_: noble-31}] => noble-31 | hardened: false | true | os-release: noble | jammy",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: ubuntu, commit-tag: x, _os_images_key_: noble-31}}}",
+                &[
+                    "error control-plane [{os: ubuntu, commit-tag: x, _os_images_key_: noble-31}, x] => noble-31 | commit-tag | x",
+                ],
+            ),
+            // No regular expression matches nothing, and is named.
+            (
+                "cluster: {capm3: {os_image_selector: {os: 'ubuntu(', _os_images_key_: noble-31}}}",
+                &[
+                    "error control-plane [{os: 'ubuntu(', _os_images_key_: noble-31}, 'ubuntu('] => os | ubuntu( | noble-31 | cluster.capm3.os_image_selector.os: ubuntu",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: '(?!u)', _os_images_key_: noble-31}}}",
+                &[
+                    "error control-plane [{os: '(?!u)', _os_images_key_: noble-31}, '(?!u)'] => os | (?!u) | noble-31 | cluster.capm3.os_image_selector.os: ubuntu",
+                ],
+            ),
+            // A selector that cannot be matched: told here unless another rule tells what is wrong with it.
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {os: ubuntu}}}",
+                &["error control-plane [{os: ubuntu}]"],
+            ),
+            (
+                "cluster: {capi_providers: {bootstrap_provider: cabpx}, capm3: {os_image_selector: {os: ubuntu}}}",
+                &["error control-plane [{os: ubuntu}]"],
+            ),
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {os: ubuntu, os-version: x}}}",
+                &[],
+            ),
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {os: 3}}}",
+                &[],
+            ),
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {os: ubuntu, mine: x, _use_extra_keys_: true}}}",
+                &["error control-plane [{os: ubuntu, mine: x, _use_extra_keys_: true}]"],
+            ),
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {os: 3, mine: x, _use_extra_keys_: true}}}",
+                &[],
+            ),
+            (
+                "cluster: {k8s_version: null, capm3: {os_image_selector: {mine: x, _use_extra_keys_: null}}}",
+                &[],
+            ),
+        ],
+    );
+}
+
+/// A pool with a version of its own is finalised with the cluster's all the same, so no edit of the cluster's is offered.
+#[test]
+fn no_edit_of_the_clusters_version_for_a_pool_with_its_own() {
+    each(
+        "no-image-matches",
+        &[(
+            "cluster: {k8s_version: v1.31.9+rke2r1, capm3: {os_image_selector: {_os_images_key_: noble-31}}, control_plane: {capm3: {image_key: noble-31, os_image_selector: null}}, machine_deployments: {md0: {k8s_version: v1.31.8+rke2r1}}}",
+            &[
+                "error md0 [{_os_images_key_: noble-31}, v1.31.8+rke2r1] => noble-31 | cluster.machine_deployments.md0.capm3.os_image_selector.k8s-version: '1\\.31\\.8\\+rke2r1'",
+            ],
+        )],
+    );
+}
+
+#[test]
+fn near_misses_are_the_nearest_three() {
+    let images: String = ["a", "b", "c", "d", "e"]
+        .iter()
+        .map(|name| format!("  im-{name}: {{uri: 'https://s/{name}', os: ubuntu, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}\n"))
+        .collect();
+    let far =
+        "  far: {uri: 'https://s/f', os: suse, k8s-flavor: kubeadm, k8s-version: 1.31.8+rke2r1}\n";
+    let found = |images: &str| {
+        let cluster = "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}, capm3: {os_image_selector: {os: bsd}}}";
+        Project::of(&format!("os_images:\n{far}{images}{cluster}"), "")
+            .found("no-image-matches")
+            .join("")
+    };
+    let edit = "cluster.capm3.os_image_selector.os: ubuntu";
+    assert_eq!(
+        found(&images),
+        format!(
+            "error control-plane [{{os: bsd}}, bsd] => im-a | {edit} | im-b | {edit} | im-c | {edit}"
+        )
+    );
+    assert_eq!(
+        found(""),
+        "error control-plane [{os: bsd}] => far | k8s-flavor: kubeadm | rke2 | os: suse | bsd"
+    );
+}
+
+#[test]
+fn several_images_match() {
+    each(
+        "several-images-match",
+        &[
+            ("cluster: {capm3: {os_image_selector: {os: ubuntu}}}", &[]),
+            (
+                "cluster: {capm3: {os_image_selector: {os: opensuse}}}",
+                &[
+                    "error control-plane [{os: opensuse}] => suse-31 | cluster.capm3.os_image_selector.hardened: false | suse-hard-31 | cluster.capm3.os_image_selector.hardened: true",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: opensuse}, image_key: suse-31}}",
+                &[
+                    "error control-plane [suse-31] => suse-31 | cluster.capm3.os_image_selector.hardened: false | suse-hard-31 | cluster.capm3.os_image_selector.hardened: true",
+                ],
+            ),
+            (
+                "cluster: {capm3: {os_image_selector: {os: opensuse}}, control_plane: {capm3: {os_image_selector: {hardened: true}}}, machine_deployments: {md0: {}}}",
+                &[
+                    "error md0 [{os: opensuse}] => suse-31 | cluster.capm3.os_image_selector.hardened: false | suse-hard-31 | cluster.capm3.os_image_selector.hardened: true",
+                ],
+            ),
+            // Told apart by the system, which two of three share; the third by nothing but its key.
+            (
+                "cluster: {capm3: {os_image_selector: {hardened: 'false'}}}",
+                &[
+                    "error control-plane [{hardened: 'false'}] => noble-31 | cluster.capm3.os_image_selector.os: ubuntu | suse-31 | cluster.capm3.os_image_selector.os: opensuse",
+                ],
+            ),
+            (
+                "os_images: {twin: {uri: x, os: ubuntu, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}\ncluster: {capm3: {os_image_selector: {os: ubuntu}}}",
+                &[
+                    "error control-plane [{os: ubuntu}] => noble-31 | cluster.capm3.os_image_selector._os_images_key_: noble-31 | twin | cluster.capm3.os_image_selector._os_images_key_: twin",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_key_that_no_image_has() {
+    each(
+        "unknown-image",
+        &[
+            ("cluster: {capm3: {image_key: noble-31}}", &[]),
+            ("cluster: {capm3: {image_key: ''}}", &[]),
+            (
+                "cluster: {capm3: {image_key: zzzzzzzz}}",
+                &["error control-plane [zzzzzzzz]"],
+            ),
+            (
+                "cluster: {capm3: {image_key: blnak}}",
+                &["error control-plane [blnak] => cluster.capm3.image_key: blank"],
+            ),
+            // One key is meant for certain: as many digits, two slips at most, no other as near.
+            (
+                "cluster: {capm3: {image_key: nolbe-31}}",
+                &[
+                    "error control-plane [nolbe-31] fix noble-31 => cluster.capm3.image_key: noble-31",
+                ],
+            ),
+            (
+                "cluster: {capm3: {image_key: noble-32}}",
+                &["error control-plane [noble-32] => cluster.capm3.image_key: noble-30"],
+            ),
+            // The builder's next name of the same line.
+            (
+                "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-9: {}, ubuntu-noble-plain-rke2-1-32-1: {}, ubuntu-noble-hardened-rke2-1-31-10: {}}\ncluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-7}}",
+                &[
+                    "error control-plane [ubuntu-noble-plain-rke2-1-31-7] fix ubuntu-noble-plain-rke2-1-31-9 => cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9",
+                ],
+            ),
+            (
+                "os_images_oci_registries: {lab: {enabled: false}}\ncluster: {capm3: {image_key: zzzzzzzz}}",
+                &[
+                    "error control-plane [zzzzzzzz, lab] => os_images_oci_registries.lab.enabled: true",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_registry_that_nobody_defines() {
+    each(
+        "registry-unknown",
+        &[
+            (
+                "sylva_diskimagebuilder_images: {img-a: {os_images_oci_registry: lab}}",
+                &[],
+            ),
+            (
+                "sylva_diskimagebuilder_images: {img-a: {os_images_oci_registry: lba}}",
+                &["error - [img-a] => os_images_oci_registry: lab"],
+            ),
+            (
+                "sylva_diskimagebuilder_images: {img-a: {os_images_oci_registry: elsewhere}}",
+                &[
+                    "error - [img-a] => os_images_oci_registries: {elsewhere: {url: oci://…, tag: …}}",
+                ],
+            ),
+        ],
+    );
+}
+
+/// The catalog of [`IMAGES`] is right in itself, so that what the rows find is what they are about.
+#[test]
+fn the_images_of_the_rows_have_no_error() {
+    let project = Project::layered(IMAGES, "cluster: {capm3: {image_key: noble-31}}", "");
+    let errors: Vec<&str> = project
+        .judged()
+        .iter()
+        .filter(|judged| judged.level == metalmark::model::finding::Level::Error)
+        .map(|judged| judged.finding.rule)
+        .collect();
+    assert_eq!(errors, Vec::<&str>::new());
+}

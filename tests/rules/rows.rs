@@ -1,0 +1,63 @@
+//! Rows of small cases for one rule: a cluster's values, and what the rule finds in them as `support::project::line` shows it,
+//! without the words of its messages.
+
+use super::super::support::project::Project;
+
+/// Images that differ in one fact each, in the layer that clusters share.
+pub(super) const IMAGES: &str = "\
+os_images_oci_registries: {lab: {url: 'oci://lab.org/os', tag: 0.4.11}}
+os_images:
+  noble-31: &noble {uri: 'https://s/a.raw', os: ubuntu, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}
+  noble-30: {<<: *noble, uri: 'https://s/b.raw', k8s-version: 1.30.12+rke2r1}
+  suse-31: {<<: *noble, uri: 'https://s/c.raw', os: opensuse, os-release: '15.6'}
+  suse-hard-31: {<<: *noble, uri: 'https://s/d.raw', os: opensuse, os-release: '15.6', hardened: 'true', flavor: hardened}
+  suse-30: {<<: *noble, uri: 'https://s/e.raw', os: opensuse, os-release: '15.6', k8s-version: 1.30.12+rke2r1}
+  kube-31: {<<: *noble, uri: 'https://s/f.raw', k8s-flavor: kubeadm, k8s-version: 1.31.8}
+  loose-31: {<<: *noble, uri: 'https://s/g.raw', os: flatcar, k8s-version: 1.31.8}
+  minor-31: {<<: *noble, uri: 'https://s/h.raw', os: talos, k8s-version: '1.31'}
+  blank: {uri: 'https://s/i.raw', image-format: raw, sha256: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+";
+
+/// Asserts what a rule finds in the values of each row, over [`IMAGES`].
+pub(super) fn each(rule: &str, rows: &[(&str, &[&str])]) {
+    for (values, expected) in rows {
+        assert_found(
+            rule,
+            &Project::layered(IMAGES, values, ""),
+            expected,
+            values,
+        );
+    }
+}
+
+/// The same with lines added to the project file.
+pub(super) fn each_with(more: &str, rule: &str, rows: &[(&str, &[&str])]) {
+    for (values, expected) in rows {
+        assert_found(
+            rule,
+            &Project::layered(IMAGES, values, more),
+            expected,
+            values,
+        );
+    }
+}
+
+pub(super) fn assert_found(rule: &str, project: &Project, expected: &[&str], case: &str) {
+    let found = project.found(rule);
+    assert_eq!(found, expected, "{rule}:\n{case}\n{found:#?}");
+}
+
+/// A cluster of a provider that boots one image with those facts.
+pub(super) fn boots(provider: &str, list: &str, facts: &str) -> String {
+    format!(
+        "sylva_diskimagebuilder_version: 1\n{list}: {{img-a: {{{facts}}}}}\n\
+         cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: {provider}}}, {provider}: {{image_key: img-a}}}}\n"
+    )
+}
+
+pub(super) fn found(rule: &str, values: &str, more: &str) -> Vec<String> {
+    Project::of(values, more).found(rule)
+}

@@ -1,0 +1,111 @@
+//! What files say of images: of which build, in which type, and where it disagrees with another source.
+
+use super::super::support::project::Project;
+use super::{CLUSTER, answers};
+
+/// Sylva stops at a fact that is no string once a selector reaches it, wherever it comes from (T10); what the values say
+/// with a string is that string.
+#[test]
+fn a_number_among_the_facts_of_a_file_stops_only_exact_matching() {
+    let facts = "os_images: {img-a: {os: suse, os-release: 15.6, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}\n";
+    for (values, exact) in [("", "(invalid)"), (", os-release: '15.6'", "img-a")] {
+        for (mode, expected) in [("exact", exact), ("normalised", "img-a")] {
+            let values = format!(
+                "os_images: {{img-a: {{uri: 'https://s/a'{values}}}}}\n\
+                 {CLUSTER}  capm3: {{os_image_selector: {{os: suse, os-release: '15.6'}}}}\n"
+            );
+            let project = format!(
+                "version: 1\nmatching: {mode}\nclusters: [{{name: edge, values: [values.yaml]}}]\nimages: {{facts: [facts.yaml]}}\n"
+            );
+            let project = Project::new(&[
+                ("metalmark.yaml", &project),
+                ("values.yaml", &values),
+                ("facts.yaml", facts),
+            ]);
+            let answers = answers(&project.view());
+            assert_eq!(answers[0].1, expected, "{mode}: {values}");
+        }
+    }
+}
+
+/// What a file says of an image counts only for the build that the catalog takes, from whatever mirror it was read.
+#[test]
+fn facts_of_another_build_prove_nothing() {
+    let cases = [
+        ("oci://lab.org/os/img-a:0.4.11", true),
+        ("oci://mirror.org/img-a:0.4.11", true),
+        ("oci://lab.org/os/img-a:0.4.11@sha256:00", true),
+        ("https://lab.org/img-a.raw", true),
+        ("oci://lab.org/os/img-a:0.4.12", false),
+        ("oci://lab.org/os/img-b:0.4.11", false),
+    ];
+    for (uri, is_same) in cases {
+        let values = format!(
+            "os_images_oci_registries: {{lab: {{url: 'oci://lab.org/os', tag: 0.4.11}}}}\n\
+             sylva_diskimagebuilder_images: {{img-a: {{os_images_oci_registry: lab}}}}\n{CLUSTER}"
+        );
+        let facts =
+            format!("os_images: {{img-a: {{uri: '{uri}', os: suse}}, listed: {{os: suse}}}}\n");
+        let project = Project::new(&[
+            (
+                "metalmark.yaml",
+                "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n",
+            ),
+            ("values.yaml", &values),
+            ("facts.yaml", &facts),
+        ]);
+        let view = project.view();
+        // The builder's list says which images there are; a file adds none.
+        let keys: Vec<&str> = view.images.keys().map(|key| &**key).collect();
+        assert_eq!(keys, ["img-a"], "{uri}");
+        let image = &view.images["img-a"];
+        assert_eq!(image.facts.text("os").is_some(), is_same, "{uri}");
+        assert_eq!(
+            image.facts.text("uri"),
+            Some("oci://lab.org/os/img-a:0.4.11"),
+            "{uri}"
+        );
+        assert_eq!(project.found("fact-conflict").is_empty(), is_same, "{uri}");
+    }
+}
+
+/// Two sources of one fact agree if they mean the same; a name may leave out what another source adds.
+#[test]
+fn facts_that_disagree_are_found() {
+    let name = "ubuntu-noble-plain-rke2-1-31-8";
+    let cases = [
+        ("", true),
+        ("k8s-version: 1.31.8+rke2r1", true),
+        ("k8s-version: 1.31.8-rke2r1", true),
+        ("k8s-version: v1.31.8", true),
+        ("k8s-version: 1.31.9", false),
+        ("k8s-version: '1.31'", false),
+        ("os: ubuntu, os-release: '24.04'", true),
+        ("os: ubuntu, os-release: jammy", false),
+        ("hardened: 'true'", false),
+        ("k8s-flavor: kubeadm", false),
+        (
+            "filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: qcow2",
+            true,
+        ),
+        (
+            "filename: ubuntu-noble-plain-rke2-1-31-8.qcow2, image-format: raw",
+            false,
+        ),
+    ];
+    for (facts, agrees) in cases {
+        let facts = format!("os_images: {{{name}: {{{facts}}}}}\n");
+        let values = format!(
+            "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {{{name}: {{}}}}\n{CLUSTER}"
+        );
+        let project = Project::new(&[
+            (
+                "metalmark.yaml",
+                "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\nimages: {facts: [facts.yaml]}\n",
+            ),
+            ("values.yaml", &values),
+            ("facts.yaml", &facts),
+        ]);
+        assert_eq!(project.found("fact-conflict").is_empty(), agrees, "{facts}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Odd scalars where the values choose an image or count nodes: what is taken for text, for nothing, and for a mistake.
+
+use super::super::support::project::Project;
+use super::answer;
+
+/// What a setting of pool `md0` comes to, and the rules that report it.
+fn pool(setting: &str) -> (Project, String) {
+    let values = format!(
+        "os_images: {{img-a: {{uri: 'https://s/a'}}, img-b: {{uri: 'https://s/b'}}, '3': {{uri: 'https://s/3'}}}}\n\
+         three: 3\nnone: null\n\
+         cluster:\n  k8s_version: v1.31.8\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpk}}\n  \
+         capm3: {{image_key: img-a}}\n  machine_deployments:\n    md0: {{{setting}}}\n"
+    );
+    (Project::of(&values, ""), values)
+}
+
+/// The types that are wrong in the pool: the text that each finding marks.
+fn mistakes(project: &Project) -> Vec<String> {
+    project.found("value-type")
+}
+
+#[test]
+fn a_key_of_an_odd_type() {
+    let cases: [(&str, &str, &[&str]); 11] = [
+        ("image_key: img-b", "img-b", &[]),
+        ("image_key: false", "(nothing)", &[]),
+        (
+            "image_key: true",
+            "(unknown) true",
+            &["error md0 [true] => image_key: \"true\""],
+        ),
+        ("image_key: ''", "(nothing)", &[]),
+        ("image_key: null", "(nothing)", &[]),
+        ("image_key: 3", "3", &["error md0 [3] => image_key: \"3\""]),
+        ("image_key: '3'", "3", &[]),
+        (
+            "image_key: 2.5",
+            "(unknown) 2.5",
+            &["error md0 [2.5] => image_key: \"2.5\""],
+        ),
+        ("image_key: [img-b]", "(nothing)", &["error md0 [[img-b]]"]),
+        ("image_key: '{{ printf \"img-%s\" \"b\" }}'", "img-b", &[]),
+        ("image_key: img-b, os_image_key: img-a", "img-b", &[]),
+    ];
+    for (setting, expected, wrong) in cases {
+        let (project, values) = pool(&format!("capm3: {{{setting}}}"));
+        let outcome = &project.view().selections[1].outcome;
+        assert_eq!(answer(outcome), expected, "{values}");
+        assert_eq!(mistakes(&project), wrong, "{values}");
+    }
+}
+
+/// Sylva's own name of the key wins where one level writes both, and an empty one is as good as none there.
+#[test]
+fn two_spellings_at_one_level() {
+    for (setting, expected) in [
+        ("image_key: img-b, os_image_key: img-a", "img-b"),
+        ("os_image_key: img-a, image_key: img-b", "img-b"),
+        ("image_key: null, os_image_key: img-b", "img-b"),
+        ("image_key: false, os_image_key: img-b", "img-b"),
+    ] {
+        let (project, values) = pool(&format!("capm3: {{{setting}}}"));
+        assert_eq!(
+            answer(&project.view().selections[1].outcome),
+            expected,
+            "{values}"
+        );
+    }
+}
+
+#[test]
+fn a_number_of_nodes_of_an_odd_type() {
+    let most = u64::from(u32::MAX);
+    let (at_most, too_many) = (most.to_string(), (most + 1).to_string());
+    let cases: [(&str, Option<u32>, bool); 13] = [
+        ("3", Some(3), true),
+        ("'3'", Some(3), true),
+        ("'{{ .Values.three }}'", Some(3), true),
+        ("3.0", Some(3), true),
+        ("2.5", None, false),
+        ("-1", None, false),
+        ("0", Some(0), true),
+        (&at_most, Some(u32::MAX), true),
+        (&too_many, None, false),
+        ("'three'", None, false),
+        ("true", None, false),
+        ("''", None, false),
+        ("null", None, true),
+    ];
+    for (count, expected, is_right) in cases {
+        let (project, values) = pool(&format!("replicas: {count}"));
+        let found = project.view().cluster.pools[1]
+            .replicas
+            .as_ref()
+            .map(|count| count.value);
+        assert_eq!(found, expected, "{values}");
+        assert_eq!(mistakes(&project).is_empty(), is_right, "{values}");
+    }
+}
+
+#[test]
+fn settings_of_a_url_that_are_empty_or_false_are_not_set() {
+    for (odd, is_set) in [
+        ("''", false),
+        ("false", false),
+        ("null", false),
+        ("x", true),
+    ] {
+        let (project, values) = pool(&format!(
+            "capm3: {{image_key: '', machine_image_url: {odd}, machine_image_format: {odd}, machine_image_checksum: {odd}, \
+             machine_image_checksum_type: {odd}}}"
+        ));
+        let view = project.view();
+        let choice = &view.cluster.pools[1].choice;
+        let set = [
+            choice.url.is_some(),
+            choice.format.is_some(),
+            choice.checksum.is_some(),
+            choice.checksum_type.is_some(),
+        ];
+        assert_eq!(set, [is_set; 4], "{values}");
+        assert_eq!(choice.is_made(), is_set, "{values}");
+    }
+}
+
+#[test]
+fn a_selector_or_a_level_of_an_odd_type() {
+    let cases: [(&str, &[&str]); 9] = [
+        ("capm3: {os_image_selector: text}", &["error md0 [text]"]),
+        ("capm3: {os_image_selector: [os]}", &["error md0 [[os]]"]),
+        ("capm3: {os_image_selector: 3}", &["error md0 [3]"]),
+        ("capm3: {os_image_selector: 0}", &[]),
+        ("capm3: {os_image_selector: []}", &[]),
+        ("capm3: {os_image_selector: '{{ .Values.none }}'}", &[]),
+        (
+            "capm3: null",
+            &["error md0 [null] => cluster.machine_deployments.md0.capm3 | {}"],
+        ),
+        ("capm3: text", &["error md0 [text]"]),
+        ("capm3: {}", &[]),
+    ];
+    for (setting, expected) in cases {
+        let (project, values) = pool(setting);
+        assert_eq!(mistakes(&project), expected, "{values}");
+        assert_eq!(
+            answer(&project.view().selections[1].outcome),
+            "img-a",
+            "{values}"
+        );
+    }
+}
