@@ -122,6 +122,7 @@ fn a_format_is_one_that_the_provider_boots() {
         ("capm3", "RAW", Some("error")),
         ("capm3", "''", None),
         ("nobody", "ova", None),
+        ("kubevirt", "vmdk", Some("error")),
     ] {
         let values = boots(
             provider,

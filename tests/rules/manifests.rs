@@ -51,6 +51,12 @@ kind: Cluster
 metadata: {{name: edge}}
 spec:
   controlPlaneRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: {plane}, name: edge}}
+  infrastructureRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3Cluster, name: edge}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3Cluster
+metadata: {{name: edge}}
+spec: {{controlPlaneEndpoint: {{host: 192.0.2.1, port: 6443}}}}
 ---
 apiVersion: controlplane.cluster.x-k8s.io/v1beta1
 kind: {plane}
@@ -153,8 +159,8 @@ fn an_image_is_made_for_what_bootstraps_its_machines() {
     );
 }
 
-/// The skew is that of a worker and the control plane that its Cluster refers to, whatever provider makes it; an object of
-/// another kind is no control plane.
+/// The skew is that of a worker and the control plane that its Cluster refers to, whatever provider makes it; what else the
+/// Cluster refers to is no control plane.
 #[test]
 fn workers_are_beside_their_control_plane_in_version() {
     for (plane, plane_version, expected) in [

@@ -55,6 +55,19 @@ fn an_image_of_another_version_comes_with_those_that_fit() {
                     "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.machine_deployments.md0.capm3.image_key: noble-31 | cluster.k8s_version: v1.30.12+rke2r1",
                 ],
             ),
+            // Levels of other pools are none of a pool's.
+            (
+                "cluster: {capm3: {image_key: noble-30}, machine_deployment_default: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}}}",
+                &[
+                    "error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31 | cluster.k8s_version: v1.30.12+rke2r1",
+                ],
+            ),
+            (
+                "cluster: {capm3: {image_key: noble-30}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}",
+                &[
+                    "error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31 | cluster.k8s_version: v1.30.12+rke2r1",
+                ],
+            ),
             // A pool's own version is what its image must hold, and then the cluster's is no way out.
             (
                 "cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1}}}",
