@@ -56,7 +56,7 @@ fn valid_reports(folder: &Path) -> usize {
 fn every_rules_bad_example_makes_valid_reports() {
     // Some of them, and all in the long form.
     for rule in RULES.iter().step_by(if is_long() { 1 } else { 4 }) {
-        // tests/rules.rs asks for each rule's example.
+        // tests/rules requires an example of each rule.
         let bad = repository()
             .join("fixtures/rules")
             .join(rule.id())
