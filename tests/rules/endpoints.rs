@@ -50,6 +50,8 @@ fn a_rendered_cluster_has_an_endpoint() {
     );
     let silent = "cluster: {k8s_version: v1.34.1, control_plane_replicas: 1}";
     assert!(Project::of(silent, "").found("endpoint-missing").is_empty());
+    let unsaid = "cluster: {k8s_version: v1.34.1, control_plane_endpoint: {vip: ''}}";
+    assert!(Project::of(unsaid, "").found("endpoint-missing").is_empty());
     let off = ENDPOINTS.replace("true", "false");
     assert!(
         Project::of(silent, &off)
