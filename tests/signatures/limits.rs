@@ -6,10 +6,12 @@ use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, FailureKind};
 use metalmark::read;
 use metalmark::signature::{Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::support::Metalmark;
-use super::{BUNDLE, NAME, SIGN, Signed, Signer, encoded, form, payload, statement};
+use super::{
+    BUNDLE, IN_TOTO, Key, NAME, SIGN, Signed, Signs, bundle, encoded, form, payload, statement,
+};
 
 /// A text that is that long, with spaces behind it.
 fn padded(text: &str, length: usize) -> String {
@@ -19,8 +21,8 @@ fn padded(text: &str, length: usize) -> String {
 #[test]
 fn a_payload_and_a_bundle_are_as_long_as_is_stated() {
     const LONGEST: usize = 256 << 10;
-    let Some(signer) = Signer::p256() else { return };
-    let key = signer.public().expect("a key");
+    let signer = Key::new();
+    let key = signer.public();
     let of_payload = |length: usize| {
         let mut signed = Signed::new();
         let layer = signed.simple(&signer, &padded(&payload(&signed.image, NAME), length));
@@ -34,7 +36,7 @@ fn a_payload_and_a_bundle_are_as_long_as_is_stated() {
     let of_bundle = |length: usize| {
         let mut signed = Signed::new();
         let text = statement(&signed.image, SIGN);
-        let layer = signed.bundle(&text, &signer.sign(&encoded(&text)));
+        let layer = signed.bundle(&text, signer.sign(&encoded(IN_TOTO, &text)));
         let digest = layer["digest"].as_str().expect("a digest");
         let digest = Digest::parse(digest).expect("a digest");
         let bytes = fs::read_to_string(signed.layout.file(&digest)).expect("a blob");
@@ -51,10 +53,8 @@ fn a_payload_and_a_bundle_are_as_long_as_is_stated() {
 #[test]
 fn as_many_payloads_and_referrers_are_read_as_is_stated() {
     const MOST: usize = 256;
-    let (Some(signer), Some(stranger)) = (Signer::p256(), Signer::p256()) else {
-        return;
-    };
-    let key = signer.public().expect("a key");
+    let (signer, stranger) = (Key::new(), Key::new());
+    let key = signer.public();
     let image = Signed::new().image;
     let text = payload(&image, NAME);
     let mine = BASE64.encode(&signer.sign(text.as_bytes()));
@@ -92,21 +92,15 @@ fn as_many_payloads_and_referrers_are_read_as_is_stated() {
 
 #[test]
 fn as_many_signatures_of_an_envelope_are_tried_as_is_stated() {
-    let Some(signer) = Signer::p256() else { return };
-    let key = signer.public().expect("a key");
+    let signer = Key::new();
+    let key = signer.public();
     let tried = |before: usize| {
         let mut signed = Signed::new();
         let text = statement(&signed.image, SIGN);
-        let mine = json!({"sig": BASE64.encode(&signer.sign(&encoded(&text)))});
-        let other = json!({"sig": BASE64.encode(b"none")});
-        let signatures: Vec<Value> = std::iter::repeat_n(other, before).chain([mine]).collect();
-        let envelope = json!({
-            "payload": BASE64.encode(text.as_bytes()),
-            "payloadType": "application/vnd.in-toto+json",
-            "signatures": signatures,
-        });
-        let bundle = json!({"mediaType": BUNDLE, "dsseEnvelope": envelope});
-        let layer = signed.layout.blob(BUNDLE, bundle.to_string().as_bytes());
+        let mine = signer.sign(&encoded(IN_TOTO, &text));
+        let other = std::iter::repeat_n(b"none".to_vec(), before);
+        let signatures: Vec<Vec<u8>> = other.chain([mine]).collect();
+        let layer = signed.stored(&bundle((IN_TOTO, &text), &signatures, None));
         signed.referring(vec![layer]);
         signed.verdict(&key)
     };

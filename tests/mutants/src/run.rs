@@ -1,0 +1,177 @@
+//! Runs tests: once each to learn what they reach, then, for each mutant, those that reach it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+/// A test of one of the programs.
+#[derive(Clone, Debug)]
+pub struct Test {
+    pub program: PathBuf,
+    /// `all` or `lib`, then the test's own name: `lib matching::tests::a_test`.
+    pub name: String,
+    pub took: Duration,
+    pub reached: BTreeSet<u32>,
+    pub passes: bool,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// By that test.
+    Killed(String),
+    /// After so many tests.
+    Survived(usize),
+    /// No test executes its place.
+    Unreached,
+}
+
+/// Every test of a program, not yet run.
+pub fn tests(label: &str, program: &Path, folder: &Path) -> io::Result<Vec<Test>> {
+    let listed = Command::new(program)
+        .args(["--list", "--format", "terse"])
+        .current_dir(folder)
+        .output()?;
+    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    let test = |name: &str| Test {
+        program: program.to_owned(),
+        name: format!("{label} {name}"),
+        took: Duration::ZERO,
+        reached: BTreeSet::new(),
+        passes: false,
+    };
+    Ok(names.map(test).collect())
+}
+
+fn command(program: &Path, folder: &Path, names: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(names)
+        .args(["--exact", "--test-threads=1", "-q"])
+        .current_dir(folder)
+        .env("CARGO_MANIFEST_DIR", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    for name in [
+        "METALMARK_REQUIRE",
+        "METALMARK_MUTANT",
+        "METALMARK_MUTANTS_REACHED",
+        "BLESS",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Waits at most so long; whether the program succeeded.
+fn succeeds(mut command: Command, limit: Duration) -> bool {
+    use std::os::unix::process::CommandExt;
+    let Ok(mut child) = command.process_group(0).spawn() else {
+        return false;
+    };
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) if start.elapsed() < limit => {
+                thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(20));
+            }
+            _ => {
+                stop(&mut child);
+                return false;
+            }
+        }
+    }
+}
+
+fn stop(child: &mut Child) {
+    // The programs that a test started belong to its group.
+    let _ = Command::new("kill")
+        .args(["-KILL", "--", &format!("-{}", child.id())])
+        .status();
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Runs every test without a mutant, and notes what it reaches, whether it passes and how long it takes.
+pub fn survey(tests: &mut [Test], folder: &Path, scratch: &Path, jobs: usize) {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<usize, (Duration, BTreeSet<u32>, bool)>> = Mutex::default();
+    let all = &*tests;
+    thread::scope(|scope| {
+        for job in 0..jobs {
+            let (next, results) = (&next, &results);
+            scope.spawn(move || {
+                let list = scratch.join(format!("reached-{job}"));
+                while let Some((index, test)) = take(all, next) {
+                    let _ = fs::remove_file(&list);
+                    let name = own_name(test);
+                    let mut command = command(&test.program, folder, &[name]);
+                    command.env("METALMARK_MUTANTS_REACHED", &list);
+                    let start = Instant::now();
+                    let passes = succeeds(command, Duration::from_secs(300));
+                    let took = start.elapsed();
+                    let text = fs::read_to_string(&list).unwrap_or_default();
+                    let reached = text.lines().filter_map(|line| line.parse().ok()).collect();
+                    results
+                        .lock()
+                        .expect("no panic")
+                        .insert(index, (took, reached, passes));
+                }
+            });
+        }
+    });
+    for (index, (took, reached, passes)) in results.into_inner().expect("no panic") {
+        (tests[index].took, tests[index].reached, tests[index].passes) = (took, reached, passes);
+    }
+}
+
+fn take<'t>(tests: &'t [Test], next: &AtomicUsize) -> Option<(usize, &'t Test)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, tests.get(index)?))
+}
+
+fn own_name(test: &Test) -> &str {
+    test.name
+        .split_once(' ')
+        .map_or(&test.name, |(_, name)| name)
+}
+
+/// Runs the tests with that mutant, quick ones first, until one fails. Tests of up to a second in all share a process.
+pub fn fate(mutant: u32, tests: &[&Test], folder: &Path) -> Fate {
+    if tests.is_empty() {
+        return Fate::Unreached;
+    }
+    let mut rest = tests;
+    while let Some(first) = rest.first() {
+        let mut took = Duration::ZERO;
+        let together = rest.iter().take_while(|test| {
+            took += test.took;
+            test.program == first.program && took < Duration::from_millis(800)
+        });
+        let count = together.count().max(1);
+        let names: Vec<&str> = rest[..count].iter().map(|test| own_name(test)).collect();
+        let mut command = command(&first.program, folder, &names);
+        command.env("METALMARK_MUTANT", mutant.to_string());
+        let spent: Duration = rest[..count].iter().map(|test| test.took).sum();
+        if !succeeds(command, spent * 8 + Duration::from_secs(20)) {
+            return Fate::Killed(
+                rest[..count]
+                    .iter()
+                    .map(|test| &*test.name)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
+        }
+        rest = &rest[count..];
+    }
+    Fate::Survived(tests.len())
+}
