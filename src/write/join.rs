@@ -209,7 +209,7 @@ fn refuse_blocked(
 }
 
 /// Something in a folder that is not about to be deleted. An empty folder is nobody's, and what a killed run was writing
-/// is swept. Folders on the way are added to `folders`.
+/// beside a listed file is swept. Folders on the way are added to `folders`.
 fn foreign_inside(
     plan: &Plan,
     folder: &str,
@@ -222,6 +222,9 @@ fn foreign_inside(
         path: full.clone(),
         cause,
     };
+    let is_here =
+        |path: &String| matches!(path.rsplit_once('/'), Some((here, _)) if here == folder);
+    let is_swept = plan.unfinished && plan.record.files.keys().any(is_here);
     let mut inside: Vec<_> = fs::read_dir(&full)
         .and_then(Iterator::collect::<std::io::Result<_>>)
         .map_err(unreadable)?;
@@ -229,7 +232,7 @@ fn foreign_inside(
     for item in inside {
         let name = item.file_name();
         let name = name.to_string_lossy();
-        if plan.unfinished && name.starts_with(STAGED) {
+        if is_swept && name.starts_with(STAGED) {
             continue;
         }
         let path = format!("{folder}/{name}");
@@ -263,12 +266,9 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
     Record { files }
 }
 
-/// The folders above pruned files, and those in the way of new ones, that hold nothing owned; deepest first.
+/// The folders above pruned files that hold nothing owned, and those in the way of new files; deepest first.
 fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
-    let above = left.iter().flat_map(|path| folders_above(path));
-    let mut folders: BTreeSet<&str> = above
-        .chain(in_the_way.iter().map(|folder| &**folder))
-        .collect();
+    let mut folders: BTreeSet<&str> = left.iter().flat_map(|path| folders_above(path)).collect();
     if !folders.is_empty() {
         for path in after.files.keys() {
             for folder in folders_above(path) {
@@ -276,6 +276,7 @@ fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String
             }
         }
     }
+    folders.extend(in_the_way.iter().map(|folder| &**folder));
     // A folder sorts before what it holds.
     folders.into_iter().rev().map(str::to_owned).collect()
 }
