@@ -1,6 +1,11 @@
 //! What reaches the disk: exactly the tree, whole files only, nobody else's files, nothing outside the folder.
 
-mod properties;
+mod foreign;
+mod meanwhile;
+mod model;
+mod replaced;
+mod sequences;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -253,14 +258,19 @@ fn no_link_is_followed() {
 #[cfg(unix)]
 #[test]
 fn no_link_that_appears_after_the_plan_is_followed() {
-    let root = TempDir::new().expect("a folder");
-    let (out, outside) = (root.path().join("out"), root.path().join("outside"));
-    fs::create_dir(&outside).expect("made");
-    let changes = plan(&out, tree(&[("a/b/c", "x")]));
-    fs::create_dir(&out).expect("made");
-    std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
-    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
-    assert_eq!(on_disk(&outside), Files::new());
+    for theirs in [&[][..], &[("b/", "")]] {
+        let root = TempDir::new().expect("a folder");
+        let (out, outside) = (root.path().join("out"), root.path().join("outside"));
+        fs::create_dir(&outside).expect("made");
+        for (folder, _) in theirs {
+            fs::create_dir(outside.join(folder)).expect("made");
+        }
+        let changes = plan(&out, tree(&[("a/b/c", "x")]));
+        fs::create_dir(&out).expect("made");
+        std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
+        assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+        assert_eq!(on_disk(&outside), files(theirs));
+    }
 }
 
 #[cfg(unix)]
