@@ -1,10 +1,16 @@
 //! Stamping in place: golden workspaces, the shapes that people write, and the laws of an edit.
 
 mod findings;
+mod model;
+mod names;
+mod random;
 mod rotation;
+mod run;
 mod schemas;
 mod shapes;
 mod since;
+mod versions;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fs;

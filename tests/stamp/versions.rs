@@ -1,0 +1,95 @@
+//! `--set-version`, and runs that cannot change every file.
+
+use metalmark::stamp::Options;
+
+use super::model::version_of;
+use super::names::{ROTATED, stamped, template, user};
+
+const SET: Options = Options {
+    rotate: false,
+    keep: 1,
+    set_version: true,
+};
+
+#[test]
+fn a_version_that_follows_the_image_does_not_select_it() {
+    // Only `k0` is of this distribution, and the machines run another version than it holds.
+    let text = template("a")
+        .replace("image=k0", "selector={os: ubuntu}")
+        .replace("v1.30.0", "v1.31.1");
+    let (after, problems) = stamped(&[&text], SET);
+    assert_eq!(problems, [""; 0]);
+    let version = format!("  version: v{}\n", version_of(0));
+    assert!(after[0].contains(&version), "{}", after[0]);
+    let (after, problems) = stamped(
+        &[&text],
+        Options {
+            set_version: false,
+            ..SET
+        },
+    );
+    assert_eq!(after[0], text);
+    assert_eq!(
+        problems,
+        ["no image of the catalogue matches the selector with Kubernetes `v1.31.1`"]
+    );
+}
+
+#[test]
+fn of_two_images_the_first_says_the_version_of_a_cluster() {
+    let one = |name: &str, image: &str| {
+        let text = template(name).replace("k0", image);
+        text.split_once("---\n")
+            .map_or(String::new(), |(template, _)| template.to_owned())
+    };
+    let of = |name: &str| {
+        format!(
+            "{{templateRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: {name}}}}}"
+        )
+    };
+    let text = format!(
+        "{}---\n{}---\n\
+         apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {{name: class}}\n\
+         spec:\n  infrastructure: {}\n  controlPlane: {{machineInfrastructure: {}}}\n---\n\
+         apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: user}}\n\
+         spec: {{topology: {{classRef: {{name: class}}, version: v1.29.0}}}}\n",
+        one("a", "k1"),
+        one("b", "k2"),
+        of("a"),
+        of("b"),
+    );
+    let (after, problems) = stamped(&[&text], SET);
+    assert_eq!(problems, [""; 0]);
+    let version = format!("version: v{}}}", version_of(1));
+    assert!(after[0].contains(&version), "{}", after[0]);
+}
+
+#[test]
+fn where_one_reference_cannot_be_edited_no_file_is_rotated() {
+    let text = template("a");
+    let quoted = serde_json::to_string(&user(
+        "controlplane.cluster.x-k8s.io/v1beta1",
+        "KubeadmControlPlane",
+        "a",
+    ));
+    let other = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: user}}\ndata:\n  x: {}\n",
+        quoted.expect("JSON")
+    );
+    let (after, problems) = stamped(&[&text, &other], ROTATED);
+    assert_eq!(after, [text.clone(), other.clone()]);
+    assert_eq!(
+        problems,
+        ["it stands in a quoted string: write it as a block, behind `|`"]
+    );
+    // Without a new name, nothing refers to what changes.
+    let (after, problems) = stamped(
+        &[&text, &other],
+        Options {
+            rotate: false,
+            ..ROTATED
+        },
+    );
+    assert_eq!(problems, [""; 0]);
+    assert!(after[0] != text && after[1] == other);
+}
