@@ -14,6 +14,7 @@ mod cosign;
 mod dependencies;
 mod differential;
 mod evaluate;
+mod fix;
 mod git;
 mod gotemplate;
 mod guards;

@@ -1,5 +1,6 @@
 //! YAML edited in place: only the bytes of the change change.
 
+mod bytes;
 mod properties;
 mod shapes;
 mod within;
