@@ -83,7 +83,8 @@ fn an_index_has_the_facts_of_its_own_and_of_the_wanted_part_which_count_first() 
     let gone = Digest::of(b"gone");
     let own = json!({"sylva/a": "index", "sylva/b": "index"});
     let [amd64, arm64, none] = [Some("amd64"), Some("arm64"), None];
-    let rows: [(&str, Vec<(Option<&str>, Digest)>, Result<&str, FailureKind>); 7] = [
+    type Listed<'a> = Vec<(Option<&'a str>, Digest)>;
+    let rows: [(&str, Listed<'_>, Result<&str, FailureKind>); 7] = [
         (
             "both",
             vec![(arm64, arm.clone()), (amd64, amd.clone())],

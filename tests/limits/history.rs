@@ -33,7 +33,10 @@ fn as_many_links_of_a_commit_are_followed_as_is_stated() {
     commit(scratch.path(), "links");
     most(40, "nothing", |links| {
         match found(scratch.path(), &links.to_string()) {
-            Ok(Found::File(bytes)) => Ok(assert_eq!(bytes, b"text")),
+            Ok(Found::File(bytes)) => {
+                assert_eq!(bytes, b"text");
+                Ok(())
+            }
             Ok(Found::Nothing) => Err("nothing".to_owned()),
             other => Err(format!("{other:?}")),
         }

@@ -27,7 +27,7 @@ fn selecting() -> impl Iterator<Item = &'static Cluster> {
 }
 
 /// A cluster's pools with the library's answers.
-fn pools<'a>(recorded: &'a Value) -> impl Iterator<Item = (&'a str, &'a Value)> {
+fn pools(recorded: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let pools = recorded["pools"].as_object();
     pools
         .into_iter()

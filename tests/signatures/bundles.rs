@@ -301,7 +301,8 @@ fn each_rule_of_a_payload_decides() {
         of_type("atomic container signature"),
         of_type("cosign container image"),
     );
-    let rows: Vec<(&str, Vec<(&str, String)>, Expected)> = vec![
+    type Payloads<'a> = Vec<(&'a str, String)>;
+    let rows: Vec<(&str, Payloads<'_>, Expected)> = vec![
         (
             "folded by line feeds",
             vec![(&ours, folded(&sign(&ours), "\n"))],

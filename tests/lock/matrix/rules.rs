@@ -8,7 +8,7 @@ pub(super) enum Key {
     NotConfigured,
     Blank,
     FileMissing,
-    NotAKey,
+    Garbage,
     ExpressionFails,
     A,
     B,
@@ -52,7 +52,7 @@ pub(super) const KEYS: [Key; 7] = [
     Key::NotConfigured,
     Key::Blank,
     Key::FileMissing,
-    Key::NotAKey,
+    Key::Garbage,
     Key::ExpressionFails,
     Key::A,
     Key::B,
@@ -102,7 +102,7 @@ impl Key {
     pub(super) fn trust(self) -> Trust {
         match self {
             Self::NotConfigured | Self::Blank => Trust::Anybody,
-            Self::FileMissing | Self::NotAKey | Self::ExpressionFails => Trust::Nobody,
+            Self::FileMissing | Self::Garbage | Self::ExpressionFails => Trust::Nobody,
             Self::A => Trust::Signer(Signer::A),
             Self::B => Trust::Signer(Signer::B),
         }
@@ -111,7 +111,7 @@ impl Key {
     /// The finding about the key itself, at its place in the values.
     pub(super) fn finding(self) -> Option<&'static str> {
         match self {
-            Self::FileMissing | Self::NotAKey => Some("signature-invalid"),
+            Self::FileMissing | Self::Garbage => Some("signature-invalid"),
             Self::ExpressionFails => Some("value-missing"),
             _ => None,
         }

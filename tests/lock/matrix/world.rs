@@ -324,7 +324,7 @@ fn values(host: &str, cluster: &str, key: Key, cells: &[Cell], has_pools: bool) 
         Key::NotConfigured => "",
         Key::Blank => "    cosign_publickey: '  '\n",
         Key::FileMissing => "    cosign_publickey: gone.pub\n",
-        Key::NotAKey => "    cosign_publickey: noise.pub\n",
+        Key::Garbage => "    cosign_publickey: noise.pub\n",
         Key::ExpressionFails => "    cosign_publickey: '{{ .Values.keys.gone.pub }}'\n",
         Key::A => "    cosign_publickey: a.pub\n",
         Key::B => "    cosign_publickey: b.pub\n",
