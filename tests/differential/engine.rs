@@ -142,7 +142,7 @@ pub(super) fn are_built() -> bool {
             || std::env::var_os("METALMARK_DIFFERENTIAL").is_some();
         if !wanted {
             return MINORS.iter().all(|minor| minor.program().is_file())
-                || missing("an engine of Helm that METALMARK_DIFFERENTIAL=60 has built");
+                || missing("helm_engine");
         }
         let Some(go) = programs::find("go") else {
             return false;

@@ -114,4 +114,11 @@ else
   say "kube-apiserver with etcd: not to be had here"
 fi
 
+# Helm's engine for tests/differential, which builds it for each minor itself.
+if command -v go >/dev/null && (cd tests/interop/helm && CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags=helm4 -o /dev/null . >&2); then
+  required+=(go)
+else
+  say "Helm's engine in one process: not to be had here"
+fi
+
 echo "export METALMARK_REQUIRE='$(IFS=,; echo "${required[*]-}")'"
