@@ -70,6 +70,7 @@ impl Copy {
                 1,
             );
         write_changed(&folder.join("Cargo.toml"), &manifest)?;
+        committed(&folder)?;
         Ok(Self {
             folder,
             project: project.to_owned(),
@@ -194,6 +195,31 @@ impl Copy {
     }
 }
 
+/// Makes the copy a repository of its own, with all files committed: some tests compare with what git has.
+fn committed(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let name = [
+        "-c",
+        "user.name=mutants",
+        "-c",
+        "user.email=mutants@localhost",
+    ];
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["commit", "-q", "--allow-empty", "-m", "copy"],
+    ] {
+        let status = Command::new("git")
+            .args(name)
+            .args(arguments)
+            .current_dir(folder)
+            .status()?;
+        if !status.success() {
+            return Err(format!("git {} failed", arguments.join(" ")).into());
+        }
+    }
+    Ok(())
+}
+
 /// The mutants at a span of the compiler: those whose own text has it, else those of the innermost place around it.
 fn at(files: &BTreeMap<String, Spliced>, span: &Value) -> Vec<u32> {
     let number = |name: &str| {
@@ -276,6 +302,9 @@ fn remove_others(root: &Path, folder: &Path, kept: &BTreeSet<PathBuf>) -> io::Re
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let relative = path.strip_prefix(root).unwrap_or(&path);
+        if relative == Path::new(".git") {
+            continue;
+        }
         if path.is_dir() && !path.is_symlink() {
             remove_others(root, &path, kept)?;
         } else if !kept.contains(relative) && relative != Path::new("Cargo.lock") {
