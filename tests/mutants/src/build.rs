@@ -22,7 +22,7 @@ pub struct Copy {
 
 impl Copy {
     /// Copies what git knows of, as it is in the work tree, and what it does not ignore.
-    pub fn of(project: &Path) -> Result<Self, Box<dyn Error>> {
+    pub fn of(project: &Path, is_optimized: bool) -> Result<Self, Box<dyn Error>> {
         let base = project.join("target/mutants");
         let folder = base.join("tree");
         fs::create_dir_all(&folder)?;
@@ -57,18 +57,18 @@ impl Copy {
             )?;
         }
         let manifest = fs::read_to_string(project.join("Cargo.toml"))?;
-        // Optimized a little: tests run some thousand times as often as they are built.
+        // With many mutants, tests run so often that an optimized build pays.
+        let profile = match is_optimized {
+            true => "[profile.dev]\nopt-level = 1\nlto = \"off\"\nincremental = false",
+            false => "[profile.dev]\nincremental = false",
+        };
         let manifest = manifest
             .replacen(
                 "[dependencies]",
                 "[dependencies]\nmutants_switch = { path = \"../switch\" }",
                 1,
             )
-            .replacen(
-                "[profile.dev]",
-                "[profile.dev]\nopt-level = 1\nincremental = false",
-                1,
-            );
+            .replacen("[profile.dev]", profile, 1);
         write_changed(&folder.join("Cargo.toml"), &manifest)?;
         committed(&folder)?;
         Ok(Self {

@@ -152,7 +152,7 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         println!("{} mutants", candidates.len());
         return Ok(true);
     }
-    let copy = build::Copy::of(&project)?;
+    let copy = build::Copy::of(&project, candidates.len() > 300)?;
     let candidates = copy.write(candidates)?;
     eprintln!("{} mutants compile", candidates.len());
     let mut tests = Vec::new();
