@@ -152,9 +152,12 @@ fn agreed(fact: &Fact) -> Proof {
     }
 }
 
-/// Whether there are three numbers, so that equal texts need no parsing.
+/// Whether a text begins with three numbers, so that equal texts need no parsing. Dots of a prerelease or build do not count.
 fn has_patch(text: &str) -> bool {
-    text.bytes().filter(|byte| *byte == b'.').count() >= 2
+    let numbers = text
+        .bytes()
+        .take_while(|byte| matches!(byte, b'0'..=b'9' | b'.'));
+    numbers.filter(|byte| *byte == b'.').count() >= 2
 }
 
 #[cfg(test)]

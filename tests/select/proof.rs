@@ -50,6 +50,9 @@ fn what_each_kind_of_source_proves() {
         ("v1.31", "1.31.8+rke2r1", Partial, Refuted, Partial),
         ("v1.31", "1.31", Partial, Partial, Partial),
         ("v1.31", "1.32", Refuted, Refuted, Refuted),
+        // Dots behind the numbers are no patch level.
+        ("v1.31-rc.1", "1.31-rc.1", Partial, Partial, Partial),
+        ("v1.31+k3s.1.2", "1.31+k3s.1.2", Partial, Partial, Partial),
         ("v1.31.8", "1.31.8-rc.1", Refuted, Refuted, Refuted),
         ("v1.31.8-rc.1", "1.31.8-rc.1", Proven, Proven, NameOnly),
         ("v1.31.8-rc.1", "1.31.8-rc1", Proven, Refuted, NameOnly),
