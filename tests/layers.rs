@@ -236,3 +236,14 @@ fn where_chart_and_user_disagree_about_maps_is_told_of() {
         ]
     );
 }
+
+/// As in Helm, where values that are null override nothing.
+#[test]
+fn values_that_are_null_as_a_whole_leave_the_chart_alone() {
+    let chart = tree("a: {x: 1}\nb: null\n");
+    for engine in [Engine::Helm3, Engine::Helm4] {
+        let merged = over_chart(&chart, &Node::computed(Value::Null), engine);
+        assert!(merged.tree.value.same(&chart.value));
+        assert!(merged.conflicts.is_empty());
+    }
+}

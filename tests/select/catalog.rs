@@ -28,7 +28,8 @@ fn a_reference_is_the_registrys_url_and_tag_and_the_version_only_where_there_is_
     let base = "sylva_base_oci_registry: 'oci://base.org/mirror/'\n";
     let default =
         "oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/img-a:";
-    let cases: [(&[&str], Option<String>); 13] = [
+    let other = "os_images: {img-b: {uri: 'oci://own.org/b:7'}}\n";
+    let cases: [(&[&str], Option<String>); 15] = [
         (
             &[image, tagged, version],
             Some("oci://lab.org/os/img-a:0.4.11".into()),
@@ -61,6 +62,14 @@ fn a_reference_is_the_registrys_url_and_tag_and_the_version_only_where_there_is_
             Some("oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12".into()),
         ),
         (&[bare, tagged], None),
+        (
+            &[other, image, untagged, version],
+            Some("oci://lab.org/os/img-a:0.4.12".into()),
+        ),
+        (
+            &[other, bare, version, base],
+            Some("oci://base.org/mirror/sylva-elements/diskimage-builder/img-a:0.4.12".into()),
+        ),
         (
             &[own, tagged, version, base],
             Some("oci://own.org/x:7".into()),
@@ -335,6 +344,47 @@ fn the_provider_that_a_cluster_is_of() {
         assert_eq!(
             Project::of(&values, "").found("value-missing").len(),
             expected,
+            "{values}"
+        );
+    }
+}
+
+#[test]
+fn the_types_of_a_catalog_are_checked_where_an_image_needs_the_value() {
+    let own = "os_images: {img-a: {uri: 'oci://own.org/a:7'}}\n";
+    let of_lab = "sylva_diskimagebuilder_images: {img-b: {os_images_oci_registry: lab}}\n\
+        os_images_oci_registries: {lab: {url: 'oci://lab.org', tag: '1'}}\n";
+    let of_base =
+        "sylva_diskimagebuilder_images: {img-b: {}}\nsylva_diskimagebuilder_version: '1'\n";
+    let cases: [(&[&str], &str, Option<&str>); 12] = [
+        (&[own], "sylva_base_oci_registry: 3", None),
+        (&[own, of_lab], "sylva_base_oci_registry: 3", None),
+        (&[own, of_base], "sylva_base_oci_registry: 3", Some("3")),
+        (&[of_base], "sylva_base_oci_registry: 3", Some("3")),
+        (&[own], "sylva_diskimagebuilder_version: 3", None),
+        (
+            &[own, of_lab],
+            "sylva_diskimagebuilder_version: 3",
+            Some("3"),
+        ),
+        (&[], "os_images: text", Some("text")),
+        (&[], "os_images: {img-a: text}", Some("text")),
+        (&[], "os_images: {img-a: {uri: x, enabled: 3}}", Some("3")),
+        (
+            &[],
+            "os_images: {img-a: {uri: x, enabled: 'yes'}}",
+            Some("'yes'"),
+        ),
+        (&[], "os_images: {img-a: {uri: x, enabled: 'true'}}", None),
+        (&[], "os_images: {img-a: {uri: x, enabled: null}}", None),
+    ];
+    for (catalog, setting, wrong) in cases {
+        let values = format!("{}{setting}\n{CLUSTER}", catalog.concat());
+        let found = Project::of(&values, "").found("value-type");
+        let marked = found.iter().map(|line| line.split(['[', ']']).nth(1));
+        assert_eq!(
+            marked.flatten().collect::<Vec<_>>(),
+            Vec::from_iter(wrong),
             "{values}"
         );
     }

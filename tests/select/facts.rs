@@ -109,3 +109,40 @@ fn facts_that_disagree_are_found() {
         assert_eq!(project.found("fact-conflict").is_empty(), agrees, "{facts}");
     }
 }
+
+#[test]
+fn a_fact_of_an_image_is_a_scalar_a_list_of_them_or_a_path_in_a_map() {
+    for (property, fact, expected) in [
+        ("mine: a", "mine", Some("a")),
+        ("mine: 1", "mine", Some("1")),
+        ("mine: true", "mine", Some("true")),
+        ("mine: null", "mine", None),
+        (
+            "sysexts: [containerd, kubernetes]",
+            "sysexts",
+            Some("containerd,kubernetes"),
+        ),
+        ("sysexts: [a, 1, true]", "sysexts", Some("a,1,true")),
+        ("sysexts: []", "sysexts", None),
+        ("sysexts: [a, {b: c}]", "sysexts", None),
+        (
+            "mine: {size: 10, deep: {a: [b, c]}}",
+            "mine.size",
+            Some("10"),
+        ),
+        (
+            "mine: {size: 10, deep: {a: [b, c]}}",
+            "mine.deep.a",
+            Some("b,c"),
+        ),
+        ("mine: {size: 10}", "mine", None),
+    ] {
+        let values = format!("os_images: {{img-a: {{uri: 'https://s/a', {property}}}}}\n{CLUSTER}");
+        let view = Project::of(&values, "").view();
+        assert_eq!(
+            view.images["img-a"].facts.text(fact),
+            expected,
+            "{property}"
+        );
+    }
+}

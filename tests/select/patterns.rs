@@ -128,3 +128,26 @@ fn a_dot_matches_no_line_end() {
         assert_eq!(answer(&view.selections[0].outcome), expected, "{pattern}");
     }
 }
+
+/// Go takes a backslash before a punctuation mark of ASCII alone: one before any other letter is no pattern, so nothing
+/// matches it.
+#[test]
+fn an_escape_is_one_of_ascii_punctuation() {
+    for (pattern, os, is_matched) in [
+        (r"a\-b", "a-b", true),
+        (r"a\_b", "a_b", true),
+        (r"a\éb", "aéb", false),
+        (r"a\€b", "a€b", false),
+        (r"aéb", "aéb", true),
+        (r"a\yb", "ayb", false),
+        (r"a\yb", r"a\yb", false),
+    ] {
+        let values = format!(
+            "os_images: {{img-a: {{uri: 'https://s/a', os: '{os}', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}}}\n\
+             {CLUSTER}  capm3: {{os_image_selector: {{os: '{pattern}'}}}}\n"
+        );
+        let expected = if is_matched { "img-a" } else { "(none)" };
+        let view = Project::of(&values, "").view();
+        assert_eq!(answer(&view.selections[0].outcome), expected, "{pattern}");
+    }
+}
