@@ -1,6 +1,7 @@
 //! Which image a pool boots: tables of small cases, and a model of Sylva's rules that answers random ones.
 
 mod catalog;
+mod endpoints;
 mod facts;
 mod levels;
 mod model;
