@@ -125,6 +125,7 @@ fn images_of_a_web_server_get_their_checksums_from_the_page_into_the_lock_and_th
     }
     assert_eq!(server.count(), 3, "and nothing while they are rendered");
     let again = run(folder, &["lock"]);
+    assert_eq!((again.status, &*again.stderr), (0, &*locked.stderr));
     assert!(again.stdout.contains("2 kept, 0 added"), "{}", again.stdout);
     let verified = run(folder, &["verify"]);
     assert_eq!(verified.status, 0, "{}{}", verified.stdout, verified.stderr);
@@ -183,4 +184,8 @@ fn a_file_that_changes_under_its_name_is_told_and_taken_only_when_accepted() {
         fs::read_to_string(folder.join("metalmark.lock")).expect("a lock"),
         lock
     );
+    // Nor is a file verified whose page nobody could read.
+    let verified = run(folder, &["verify"]);
+    assert_eq!(verified.status, 2, "{}{}", verified.stdout, verified.stderr);
+    assert!(verified.stdout.contains("unknown"), "{}", verified.stdout);
 }

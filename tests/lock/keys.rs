@@ -144,24 +144,39 @@ fn signatures_are_skipped_by_true_and_by_nothing_else() {
 #[test]
 fn a_key_that_cannot_be_used_is_told_where_it_is_named() {
     let project = Project::new();
-    registry(&project, &[("a", &[]), ("b", &[])]);
+    registry(&project, &[("a", &[]), ("b", &[]), ("c", &[])]);
     project.values("0.4.12", &["a"], "    cosign_publickey: gone.pub\n");
-    let own = "os_images:\n  b:\n    uri: oci://registry.example.org/os/b:0.4.12\n    cosign_publickey: lost.pub\n";
+    // The user's own images have no registry, whatever they say, and may have their key from a file of facts.
+    let own = "os_images:\n  b:\n    uri: oci://registry.example.org/os/b:0.4.12\n    os_images_oci_registry: sylva\n    \
+               cosign_publickey: lost.pub\n  c: {uri: 'oci://registry.example.org/os/c:0.4.12'}\n";
+    project.write(
+        "info.yaml",
+        "os_images:\n  c:\n    cosign_publickey: away.pub\n",
+    );
+    let file = project.read("metalmark.yaml");
+    project.write(
+        "metalmark.yaml",
+        &format!("{file}images: {{facts: [info.yaml]}}\n"),
+    );
     let values = project.read("values.yaml");
     project.write("values.yaml", &format!("{own}{values}"));
     let run = project.run("lock");
     assert_eq!(run.status, 1, "{}", run.stderr);
-    let line = |wanted: &str| {
-        let text = project.read("values.yaml");
+    let line = |file: &str, wanted: &str| {
+        let text = project.read(file);
         let place = text.lines().position(|line| line.contains(wanted));
         place.expect("the line") + 1
     };
-    for (of, file) in [("registry `sylva`", "gone.pub"), ("image `b`", "lost.pub")] {
+    for (of, file, key) in [
+        ("registry `sylva`", "values.yaml", "gone.pub"),
+        ("image `b`", "values.yaml", "lost.pub"),
+        ("image `c`", "info.yaml", "away.pub"),
+    ] {
         let message = format!(
             "error[signature-invalid]: the key that images of {of} are signed with cannot be used: \
              it is no PEM public key, and there is no such file\n"
         );
-        let place = format!("--> values.yaml:{}:", line(file));
+        let place = format!("--> {file}:{}:", line(file, key));
         for expected in [message, place] {
             assert!(run.stderr.contains(&expected), "{expected}\n{}", run.stderr);
         }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{case, files};
 use crate::git::{self, git};
-use crate::support::{Metalmark, Outcome, repository};
+use crate::support::{Metalmark, Outcome, copy_of, repository};
 
 /// What Renovate runs after an upgrade, as the preset has it.
 fn tasks() -> Value {
@@ -38,6 +38,31 @@ fn data(upgrades: &[[(&str, &str); 4]]) -> String {
     let text = format!("{head}{}{tail}", made.join(between));
     assert!(!text.contains("{{"), "{text}");
     text
+}
+
+#[test]
+fn the_bot_says_which_version_came_before() {
+    let from = |current: &'static str| {
+        let mut upgrade = builder("0.4.13");
+        upgrade[2].1 = current;
+        upgrade
+    };
+    for (upgrades, title) in [
+        (&[from("0.4.10")][..], "0.4.10 → 0.4.13"),
+        (&[from("0.4.10"), builder("0.9.9")], "0.4.10 → 0.4.13"),
+        // Nobody knows.
+        (&[from("")], "0.4.13"),
+        (&[from("0.4.10"), from("0.4.11")], "0.4.13"),
+        (&[], "0.4.13"),
+    ] {
+        let scratch = copy_of(&case("locked"));
+        let folder = scratch.path().join("before");
+        super::raise(&folder);
+        fs::remove_file(folder.join("metalmark.lock")).expect("removed");
+        let outcome = run(&folder, Some(&data(upgrades)));
+        let told = format!("OS images: {title}\n");
+        assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+    }
 }
 
 fn builder(to: &'static str) -> [(&'static str, &'static str); 4] {
@@ -164,6 +189,7 @@ fn another_dependency_s_version_is_not_the_builder_s() {
     chart[0].1 = "acme/chart";
     let outcome = run(folder, Some(&data(&[chart])));
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    // Nothing changes and all is known, so there is nothing to sum up.
     assert!(
         outcome
             .stderr
@@ -171,6 +197,7 @@ fn another_dependency_s_version_is_not_the_builder_s() {
         "{}",
         outcome.stderr
     );
+    assert!(!outcome.stderr.contains("OS images"), "{}", outcome.stderr);
     assert_eq!(files(folder), once);
 }
 
@@ -181,6 +208,8 @@ fn what_a_merge_request_shows_ends_with_the_errors() {
     super::raise(folder);
     let outcome = run(folder, Some(&data(&[builder("0.4.13")])));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (1, ""));
+    // One cluster's error keeps all manifests as they were.
+    assert_eq!(git(folder, &["status", "--porcelain", "rendered"]), "");
     let lines: Vec<&str> = outcome.stderr.lines().rev().take(2).collect();
     assert_eq!(
         lines,

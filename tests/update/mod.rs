@@ -86,6 +86,9 @@ fn check_says_what_it_would_do_and_does_nothing() {
             .stderr
             .contains("would set values.yaml:15:33: version 0.4.13\nwould change values.yaml\n")
     );
+    // Both clusters share the line.
+    let set = outcome.stderr.matches("would set ").count();
+    assert_eq!(set, 1, "{}", outcome.stderr);
     assert!(
         outcome
             .stderr
@@ -98,6 +101,32 @@ fn check_says_what_it_would_do_and_does_nothing() {
         .args(["update", "0.4.12", "--images", "values.yaml", "--check"])
         .run();
     assert_eq!(up_to_date.status, 0, "{}", up_to_date.stderr);
+    assert_eq!(
+        up_to_date.stderr,
+        "the catalogue lists what 0.4.12 offers\nOS images: 0.4.12\n\nWhich node pools will be re-provisioned is unknown: \
+         the values name 0.4.12 already, and neither git nor a lock tells what came before.\nvalues.yaml:15:33: version 0.4.12\n"
+    );
+}
+
+#[test]
+fn an_update_that_would_render_nothing_is_refused() {
+    let scratch = copy_of(&case("locked"));
+    let folder = scratch.path().join("before");
+    // OpenStack's machines of this cluster boot no image, so there is nothing to stamp.
+    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
+    let values = values.replace("infra_provider: capm3", "infra_provider: capo");
+    fs::write(folder.join("values.yaml"), values).expect("written");
+    fs::write(folder.join("clusters/edge-a.yaml"), "cluster: {}\n").expect("written");
+    fs::remove_file(folder.join("clusters/edge-b.yaml")).expect("removed");
+    let rendered = files(&folder.join("rendered"));
+    let outcome = Metalmark::within(&folder).args(["update", "0.4.13"]).run();
+    assert_eq!(outcome.status, 2, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("error: the render yields no file"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(files(&folder.join("rendered")), rendered);
 }
 
 #[test]

@@ -79,6 +79,9 @@ fn a_registry_that_lists_itself_is_asked_page_by_page() {
     let outcome = update(&folder, &["0.4.13"]);
     assert_ne!(outcome.status, 2, "{}", outcome.stderr);
     assert_eq!(read(&folder), values(&registry.host(), "0.4.13", &AFTER));
+    // No node pool changes, and the catalogue's changes are told all the same.
+    let told = "OS images: 0.4.12 → 0.4.13\n";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     let asked: Vec<String> = registry
         .seen()
         .into_iter()
@@ -125,6 +128,37 @@ fn a_registry_without_a_list_leads_to_the_other_ways() {
         );
         assert_eq!(read(&folder), values(&registry.host(), "0.4.12", &IMAGES));
     }
+}
+
+#[test]
+fn an_emptied_repository_has_no_image_and_any_other_failure_stops_the_update() {
+    for (status, after) in [(404, Some(&AFTER[..1])), (403, None)] {
+        let registry = filled();
+        registry.hook(move |request, _| {
+            let is_list = request
+                .path
+                .starts_with("/v2/sylva/builder/opensuse-15-6-plain-rke2-1-31-8/tags/list");
+            is_list.then(|| Reply::new(status, "{}"))
+        });
+        let folder = project(&registry, "");
+        let outcome = update(&folder, &["0.4.13"]);
+        assert_eq!(outcome.status == 2, after.is_none(), "{}", outcome.stderr);
+        let (version, images) = after.map_or(("0.4.12", &IMAGES[..]), |left| ("0.4.13", left));
+        assert_eq!(read(&folder), values(&registry.host(), version, images));
+    }
+}
+
+#[test]
+fn a_catalogue_without_a_registry_leads_to_the_other_ways() {
+    let registry = filled();
+    let folder = project(&registry, "");
+    let web = read(&folder).replace("oci://", "https://");
+    fs::write(folder.path().join("values.yaml"), &web).expect("written");
+    let outcome = update(&folder, &["0.4.13"]);
+    let expected = "error: the catalogue names no registry that could be asked\n\
+                    help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`\n";
+    assert_eq!((outcome.status, &*outcome.stderr), (2, expected));
+    assert_eq!((read(&folder), registry.count()), (web, 0));
 }
 
 #[test]
