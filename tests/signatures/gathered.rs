@@ -187,6 +187,13 @@ fn a_manifest_that_cannot_be_had_is_a_failure_and_other_bytes_are_no_proof() {
         let image = world.image.to_string();
         world.store.manifests.insert(image, Err(kind));
         assert_eq!(world.failure(), kind);
+        // A signed statement names the digest, so its bundle needs no manifest.
+        let mut world = World::new();
+        let mine = world.bundle(true);
+        world.refer(&[mine]);
+        let image = world.image.to_string();
+        world.store.manifests.insert(image, Err(kind));
+        assert_eq!(world.form(), Some(Form::Bundle));
     }
     // The key signed other bytes, and the store hands them out for the image's digest.
     let other =

@@ -109,6 +109,48 @@ fn check_says_what_it_would_do_and_does_nothing() {
 }
 
 #[test]
+fn only_a_catalogue_that_lists_what_is_offered_is_said_to() {
+    let (added, removed) = (
+        "ubuntu-noble-plain-rke2-1-33-1",
+        "ubuntu-noble-plain-rke2-1-29-15",
+    );
+    let (old, new) = (
+        "ubuntu-noble-plain-rke2-1-31-8",
+        "ubuntu-noble-plain-rke2-1-31-9",
+    );
+    let listed = [
+        "ubuntu-noble-hardened-rke2-1-31-8",
+        "ubuntu-noble-plain-rke2-1-30-12",
+        old,
+        removed,
+    ]
+    .join("\n");
+    let folder = case("sylva").join("before");
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let file = scratch.path().join("names").display().to_string();
+    for (offered, is_listed) in [
+        (listed.clone(), true),
+        (format!("{listed}\n{added}"), false),
+        (listed.replace(removed, ""), false),
+        (listed.replace(old, new), false),
+    ] {
+        fs::write(&file, &offered).expect("written");
+        let outcome = Metalmark::within(&folder)
+            .args(["update", "0.4.12", "--check", "--images", &file])
+            .run();
+        let told = outcome
+            .stderr
+            .starts_with("the catalogue lists what 0.4.12 offers\n");
+        assert_eq!(
+            (told, outcome.status),
+            (is_listed, i32::from(!is_listed)),
+            "{offered}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
 fn an_update_that_would_render_nothing_is_refused() {
     let scratch = copy_of(&case("locked"));
     let folder = scratch.path().join("before");
