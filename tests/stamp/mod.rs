@@ -1,6 +1,7 @@
 //! Stamping in place: golden workspaces, the shapes that people write, and the laws of an edit.
 
 mod findings;
+mod markers;
 mod model;
 mod names;
 mod random;

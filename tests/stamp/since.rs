@@ -126,3 +126,33 @@ fn a_stamp_of_what_is_not_committed_yet_edits_nothing_in_place() {
         ]
     );
 }
+
+#[test]
+fn each_file_is_held_against_its_own_text() {
+    let scratch = repository(TEMPLATES);
+    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
+    let bare = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachineTemplate\n\
+                metadata: {name: bare, labels: {a: b}}\n";
+    let other = TEMPLATES.replace("{name: ", "{name: b-") + bare;
+    put("b.yaml", &other);
+    git(scratch.path(), &["add", "."]);
+    git(scratch.path(), &["commit", "-qm", "second"]);
+    let image = TEMPLATES.replace("# metalmark: ignore\napi", "# metalmark: image=noble\napi");
+    let edited = other
+        .replace("nodeReuse: true", "nodeReuse: false")
+        .replace("{a: b}", "{a: c}");
+    put("a.yaml", &image);
+    put("b.yaml", &edited);
+    let outcome = check(scratch.path(), &[]);
+    let mut found = told(&outcome);
+    found.sort();
+    let why = "and no machine that runs is replaced";
+    let wanted = [
+        format!("Metal3MachineTemplate `b-ignored` changes under the same name, {why}"),
+        format!("Metal3MachineTemplate `ignored` gets another image, {why}"),
+    ];
+    assert_eq!(found, wanted);
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    let place = "----- `spec.template.spec.nodeReuse` changes";
+    assert!(said.contains(place), "{said}");
+}

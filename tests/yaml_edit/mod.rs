@@ -1,6 +1,7 @@
 //! YAML edited in place: only the bytes of the change change.
 
 mod bytes;
+mod corners;
 mod properties;
 mod shapes;
 mod within;

@@ -6,23 +6,23 @@ use metalmark::yaml::edit::{Edit, EditError, Position, Step, Target, edit};
 
 use super::{after, edited, insert, item, remove, rename, set};
 
-fn becomes(before: &str, edits: &[Edit], wanted: &str) {
+pub(super) fn becomes(before: &str, edits: &[Edit], wanted: &str) {
     assert_eq!(edited(before, edits).as_deref(), Ok(wanted));
 }
 
-fn refused(before: &str, edits: &[Edit], why: &str) {
+pub(super) fn refused(before: &str, edits: &[Edit], why: &str) {
     let error = edited(before, edits).expect_err("the edit is refused");
     assert_eq!(error.to_string(), why);
 }
 
-fn map(entries: &[(&str, Value)]) -> Value {
+pub(super) fn map(entries: &[(&str, Value)]) -> Value {
     let entries = entries
         .iter()
         .map(|(key, value)| Entry::computed(*key, value.clone()));
     Value::from(entries.collect::<Map>())
 }
 
-fn list(items: &[&str]) -> Value {
+pub(super) fn list(items: &[&str]) -> Value {
     let items: Vec<Node> = items.iter().map(|item| Node::computed(*item)).collect();
     Value::from(items)
 }

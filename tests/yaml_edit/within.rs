@@ -6,7 +6,7 @@ use proptest::prelude::{prop_assert_eq, proptest};
 
 use super::{at, insert, remove, set};
 
-fn within(path: &str, edits: &[Edit]) -> Edit {
+pub(super) fn within(path: &str, edits: &[Edit]) -> Edit {
     Edit::Within {
         at: at(path),
         edits: edits.to_vec(),
