@@ -141,8 +141,7 @@ pub(super) fn are_built() -> bool {
         let wanted = required.split([',', ' ']).any(|word| word == "go")
             || std::env::var_os("METALMARK_DIFFERENTIAL").is_some();
         if !wanted {
-            return MINORS.iter().all(|minor| minor.program().is_file())
-                || missing("helm_engine");
+            return MINORS.iter().all(|minor| minor.program().is_file()) || missing("helm_engine");
         }
         let Some(go) = programs::find("go") else {
             return false;

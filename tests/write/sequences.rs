@@ -395,7 +395,7 @@ fn after_any_sequence_a_folder_is_what_the_page_on_ownership_says() {
     let config = ProptestConfig {
         failure_persistence: None,
         rng_seed,
-        ..ProptestConfig::with_cases(rounds(300, 5000) as u32)
+        ..ProptestConfig::with_cases(rounds(300, 2000) as u32)
     };
     let seen = std::cell::RefCell::new(BTreeMap::<&str, usize>::new());
     let steps = proptest::collection::vec(a_step(), 2..10);
