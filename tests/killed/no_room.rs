@@ -46,7 +46,7 @@ fn with_short_files(case: &Case, calm: &Undisturbed, blocks: u32, first: &str) -
 fn a_file_that_may_not_grow_is_an_error_and_no_file_is_torn() {
     for case in CASES {
         let calm = undisturbed(case);
-        let (all, few) = (&[0, 1, 2, 4, 8, 16][..], &[0, 2][..]);
+        let (all, few) = (&[0, 1, 2, 4, 8, 16][..], &[0, 4][..]);
         let blocks = if is_long() { all } else { few }.iter();
         for first in ["trap '' XFSZ;", ""] {
             let stopped = |blocks: &u32| with_short_files(case, &calm, *blocks, first);
