@@ -33,6 +33,7 @@ use crate::helm;
 use crate::hostile::{self, on_a_large_stack};
 use crate::oracle::canonical;
 use crate::oracle_expressions::Chart;
+use crate::support::rounds;
 
 /// What an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ struct Difference {
 }
 
 /// How many inputs a test tries where no time is given.
-const CASES: usize = 400;
+const CASES: u64 = 400;
 
 /// How many inputs are asked at once.
 const BATCH: usize = 40;
@@ -142,10 +143,11 @@ fn seed() -> u64 {
 fn agree(kind: Kind, mut generate: impl FnMut() -> String) {
     let (begin, time) = (Instant::now(), time());
     let mut engines = Engines::new(kind);
+    let cases = rounds(CASES, 10 * CASES) as usize;
     let mut tried = 0;
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     let mut new = BTreeSet::new();
-    while new.len() < ENOUGH && time.map_or(tried < CASES, |time| begin.elapsed() < time) {
+    while new.len() < ENOUGH && time.map_or(tried < cases, |time| begin.elapsed() < time) {
         let inputs: Vec<String> = (0..BATCH).map(|_| generate()).collect();
         tried += inputs.len();
         for difference in engines.differences(&inputs) {
