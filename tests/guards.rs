@@ -2,7 +2,7 @@
 //!
 //! tests/guards/threats.jsonl and limits.jsonl list them, one place in the code a line: the page's row, the guard's id, the
 //! test, and the text that is the guard with the one that takes it out. In that one, `ON` stands for the condition that the
-//! guard is out; lines with one id are places of one guard. What is held here: each text stands in its file exactly once, and
+//! guard is out; lines with one id are places of one guard. Checked here: each text occurs in its file exactly once, and
 //! each test is there. That the test fails without the guard is tried by tests/mutants.
 //!
 //! tests/guards/known.jsonl lists what is known to get past the guards of a row, so that no row pretends to hold.

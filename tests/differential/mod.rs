@@ -57,7 +57,7 @@ struct Difference {
 /// How many inputs a test tries where no time is given.
 const CASES: u64 = 400;
 
-/// How many inputs are asked at once.
+/// How many inputs one request has.
 const BATCH: usize = 40;
 
 /// After how many new differences a test ends.
