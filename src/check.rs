@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
+use crate::model::proposal::{Change, Proposal};
+use crate::model::replacement;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
@@ -37,11 +39,78 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     if broken {
         return checked;
     }
-    let input = ClusterInput { view, settings };
-    for rule in running(policy) {
-        rule.cluster(&input, &mut |finding| checked.judge(finding, policy, today));
+    for finding in ruled(view, settings) {
+        let finding = tried(finding, view, settings);
+        checked.judge(finding, policy, today);
     }
     checked
+}
+
+/// What the rules find in a cluster.
+fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+    let input = ClusterInput { view, settings };
+    let mut found = Vec::new();
+    for rule in running(&settings.policy) {
+        rule.cluster(&input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// A finding with the proposals that repair it and make nothing worse: each is made on the model and the rules run again.
+fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Finding {
+    if finding.proposals.is_empty() {
+        return finding;
+    }
+    let before = errors(view, settings);
+    let subject = &finding.subject;
+    let is_known = |rule: &'static str, pool: &Option<String>| {
+        let mut known = before.iter();
+        known.any(|(other, of, _)| *other == rule && of == pool)
+    };
+    let fits = |proposal: &Proposal| {
+        let changed = proposal.change.made(view, settings);
+        let is_worse = |(rule, pool, image): &PoolError| {
+            // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
+            let is_hidden = match &proposal.change {
+                Change::ImageKey { key, .. } if finding.rule == "unknown-image" => {
+                    image.as_deref() == Some(&**key) || is_known("unknown-image", pool)
+                }
+                _ => false,
+            };
+            let is_left = *rule == finding.rule && *pool == subject.pool;
+            is_left || !is_known(rule, pool) && !is_hidden
+        };
+        !replacement::lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
+    };
+    let mut proposals = std::mem::take(&mut finding.proposals);
+    proposals.retain(fits);
+    Finding {
+        proposals,
+        ..finding
+    }
+    .with_proposals()
+}
+
+/// A rule that finds an error, with the pool and the image.
+type PoolError = (&'static str, Option<String>, Option<String>);
+
+/// What is wrong with a cluster. That an image is not locked yet counts nothing: the help names the command that locks it.
+fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
+    let found = ruled(view, settings).into_iter();
+    let is_error = |finding: &Finding| {
+        level(finding, &settings.policy) == Level::Error && !finding.rule.starts_with("lock-")
+    };
+    found
+        .filter(is_error)
+        .map(|finding| (finding.rule, finding.subject.pool, finding.subject.image))
+        .collect()
+}
+
+/// How much a finding matters, waivers apart.
+fn level(finding: &Finding, policy: &Policy) -> Level {
+    // A rule that is not in the table is a slip of ours: its findings still count.
+    let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
+    policy.level(finding, default)
 }
 
 /// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
@@ -120,9 +189,7 @@ impl Checked {
 
     fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
         let finding = finding.without_secrets();
-        // A rule that is not in the table is a slip of ours: its findings still count.
-        let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
-        let level = policy.level(&finding, default);
+        let level = level(&finding, policy);
         if level == Level::Off {
             return;
         }

@@ -263,7 +263,9 @@ impl Given {
         };
         let mut text = String::new();
         let rule = rule(id).expect("a rule of the table");
-        rule.cluster(&input, &mut |finding| text.push_str(&told(&finding)));
+        rule.cluster(&input, &mut |finding| {
+            text.push_str(&told(&finding.with_proposals()))
+        });
         text
     }
 }

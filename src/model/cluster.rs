@@ -43,6 +43,41 @@ impl Cluster {
     pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
     }
+
+    /// The levels that a pool's choice is inherited from, the strongest first.
+    pub fn levels_of<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> {
+        let inherits = |level: &&ChoiceLevel| match &level.name {
+            LevelName::Cluster => true,
+            LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
+            LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
+            LevelName::MachineDeployment(name) => {
+                matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
+            }
+        };
+        self.levels.iter().rev().filter(inherits)
+    }
+
+    /// The level where a pool's setting is written: the strongest one that wrote it, else the pool's own.
+    pub fn writer(&self, pool: &Pool, wrote: impl Fn(&Choice) -> bool) -> LevelName {
+        let mut levels = self.levels_of(pool);
+        let writer = levels.find(|level| wrote(&level.choice));
+        writer.map_or_else(|| pool.name.level(), |level| level.name.clone())
+    }
+
+    /// The pools that inherit a setting from a level, by their index: no stronger level writes it.
+    pub fn inheriting(&self, level: &LevelName, wrote: impl Fn(&Choice) -> bool) -> Vec<usize> {
+        let inherits = |pool: &Pool| {
+            let mut levels = self.levels_of(pool);
+            levels
+                .find(|known| known.name == *level || wrote(&known.choice))
+                .is_some_and(|first| first.name == *level)
+        };
+        let pools = self.pools.iter().enumerate();
+        pools
+            .filter(|(_, pool)| inherits(pool))
+            .map(|(index, _)| index)
+            .collect()
+    }
 }
 
 /// A cluster that says nothing and has no nodes.
@@ -100,12 +135,18 @@ pub struct ChoiceLevel {
 }
 
 /// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Choice {
     /// `image_key`, or the proposal's `os_image_key`. An empty string chooses no image (T6).
     pub key: Option<Located<Arc<str>>>,
+    /// The name that the key is written under.
+    pub key_name: &'static str,
+    /// The key under its other name, where one level writes both and they differ.
+    pub other_key: Option<Located<Arc<str>>>,
     /// `os_image_selector`, before finalising.
     pub selector: Option<Located<Selector>>,
+    /// `image_name`: the name that the provider's own store has for an image.
+    pub name: Option<Located<Arc<str>>>,
     /// `machine_image_url`
     pub url: Option<Located<Arc<str>>>,
     /// `machine_image_format`
@@ -116,21 +157,43 @@ pub struct Choice {
     pub checksum_type: Option<Located<Arc<str>>>,
 }
 
+/// The names of an image's key: Sylva's, and the proposal's.
+pub const KEY_NAMES: [&str; 2] = ["image_key", "os_image_key"];
+
+/// A choice of nothing.
+impl Default for Choice {
+    fn default() -> Self {
+        Self {
+            key: None,
+            key_name: KEY_NAMES[0],
+            other_key: None,
+            selector: None,
+            name: None,
+            url: None,
+            format: None,
+            checksum: None,
+            checksum_type: None,
+        }
+    }
+}
+
 impl Choice {
     /// Whether it chooses an image at all.
     pub fn is_made(&self) -> bool {
         self.key.as_ref().is_some_and(|key| !key.value.is_empty())
             || self.selector.is_some()
             || self.url.is_some()
+            || self.name.is_some()
     }
 
-    /// Where the choice stands: the key's, the selector's or the URL's place.
+    /// Where the image is selected: the place of the key, the selector, the URL or the name.
     pub fn place(&self) -> Place {
         let key = self.key.as_ref().filter(|key| !key.value.is_empty());
         let key = key.map(|key| key.place);
         let selector = self.selector.as_ref().map(|selector| selector.place);
         let url = self.url.as_ref().map(|url| url.place);
-        key.or(selector).or(url).unwrap_or(Place::NONE)
+        let name = self.name.as_ref().map(|name| name.place);
+        key.or(selector).or(url).or(name).unwrap_or(Place::NONE)
     }
 }
 
@@ -160,6 +223,16 @@ pub enum PoolName {
     ControlPlane,
     /// A machine deployment, by its key.
     MachineDeployment(Arc<str>),
+}
+
+impl PoolName {
+    /// The pool's own level of the values.
+    pub fn level(&self) -> LevelName {
+        match self {
+            Self::ControlPlane => LevelName::ControlPlane,
+            Self::MachineDeployment(name) => LevelName::MachineDeployment(Arc::clone(name)),
+        }
+    }
 }
 
 /// `control-plane`, or the machine deployment's name.

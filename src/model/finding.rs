@@ -4,6 +4,7 @@
 
 use super::fix::Fix;
 use super::place::Spot;
+use super::proposal::Proposal;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Finding {
     pub help: Vec<String>,
     /// The edit of `help` that is certain, if one is: `check --fix` makes it.
     pub fix: Option<Fix>,
+    /// Edits that would repair it. [`crate::check`] tries each of them and turns those that make nothing worse into help.
+    pub proposals: Vec<Proposal>,
     /// What it is about.
     pub subject: Subject,
     /// The level of this case where the policy says nothing, if it is not the rule's own: a key that stands twice with one
@@ -87,6 +90,7 @@ impl Finding {
             labels: Vec::new(),
             help: Vec::new(),
             fix: None,
+            proposals: Vec::new(),
             subject: Subject::default(),
             unless_set: None,
         }
@@ -116,6 +120,26 @@ impl Finding {
     /// Adds the edit that mends it, if it is certain.
     pub fn fix(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;
+        self
+    }
+
+    /// Adds an edit that would repair it.
+    pub fn propose(mut self, proposal: Option<Proposal>) -> Self {
+        self.proposals.extend(proposal);
+        self
+    }
+
+    /// The finding with its proposals as help, before what else helps: the first one as it is, the others behind "or".
+    pub fn with_proposals(mut self) -> Self {
+        let mut help: Vec<String> = Vec::new();
+        for proposal in std::mem::take(&mut self.proposals) {
+            let is_aim = proposal.text.starts_with("to ");
+            let or = if help.is_empty() || is_aim { "" } else { "or " };
+            help.push(format!("{or}{}", proposal.text));
+            self.fix = self.fix.or(proposal.fix);
+        }
+        help.append(&mut self.help);
+        self.help = help;
         self
     }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cluster::Pool;
-use super::image::{Fact, Image, Images, Origin, fact};
+use super::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
-use super::name::NameFacts;
-use super::place::{Located, Place};
+use super::place::Located;
+use super::replacement::{self, Obstacle};
 use super::version::Version;
 use super::workspace::ClusterView;
 
@@ -58,21 +58,54 @@ pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proo
     }
 }
 
-/// What a node pool's image is known to hold, beside what the pool wants.
+/// The image that a node pool boots.
+#[derive(Debug)]
+pub struct Booted<'a> {
+    /// Its key; the name or the file's name where the pool gives a name or a URL.
+    pub name: &'a str,
+    /// What is known of it: of an image outside the catalog, what its name says.
+    pub facts: Cow<'a, Facts>,
+}
+
+/// The image of a pool, in the catalog or not; none where the pool selects none.
+pub fn booted<'a>(
+    view: &'a ClusterView,
+    pool: &'a Pool,
+    selection: &'a Selection,
+) -> Option<Booted<'a>> {
+    let outside = |name: &'a str| Booted {
+        name,
+        facts: Cow::Owned(replacement::facts_of(name).unwrap_or_default()),
+    };
+    let within = |key: &ImageKey| {
+        let image = view.images.get(key)?;
+        Some(Booted {
+            name: &image.key,
+            facts: Cow::Borrowed(&image.facts),
+        })
+    };
+    match &selection.outcome {
+        Outcome::Image(key) | Outcome::Named(Some(key)) => within(key),
+        Outcome::Named(None) => Some(outside(&pool.choice.name.as_ref()?.value)),
+        Outcome::Explicit => Some(outside(file_name(&pool.choice.url.as_ref()?.value))),
+        _ => None,
+    }
+}
+
+/// What a node pool's image is known to hold, beside what the pool runs.
 #[derive(Debug)]
 pub struct PoolProof<'a> {
     /// The version that the pool's nodes are to run.
     pub wanted: &'a Located<Arc<str>>,
-    /// The image's key; the file's name where the pool gives a URL.
+    /// The image's key or name.
     pub image: &'a str,
     /// The image's version.
-    pub held: Option<Cow<'a, Fact>>,
+    pub held: Option<Fact>,
     /// What one says of the other.
     pub proof: Proof,
 }
 
-/// Weighs the image of a pool; none where the pool came to no image, or where no version is asked for. Of an image given by
-/// its URL nothing is known but its file's name.
+/// Weighs the image of a pool; none where the pool selects no image, or where no version is required.
 pub fn of_pool<'a>(
     view: &'a ClusterView,
     pool: &'a Pool,
@@ -80,25 +113,12 @@ pub fn of_pool<'a>(
     matching: Matching,
 ) -> Option<PoolProof<'a>> {
     let wanted = view.cluster.k8s_version_of(pool)?;
-    let (image, held) = match &selection.outcome {
-        Outcome::Image(key) => {
-            let image = view.images.get(key)?;
-            (
-                &*image.key,
-                image.facts.get(fact::K8S_VERSION).map(Cow::Borrowed),
-            )
-        }
-        Outcome::Explicit => {
-            let url = pool.choice.url.as_ref()?;
-            let name = file_name(&url.value);
-            (name, version_in_name(name, url.place).map(Cow::Owned))
-        }
-        _ => return None,
-    };
+    let Booted { name, facts } = booted(view, pool, selection)?;
+    let held = facts.get(fact::K8S_VERSION).cloned();
     Some(PoolProof {
-        proof: of_version(&wanted.value, held.as_deref(), matching),
+        proof: of_version(&wanted.value, held.as_ref(), matching),
         wanted,
-        image,
+        image: name,
         held,
     })
 }
@@ -109,39 +129,23 @@ pub fn file_name(url: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The images that certainly or by their name hold a version, are made for a Kubernetes distribution and are of another
-/// image's system; those with the most facts alike first.
-pub fn fitting<'a>(
+/// The images that certainly or by their name hold a version, each with what forbids that it replaces the image `like`, those
+/// with the fewest obstacles first.
+pub fn holding<'a>(
     images: &'a Images,
     like: &Image,
-    flavor: Option<&str>,
     wanted: &str,
     matching: Matching,
-) -> Vec<&'a Image> {
-    let alike = |image: &Image, name: &str| image.facts.text(name) == like.facts.text(name);
-    let holds = |image: &Image| {
+) -> Vec<(&'a Image, Vec<Obstacle>)> {
+    let holds = |image: &&Image| {
         let proof = of_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
         matches!(proof, Proof::Proven | Proof::NameOnly)
     };
-    let mut fitting: Vec<&Image> = images
-        .values()
-        .filter(|image| image.facts.text(fact::K8S_FLAVOR) == flavor)
-        .filter(|image| alike(image, fact::OS) && holds(image))
-        .collect();
-    fitting.sort_by_key(|image| {
-        let names = [fact::HARDENED, fact::FLAVOR, fact::OS_RELEASE];
-        names.iter().filter(|name| !alike(image, name)).count()
-    });
-    fitting
-}
-
-fn version_in_name(name: &str, place: Place) -> Option<Fact> {
-    let version = NameFacts::parse(name)?.k8s_version?;
-    Some(Fact {
-        value: version.to_string().into(),
-        origin: Origin::Name,
-        place,
-    })
+    let others = images.values().filter(|image| image.key != like.key);
+    let obstacles = |image| (image, replacement::obstacles(like, image));
+    let mut found: Vec<_> = others.filter(holds).map(obstacles).collect();
+    found.sort_by_key(|(_, obstacles)| obstacles.len());
+    found
 }
 
 fn agreed(fact: &Fact) -> Proof {

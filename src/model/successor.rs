@@ -1,7 +1,9 @@
 //! The image that follows another one in the same line: what a cluster moves to when the builder's next version no longer has
 //! the one that it boots.
 
+use super::image::Facts;
 use super::name::NameFacts;
+use super::replacement::{self, Obstacle};
 use super::version::Version;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
@@ -33,16 +35,21 @@ pub fn same_line(one: &str, other: &str) -> bool {
 
 /// What a name says, where it says enough to be followed.
 struct Line {
-    facts: NameFacts,
+    scheme: &'static str,
+    facts: Facts,
     version: Version,
 }
 
 impl Line {
     fn of(name: &str) -> Option<Self> {
-        let facts = NameFacts::parse(name)?;
-        let version = facts.k8s_version.clone()?;
-        facts.os.as_ref()?;
-        Some(Self { facts, version })
+        let read = NameFacts::parse(name)?;
+        let version = read.k8s_version.clone()?;
+        read.os.as_ref()?;
+        Some(Self {
+            scheme: read.scheme,
+            facts: read.into(),
+            version,
+        })
     }
 
     fn patch(&self) -> Option<u32> {
@@ -50,26 +57,17 @@ impl Line {
     }
 
     fn is_beside(&self, other: &Self) -> bool {
-        let (own, theirs) = (&self.facts, &other.facts);
-        let release = match (&own.release, &theirs.release) {
-            (Some(one), Some(two)) => one.is_same(two),
-            (one, two) => one.is_none() && two.is_none(),
-        };
-        release
-            && own.scheme == theirs.scheme
-            && own.os == theirs.os
-            && own.flavor == theirs.flavor
-            && own.k8s_flavor == theirs.k8s_flavor
+        let changes = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Fact { .. });
+        let obstacles = replacement::between(&self.facts, &other.facts);
+        self.scheme == other.scheme && !obstacles.iter().any(changes)
     }
 
+    /// Within one minor version: the next minor is an upgrade of the cluster.
     fn is_followed_by(&self, other: &Self) -> bool {
         let minor = |line: &Self| (line.version.major, line.version.minor);
-        let newer = match (self.patch(), other.patch()) {
-            (Some(own), Some(theirs)) => theirs >= own,
-            _ => true,
-        };
-        let prerelease = other.version.prerelease.is_none() || self.version.prerelease.is_some();
-        self.is_beside(other) && minor(self) == minor(other) && newer && prerelease
+        self.scheme == other.scheme
+            && minor(self) == minor(other)
+            && replacement::between(&self.facts, &other.facts).is_empty()
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn of_pool(
         Outcome::Image(key) => stamp(images.get(key)?),
         Outcome::Explicit => explicit(pool),
         Outcome::Nothing
+        | Outcome::Named(_)
         | Outcome::Unknown(_)
         | Outcome::NoMatch
         | Outcome::Several(_)

@@ -21,7 +21,7 @@ use crate::model::workspace::Registry;
 use crate::sources::{ImageSource, Wanted};
 pub use problem::Problem;
 use reference::Reference;
-pub use selections::{Catalogues, cluster, served};
+pub use selections::{Catalogues, cluster};
 
 /// What a catalogue came to. Clusters that do not touch the shared catalogue share one.
 #[derive(Clone, Debug, Default)]

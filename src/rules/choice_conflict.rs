@@ -1,9 +1,12 @@
 //! A node pool says in more than one way which image it boots.
 
-use crate::model::cluster::{Choice, Pool};
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::finding::Finding;
-use crate::model::matching::{Outcome, Selection};
-use crate::model::place::Place;
+use crate::model::matching::{Outcome, Selection, known_as};
+use crate::model::place::{Located, Place};
+use crate::model::replacement;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
@@ -20,9 +23,9 @@ impl Rule for ChoiceConflict {
 
     fn explanation(&self) -> &'static str {
         "\
-`image_key`, `os_image_selector` and `machine_image_url` each choose an image, and the charts' schema allows one of them. A
-selector may be inherited beside a pool's `image_key` as long as both mean the same image; `image_key` does not override
-it.
+`image_key`, `os_image_selector` and `machine_image_url` each choose an image. A selector may accompany `image_key`, inherited or at
+the same level, as long as both mean the same image: `image_key` does not override it. The same holds for the two names of the
+key, `image_key` and `os_image_key`.
 
 Wrong:
 
@@ -42,7 +45,7 @@ Right:
         for (pool, selection) in input.pools() {
             if let Outcome::Disagree { key, selected } = &selection.outcome {
                 report(disagreement(self.id(), input, pool, key, selected));
-            } else if ways(&pool.choice).count() > 1 && !may_stand(input, pool, selection) {
+            } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {
                 report(several(self.id(), input, pool));
             }
         }
@@ -53,7 +56,11 @@ Right:
 fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
     let key = choice.key.as_ref().filter(|key| !key.value.is_empty());
     [
-        key.map(|key| ("image_key", key.place)),
+        key.map(|key| (choice.key_name, key.place)),
+        choice
+            .other_key
+            .as_ref()
+            .map(|key| (KEY_NAMES[1], key.place)),
         choice
             .selector
             .as_ref()
@@ -62,18 +69,20 @@ fn ways(choice: &Choice) -> impl Iterator<Item = (&'static str, Place)> {
             .url
             .as_ref()
             .map(|url| ("machine_image_url", url.place)),
+        choice.name.as_ref().map(|name| ("image_name", name.place)),
     ]
     .into_iter()
     .flatten()
 }
 
-/// A key and an inherited selector that mean one image (S25); not so where one level writes both (S8).
-fn may_stand(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
-    let agrees = matches!(selection.outcome, Outcome::Image(_)) && pool.choice.url.is_none();
-    agrees
-        && !input
-            .levels(pool)
-            .any(|level| ways(&level.choice).count() > 1)
+/// Whether the ways are a key, a selector and a name that mean one image.
+fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
+    let Outcome::Image(key) = &selection.outcome else {
+        return false;
+    };
+    let (choice, images) = (&pool.choice, &input.view.images);
+    let is_same = |name: &Located<Arc<str>>| known_as(&name.value, images) == Some(key);
+    choice.url.is_none() && choice.other_key.is_none() && choice.name.as_ref().is_none_or(is_same)
 }
 
 fn several(id: &'static str, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
@@ -104,7 +113,8 @@ fn disagreement(
             keys.join(", ")
         }
     };
-    let message = format!("`image_key` names `{key}`, and the selector matches {selects}");
+    let name = choice.key_name;
+    let message = format!("`{name}` names `{key}`, and the selector matches {selects}");
     let place = |place: Option<Place>| input.spot(place.unwrap_or(Place::NONE));
     let finding = Finding::new(id, message)
         .about(input.subject_with(pool, key))
@@ -118,14 +128,23 @@ fn disagreement(
         );
     let written = |choice: &Choice| choice.selector.is_some();
     let path = input.path(pool, "os_image_selector", written);
+    let may_replace = |old: &str, new: &str| {
+        let images = &input.view.images;
+        let images = images.get(old).zip(images.get(new));
+        images.is_none_or(|(old, new)| replacement::obstacles(old, new).is_empty())
+    };
     match selected {
-        [only] => finding
-            .help(format!(
-                "`{}: {only}`",
-                input.path(pool, "image_key", |choice| choice.key.is_some())
-            ))
-            .help(format!("or remove `{path}`")),
-        _ => finding.help(format!("remove `{path}`: `image_key` says it all")),
+        [only] => {
+            let moved = may_replace(key, only).then(|| input.propose_key(pool, only, false));
+            let finding = finding.propose(moved);
+            match may_replace(only, key) {
+                true => finding.help(format!("remove `{path}` to boot `{key}`")),
+                false => finding.help(format!(
+                    "`{key}` and `{only}` are of different kinds: keep one of the two"
+                )),
+            }
+        }
+        _ => finding.help(format!("remove `{path}`: `{name}` says it all")),
     }
 }
 
@@ -156,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inherited_selector_may_agree_and_one_level_may_not_write_both() {
+    fn a_selector_and_a_key_may_mean_one_image() {
         let mut given = Given::new();
         let selector = Choice {
             selector: Some(given.selector(&[("os", "ubuntu")])),
@@ -171,11 +190,7 @@ mod tests {
             ..key.clone()
         };
         given.choose(&both, &Outcome::Image("noble-a".into()));
-        assert!(
-            given
-                .found(ID)
-                .starts_with("`image_key` and `os_image_selector` each")
-        );
+        assert_eq!(given.found(ID), "");
         let level = |name, choice| ChoiceLevel { name, choice };
         given.view.cluster.levels = vec![
             level(LevelName::Cluster, selector),

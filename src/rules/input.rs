@@ -2,16 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
+use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
 use crate::model::finding::Subject;
-use crate::model::image::{Image, ImageKey, Images, is_oci};
+use crate::model::fix::Fix;
+use crate::model::image::{Fact, Image, ImageKey, Images, Origin, is_oci};
 use crate::model::labels::LabelSelector;
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
+use crate::model::proposal::{Change, Proposal};
+use crate::model::replacement;
+use crate::model::version::Version;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::providers::{self, Stamp};
+
+use super::{exact_pattern, exact_term};
 
 /// What a rule sees of a cluster before and after a change.
 pub struct ChangeInput<'a> {
@@ -170,28 +176,108 @@ impl<'a> ClusterInput<'a> {
             .map_or("capm3", |provider| &provider.value)
     }
 
-    /// What the levels wrote that a pool's choice is inherited from, the strongest first (S26).
+    /// What the levels wrote that a pool's choice is inherited from, the strongest first.
     pub fn levels(&self, pool: &'a Pool) -> impl Iterator<Item = &'a ChoiceLevel> + use<'a> {
-        let levels = &self.view.cluster.levels;
-        levels.iter().rev().filter(|level| match &level.name {
-            LevelName::Cluster => true,
-            LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
-            LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
-            LevelName::MachineDeployment(name) => {
-                matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
-            }
-        })
+        self.view.cluster.levels_of(pool)
     }
 
     /// The values' path of a setting: at the strongest level of the pool that wrote it, else where the pool would write it.
-    pub fn path(&self, pool: &'a Pool, setting: &str, wrote: impl Fn(&Choice) -> bool) -> String {
-        let writer = self.levels(pool).find(|level| wrote(&level.choice));
-        let own = match &pool.name {
-            PoolName::ControlPlane => LevelName::ControlPlane,
-            PoolName::MachineDeployment(name) => LevelName::MachineDeployment(Arc::clone(name)),
+    pub fn path(&self, pool: &Pool, setting: &str, wrote: impl Fn(&Choice) -> bool) -> String {
+        let level = self.view.cluster.writer(pool, wrote);
+        format!("{}.{setting}", level.path(self.infra()).join("."))
+    }
+
+    /// The level where a pool's image is to be named: where it is named now, unless pools that run another version inherit that.
+    fn key_level(&self, pool: &Pool) -> LevelName {
+        let cluster = &self.view.cluster;
+        let level = cluster.writer(pool, |choice| choice.key.is_some());
+        let version = |pool| cluster.k8s_version_of(pool).map(|version| &version.value);
+        let runs_another = |other: &usize| version(&cluster.pools[*other]) != version(pool);
+        let key = |choice: &Choice| choice.key.is_some();
+        match cluster.inheriting(&level, key).iter().any(runs_another) {
+            true => pool.name.level(),
+            false => level,
+        }
+    }
+
+    /// The line that names the image of a pool.
+    pub fn key_line(&self, pool: &Pool, key: &str) -> String {
+        let path = self.key_level(pool).path(self.infra()).join(".");
+        format!("{path}.{}: {key}", pool.choice.key_name)
+    }
+
+    /// That a pool takes the image of a key. `is_fix` makes it an edit of the file, where the line is the one that is there and
+    /// no other cluster shares it.
+    pub fn propose_key(&self, pool: &Pool, key: &ImageKey, is_fix: bool) -> Proposal {
+        let image = self
+            .view
+            .images
+            .get(key)
+            .filter(|_| self.view.lock.is_some());
+        let then = match image.is_some_and(|image| self.could_lock(image)) {
+            true => ", then run `metalmark lock`",
+            false => "",
         };
-        let name = writer.map_or(&own, |level| &level.name);
-        format!("{}.{setting}", name.path(self.infra()).join("."))
+        let (line, level) = (self.key_line(pool, key), self.key_level(pool));
+        let is_there = level
+            == self
+                .view
+                .cluster
+                .writer(pool, |choice| choice.key.is_some());
+        let current = pool.choice.key.as_ref().filter(|_| is_fix && is_there);
+        Proposal {
+            text: format!("`{line}`{then}"),
+            fix: current.and_then(|current| {
+                Fix::replace(self.spot(current.place), &current.value, &**key, line)
+            }),
+            change: Change::ImageKey {
+                level,
+                key: Arc::clone(key),
+            },
+        }
+    }
+
+    /// That a pool's selector requires a value of a fact: at the level that `at` accepts, else at
+    /// the pool's own.
+    pub fn propose_term(
+        &self,
+        pool: &Pool,
+        (fact, value): (&str, &str),
+        at: impl Fn(&Choice) -> bool,
+    ) -> Proposal {
+        let level = self.view.cluster.writer(pool, at);
+        let path = level.path(self.infra()).join(".");
+        Proposal {
+            text: format!("`{path}.os_image_selector.{}`", exact_term(fact, value)),
+            change: Change::Term {
+                level,
+                fact: fact.into(),
+                pattern: Some(exact_pattern(value).into()),
+            },
+            fix: None,
+        }
+    }
+
+    /// That the cluster runs the Kubernetes version of a fact, where the law of replacements allows it and more than a name
+    /// gives the version.
+    pub fn propose_version(&self, pool: &Pool, held: &Fact) -> Option<Proposal> {
+        let current = self.view.cluster.k8s_version.as_ref()?;
+        let is_allowed = pool.k8s_version.is_none()
+            && held.origin != Origin::Name
+            && replacement::of_version(&current.value, &held.value).is_none();
+        if !is_allowed {
+            return None;
+        }
+        let v = match current.value.starts_with('v') {
+            true => "v",
+            false => "",
+        };
+        let version = format!("{v}{}", Version::parse(&held.value)?);
+        (*version != *current.value).then(|| Proposal {
+            text: format!("`cluster.k8s_version: {version}`"),
+            change: Change::K8sVersion(version.into()),
+            fix: None,
+        })
     }
 
     /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped (S33).

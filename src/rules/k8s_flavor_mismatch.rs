@@ -1,8 +1,10 @@
 //! A node pool's image is made for another Kubernetes distribution.
 
 use crate::model::finding::Finding;
-use crate::model::image::{Image, fact};
+use crate::model::image::{Image, Images, fact};
+use crate::model::matching::Matching;
 use crate::model::proof;
+use crate::model::replacement;
 use crate::model::version::flavor_of;
 use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule};
@@ -47,23 +49,30 @@ Right:
         let Some(needed) = flavor_of(&bootstrap.value) else {
             return;
         };
-        for (pool, image) in input.chosen() {
-            let Some(held) = image.facts.get(fact::K8S_FLAVOR) else {
+        for (pool, selection) in input.pools() {
+            let Some(booted) = proof::booted(input.view, pool, selection) else {
+                continue;
+            };
+            let Some(held) = booted.facts.get(fact::K8S_FLAVOR) else {
                 continue;
             };
             if *held.value == *needed {
                 continue;
             }
-            let (key, value) = (&image.key, &held.value);
+            let (key, value) = (booted.name, &held.value);
             let message = format!("image `{key}` is made for {value}, not for {needed}");
             let needs = format!("`{}` boots {needed}", bootstrap.value);
             let mut finding = Finding::new(self.id(), message)
                 .about(input.subject_with(pool, key))
                 .at(input.spot(pool.choice.place()), "this image is chosen here")
                 .at(input.spot(bootstrap.place), needs);
-            if let Some(other) = fitting(input, image, needed) {
-                let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-                finding = finding.help(format!("`{path}: {}`", other.key));
+            let image = input.view.images.get(key);
+            let image = image.filter(|_| pool.choice.key.is_some());
+            if let Some((version, image)) = input.k8s_version(pool).zip(image) {
+                let (images, matching) = (&input.view.images, input.settings.matching);
+                let other = fitting(images, image, needed, &version.value, matching);
+                let proposal = other.map(|other| input.propose_key(pool, &other.key, false));
+                finding = finding.propose(proposal);
             }
             report(finding);
         }
@@ -100,20 +109,28 @@ fn in_manifests(
         .at(spot, format!("this boots {needed}"));
     let version = input.version(runner);
     let version = version.as_ref().map_or("", |(version, _)| version);
-    let mut fitting = proof::fitting(input.images, image, Some(needed), version, input.matching);
-    fitting.truncate(1);
-    let help = fitting
-        .iter()
-        .map(|image| format!("choose `{}`", image.key));
-    Some(help.fold(finding, Finding::help))
+    let other = fitting(input.images, image, needed, version, input.matching);
+    let help = other.map(|other| format!("choose `{}`", other.key));
+    Some(help.into_iter().fold(finding, Finding::help))
 }
 
-/// An image of that distribution with the cluster's Kubernetes version and the chosen one's system.
-fn fitting<'a>(input: &ClusterInput<'a>, chosen: &Image, flavor: &str) -> Option<&'a Image> {
-    let wanted = &input.view.cluster.k8s_version.as_ref()?.value;
-    let (images, matching) = (&input.view.images, input.settings.matching);
-    let fitting = proof::fitting(images, chosen, Some(flavor), wanted, matching);
-    fitting.first().copied()
+/// An image of that distribution that holds a Kubernetes version and otherwise may replace the chosen one.
+fn fitting<'a>(
+    images: &'a Images,
+    chosen: &Image,
+    flavor: &str,
+    version: &str,
+    matching: Matching,
+) -> Option<&'a Image> {
+    let like = Image {
+        facts: replacement::required(&chosen.facts, Some(flavor)),
+        ..chosen.clone()
+    };
+    let holding = proof::holding(images, &like, version, matching);
+    let mut fitting = holding
+        .into_iter()
+        .filter(|(_, obstacles)| obstacles.is_empty());
+    fitting.next().map(|(image, _)| image)
 }
 
 #[cfg(test)]

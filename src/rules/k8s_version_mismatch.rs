@@ -1,10 +1,11 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
-use crate::model::cluster::Pool;
+use crate::model::cluster::{Choice, Pool};
 use crate::model::finding::Finding;
-use crate::model::fix::Fix;
-use crate::model::image::{Image, fact};
+use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
+use crate::model::proposal::{Change, Proposal};
+use crate::model::replacement::{self, Obstacle};
 use crate::objects::standing::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
@@ -49,12 +50,8 @@ Right:
             let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
             let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
             if let Some(weighed) = refuted {
-                report(mend(
-                    input,
-                    pool,
-                    &weighed,
-                    found(self.id(), input, pool, &weighed),
-                ));
+                let finding = found(self.id(), input, pool, &weighed);
+                report(repair(input, pool, &weighed, finding));
             }
         }
     }
@@ -89,17 +86,48 @@ fn in_manifests(
             "this image is chosen here",
         )
         .at(object.spot(place), "this version is asked for");
-    let flavor = image.facts.text(fact::K8S_FLAVOR);
-    let mut fitting = proof::fitting(input.images, image, flavor, &wanted, input.matching);
-    fitting.truncate(SHOWN);
-    let keys = fitting
+    let holding = proof::holding(input.images, image, &wanted, input.matching);
+    let (fitting, near): (Vec<_>, Vec<_>) = holding
+        .into_iter()
+        .partition(|(_, obstacles)| obstacles.is_empty());
+    let keys = fitting.iter().map(|(image, _)| &image.key);
+    let mut help: Vec<String> = keys
+        .map(|key| format!("choose `{key}`"))
+        .take(SHOWN)
+        .collect();
+    let or = if help.is_empty() { "" } else { "or " };
+    help.push(match unwritten(&wanted, held) {
+        None => format!(
+            "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
+        ),
+        Some(why) => format!("`--set-version` does not write `{}`: {why}", held.value),
+    });
+    let finding = help.into_iter().fold(finding, Finding::help);
+    Some(match fitting.is_empty() {
+        true => near_misses(finding, &near),
+        false => finding,
+    })
+}
+
+/// Why the version that an image holds is not written where another one is; none where it may be.
+fn unwritten(wanted: &str, held: &Fact) -> Option<String> {
+    match replacement::of_version(wanted, &held.value) {
+        _ if held.origin == Origin::Name => Some("only the image's name says it".to_owned()),
+        step => step.map(|step| format!("it {step}")),
+    }
+}
+
+/// Names images of the same system that hold the version and must not replace the current one, with the reason.
+fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
+    let is_other = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Fact { name, .. } if [fact::OS, fact::K8S_FLAVOR].contains(name));
+    let near = near
         .iter()
-        .map(|image| format!("choose `{}`", image.key));
-    let finding = keys.fold(finding, Finding::help);
-    let or = if finding.help.is_empty() { "" } else { "or " };
-    Some(finding.help(format!(
-        "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
-    )))
+        .filter(|(_, obstacles)| !obstacles.iter().any(is_other));
+    let told = near.take(SHOWN).map(|(image, obstacles)| {
+        let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
+        format!("`{}` is near: it {}", image.key, obstacles.join(", "))
+    });
+    told.fold(finding, Finding::help)
 }
 
 fn found(
@@ -109,7 +137,7 @@ fn found(
     weighed: &PoolProof<'_>,
 ) -> Finding {
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
-    let held = weighed.held.as_deref();
+    let held = weighed.held.as_ref();
     let holds = held.map_or("another version", |fact| &fact.value);
     let says = held.map_or(String::new(), |fact| {
         format!("its `{}` in {}", fact::K8S_VERSION, fact.origin)
@@ -127,71 +155,55 @@ fn found(
         .at(elsewhere.and_then(|place| input.spot(place)), says)
 }
 
-/// Names the images that would fit, else the version that would.
-fn mend(
+/// Proposes the images that would fit and the version that would, and names the near misses.
+fn repair(
     input: &ClusterInput<'_>,
     pool: &Pool,
     weighed: &PoolProof<'_>,
     mut finding: Finding,
 ) -> Finding {
-    let by_user = |selector: &crate::model::selector::Selector| {
-        let term = selector.term(fact::K8S_VERSION);
+    let by_user = |choice: &Choice| {
+        let selector = choice.selector.as_ref();
+        let term = selector.and_then(|selector| selector.value.term(fact::K8S_VERSION));
         term.is_some_and(|term| term.place.is_known())
     };
-    if pool
-        .choice
-        .selector
-        .as_ref()
-        .is_some_and(|selector| by_user(&selector.value))
+    let mut near = Vec::new();
+    if by_user(&pool.choice) {
+        finding = finding.propose(Some(Proposal {
+            text: format!(
+                "remove `{}` from the selector: it is filled in from `cluster.k8s_version`",
+                fact::K8S_VERSION
+            ),
+            change: Change::Term {
+                level: input.view.cluster.writer(pool, by_user),
+                fact: fact::K8S_VERSION.into(),
+                pattern: None,
+            },
+            fix: None,
+        }));
+    } else if let Some(chosen) = input.view.images.get(weighed.image)
+        && pool.choice.key.is_some()
     {
-        finding = finding.help(format!(
-            "remove `{}` from the selector: it is filled in from `cluster.k8s_version`",
-            fact::K8S_VERSION
-        ));
-    } else if pool.choice.key.is_some() {
-        let path = input.path(pool, "image_key", |choice| choice.key.is_some());
-        let fitting = fitting(input, weighed);
-        if let [only] = fitting[..] {
-            finding = finding.fix(moved(input, pool, only, &path));
+        let (images, matching) = (&input.view.images, input.settings.matching);
+        let holding = proof::holding(images, chosen, &weighed.wanted.value, matching);
+        let (fitting, others): (Vec<_>, Vec<_>) = holding
+            .into_iter()
+            .partition(|(_, obstacles)| obstacles.is_empty());
+        // Of several candidates a person selects, and for what other clusters share.
+        let is_own = input.view.sources.is_own(pool.choice.place().file);
+        let is_fix = is_own && fitting.len() == 1;
+        for (image, _) in fitting.into_iter().take(SHOWN) {
+            finding = finding.propose(Some(input.propose_key(pool, &image.key, is_fix)));
         }
-        for (index, image) in fitting.into_iter().enumerate() {
-            let or = if index == 0 { "" } else { "or " };
-            finding = finding.help(format!("{or}`{path}: {}`", image.key));
-        }
+        near = if finding.proposals.is_empty() {
+            others
+        } else {
+            Vec::new()
+        };
     }
-    match &weighed.held {
-        Some(held) if pool.k8s_version.is_none() => {
-            let v = if weighed.wanted.value.starts_with('v') {
-                "v"
-            } else {
-                ""
-            };
-            finding.help(format!("or `cluster.k8s_version: {v}{}`", held.value))
-        }
-        _ => finding,
-    }
-}
-
-/// The choice moved to the only image that fits. What other clusters share is left to a person.
-fn moved(input: &ClusterInput<'_>, pool: &Pool, only: &Image, path: &str) -> Option<Fix> {
-    let key = pool.choice.key.as_ref()?;
-    let text = format!("{path}: {}", only.key);
-    let spot = input.spot(key.place);
-    let own = input.view.sources.is_own(key.place.file);
-    own.then(|| Fix::replace(spot, &key.value, &*only.key, text))
-        .flatten()
-}
-
-/// The images that hold the version and otherwise are like the one chosen.
-fn fitting<'a>(input: &ClusterInput<'a>, weighed: &PoolProof<'_>) -> Vec<&'a Image> {
-    let (images, matching) = (&input.view.images, input.settings.matching);
-    let Some(chosen) = images.get(weighed.image) else {
-        return Vec::new();
-    };
-    let flavor = chosen.facts.text(fact::K8S_FLAVOR);
-    let mut fitting = proof::fitting(images, chosen, flavor, &weighed.wanted.value, matching);
-    fitting.truncate(SHOWN);
-    fitting
+    let held = weighed.held.as_ref();
+    let version = held.and_then(|held| input.propose_version(pool, held));
+    near_misses(finding.propose(version), &near)
 }
 
 #[cfg(test)]
@@ -222,8 +234,7 @@ mod tests {
             "image `noble-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`\n  \
              image_key: noble-1-30-12: this image is chosen here\n  \
              k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
-             help: `cluster.capm3.image_key: noble-1-31-8`\n  \
-             help: or `cluster.k8s_version: v1.30.12+rke2r1`\n"
+             help: `cluster.capm3.image_key: noble-1-31-8`\n"
         );
         given.boots("noble-1-31-8");
         assert_eq!(given.found(ID), "");

@@ -48,7 +48,8 @@ Right, in metalmark.yaml:
             // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
             let brought = weighed.held.is_none() && input.bundle(pool).is_some();
             if !brought && !matches!(weighed.proof, Proof::Proven | Proof::Refuted) {
-                let explicit = selection.outcome == Outcome::Explicit;
+                let explicit =
+                    matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
                 report(doubt(self.id(), input, pool, &weighed, explicit));
             }
         }
@@ -104,7 +105,7 @@ fn doubt(
         .about(input.subject_with(pool, image))
         .at(
             input.spot(pool.choice.place()),
-            known(weighed.held.as_deref(), weighed.proof),
+            known(weighed.held.as_ref(), weighed.proof),
         )
         .at(
             input.spot(weighed.wanted.place),

@@ -95,7 +95,9 @@ fn answer(outcome: &Outcome) -> String {
         Outcome::Several(keys) => format!("{} images ({})", keys.len(), named(keys)),
         Outcome::Disagree { selected, .. } => named(selected),
         Outcome::Invalid(reason) => format!("an error ({reason})"),
-        Outcome::NoMatch | Outcome::Nothing | Outcome::Explicit => "no image".to_string(),
+        Outcome::NoMatch | Outcome::Nothing | Outcome::Explicit | Outcome::Named(_) => {
+            "no image".to_string()
+        }
     }
 }
 

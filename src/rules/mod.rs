@@ -260,15 +260,18 @@ fn not_locked(
     Some(finding.help("run `metalmark lock` and commit the lock"))
 }
 
+/// The pattern that matches this value and no other.
+pub fn exact_pattern(value: &str) -> String {
+    let escaped = value.chars().flat_map(|letter| {
+        let literal = letter.is_alphanumeric() || matches!(letter, '-' | '_' | '/' | ':' | ' ');
+        (!literal).then_some('\\').into_iter().chain([letter])
+    });
+    escaped.collect()
+}
+
 /// A selector's term that matches this value and no other, to be pasted into YAML.
 pub fn exact_term(fact: &str, value: &str) -> String {
-    let pattern: String = value
-        .chars()
-        .flat_map(|letter| {
-            let literal = letter.is_alphanumeric() || matches!(letter, '-' | '_' | '/' | ':' | ' ');
-            (!literal).then_some('\\').into_iter().chain([letter])
-        })
-        .collect();
+    let pattern = exact_pattern(value);
     let is_plain = pattern.starts_with(|first: char| first.is_ascii_alphabetic())
         && pattern
             .chars()

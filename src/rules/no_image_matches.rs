@@ -1,14 +1,16 @@
 //! No image of the catalogue matches a selector.
 
-use crate::model::cluster::Pool;
+use crate::model::cluster::{Choice, Pool};
 use crate::model::finding::Finding;
-use crate::model::image::fact;
+use crate::model::image::{ImageKey, fact};
 use crate::model::matching::{
     Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS,
 };
+use crate::model::proposal::Proposal;
+use crate::model::replacement;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::regexp::Regexp;
-use crate::rules::{ClusterInput, Rule, exact_term};
+use crate::rules::{ClusterInput, Rule};
 
 /// How many near misses are worth reading.
 const SHOWN: usize = 3;
@@ -134,16 +136,20 @@ fn near_misses(
 ) -> Finding {
     for candidate in nearest(selection) {
         let key = &candidate.key;
-        finding = finding.help(match &*candidate.differs {
-            [only] => match edit(input, pool, only) {
-                Some(edit) => format!("to boot `{key}`: `{edit}`"),
-                None => format!("`{key}` is near: it has {}", sentence(only)),
-            },
-            several => {
-                let facts: Vec<String> = several.iter().map(sentence).collect();
-                format!("`{key}` is near: it has {}", facts.join(", "))
+        let proposal = match &*candidate.differs {
+            [only] => edit(input, pool, key, only),
+            _ => None,
+        };
+        finding = match proposal {
+            Some(proposal) => finding.propose(Some(Proposal {
+                text: format!("to boot `{key}`: {}", proposal.text),
+                ..proposal
+            })),
+            None => {
+                let facts: Vec<String> = candidate.differs.iter().map(sentence).collect();
+                finding.help(format!("`{key}` is near: it has {}", facts.join(", ")))
             }
-        });
+        };
     }
     finding
 }
@@ -163,24 +169,31 @@ fn nearest(selection: &Selection) -> Vec<&Candidate> {
         .collect()
 }
 
-/// The line that makes the selector match; none where the image lacks the fact altogether.
-fn edit(input: &ClusterInput<'_>, pool: &Pool, only: &Difference) -> Option<String> {
-    let value = only.has.as_deref()?;
-    let written = |choice: &crate::model::cluster::Choice| {
+/// The edit that makes the selector match an image; none where the image lacks the fact, or where the law of replacements
+/// forbids it.
+fn edit(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    key: &ImageKey,
+    only: &Difference,
+) -> Option<Proposal> {
+    let image = input.view.images.get(key)?;
+    let has = image.facts.get(&only.fact)?;
+    let wrote = |choice: &Choice| {
         let selector = choice.selector.as_ref();
         selector.is_some_and(|selector| selector.value.term(&only.fact).is_some())
     };
-    if only.fact == fact::K8S_VERSION && !written(&pool.choice) && pool.k8s_version.is_none() {
-        let asked = input.k8s_version(pool)?;
-        let v = if asked.value.starts_with('v') {
-            "v"
-        } else {
-            ""
-        };
-        return Some(format!("cluster.k8s_version: {v}{value}"));
+    if only.fact == fact::K8S_VERSION && !wrote(&pool.choice) && pool.k8s_version.is_none() {
+        return input.propose_version(pool, has);
     }
-    let term = exact_term(&only.fact, value);
-    Some(input.path(pool, &format!("os_image_selector.{term}"), written))
+    let os = image.facts.text(fact::OS);
+    let runs = input.k8s_version(pool).map(|version| &*version.value);
+    let wanted = match &*only.fact {
+        fact::K8S_VERSION => runs?,
+        _ => &only.wanted,
+    };
+    replacement::may_require(&only.fact, os, wanted, &has.value)
+        .then(|| input.propose_term(pool, (&only.fact, &has.value), wrote))
 }
 
 fn sentence(difference: &Difference) -> String {
@@ -227,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_nearest_image_comes_with_the_one_term_to_change() {
-        let near = candidate("noble-a", &[("os-release", "24.04", Some("noble"))]);
+        let near = candidate("noble-a", &[("os-release", r"24\.04", Some("noble"))]);
         let far = candidate(
             "suse-b",
             &[
@@ -235,7 +248,8 @@ mod tests {
                 ("os-release", "24.04", Some("15.6")),
             ],
         );
-        let given = given(&[("os", "ubuntu"), ("os-release", "24.04")], &[near, far]);
+        let mut given = given(&[("os", "ubuntu"), ("os-release", "24.04")], &[near, far]);
+        given.image("noble-a", &[("os", "ubuntu"), ("os-release", "noble")]);
         assert_eq!(
             given.found(ID),
             "no image matches the selector\n  \
@@ -251,7 +265,9 @@ mod tests {
             "noble-a",
             &[("k8s-version", "1.31.8\\+rke2r1", Some("1.31.9+rke2r1"))],
         );
-        let found = given(&[("os", "ubuntu")], &[near]).found(ID);
+        let mut given = given(&[("os", "ubuntu")], &[near]);
+        given.image("noble-a", &[("k8s-version", "1.31.9+rke2r1")]);
+        let found = given.found(ID);
         assert!(found.contains("help: to boot `noble-a`: `cluster.k8s_version: v1.31.9+rke2r1`"));
         assert!(found.contains("k8s_version: v1.31.8+rke2r1: the nearest image has"));
     }

@@ -4,7 +4,8 @@ use crate::model::cluster::{Choice, Pool};
 use crate::model::finding::Finding;
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::matching::Outcome;
-use crate::rules::{ClusterInput, Rule, exact_term};
+use crate::model::proposal::Proposal;
+use crate::rules::{ClusterInput, Rule};
 
 /// How many of the images are worth a line of help.
 const SHOWN: usize = 4;
@@ -65,7 +66,7 @@ Right:
                 .about(input.subject(Some(pool)))
                 .at(input.spot(pool.choice.place()), "one image is needed");
             for key in keys.iter().take(SHOWN) {
-                finding = finding.help(narrow(input, pool, key, keys));
+                finding = finding.propose(Some(narrow(input, pool, key, keys)));
             }
             report(finding);
         }
@@ -73,7 +74,7 @@ Right:
 }
 
 /// The one line that makes the selector mean this image alone.
-fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKey]) -> String {
+fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKey]) -> Proposal {
     let images: Vec<&Image> = keys
         .iter()
         .filter_map(|key| input.view.images.get(key))
@@ -86,13 +87,14 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
             .count();
         (alike == 1).then_some(own)
     };
-    let term = TELLING
-        .iter()
-        .find_map(|name| value(name).map(|value| exact_term(name, value)))
-        .unwrap_or_else(|| exact_term("_os_images_key_", key));
+    let telling = TELLING.iter().find_map(|name| Some((*name, value(name)?)));
+    let (name, value) = telling.unwrap_or(("_os_images_key_", key));
     let selects = |choice: &Choice| choice.selector.is_some();
-    let path = input.path(pool, &format!("os_image_selector.{term}"), selects);
-    format!("to boot `{key}`: `{path}`")
+    let proposal = input.propose_term(pool, (name, value), selects);
+    Proposal {
+        text: format!("to boot `{key}`: {}", proposal.text),
+        ..proposal
+    }
 }
 
 #[cfg(test)]

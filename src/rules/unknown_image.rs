@@ -2,9 +2,11 @@
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
-use crate::model::fix::Fix;
+use crate::model::image::ImageKey;
 use crate::model::matching::Outcome;
 use crate::model::place::Place;
+use crate::model::proposal::Proposal;
+use crate::model::replacement;
 use crate::model::successor::successor;
 use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::{ClusterInput, Rule};
@@ -58,27 +60,30 @@ Right:
             let finding = Finding::new(self.id(), format!("image `{key}` is not in the catalogue"))
                 .about(input.subject_with(pool, key))
                 .at(input.spot(place), label);
-            report(mend(input, pool, key, finding));
+            report(repair(input, pool, key, finding));
         }
     }
 }
 
-/// Adds the key that was meant, and a registry whose images are left out.
-fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) -> Finding {
-    let known = || input.view.images.keys().map(|key| &**key);
-    let path = || input.path(pool, "image_key", |choice| choice.key.is_some());
-    if let Some(meant) = only_meant(key, known()) {
-        let text = format!("{}: {meant}", path());
-        finding = finding
-            .help(format!("did you mean `{text}`?"))
-            .fix(replaced(input, pool, key, meant, text));
-    } else if let Some(next) = successor(key, known()) {
-        let text = format!("{}: {next}", path());
-        finding = finding
-            .help(format!("`{text}`, which follows it"))
-            .fix(replaced(input, pool, key, next, text));
+/// Proposes the key that was meant, and a registry whose images are left out.
+fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) -> Finding {
+    let images = &input.view.images;
+    let known = || images.keys().map(|key| &**key);
+    let named = |meant: &str| Some(images.get_key_value(meant)?.0);
+    let propose = |meant: &ImageKey, before: &str, after: &str| {
+        let proposal = input.propose_key(pool, meant, true);
+        Proposal {
+            text: format!("{before}{}{after}", proposal.text),
+            ..proposal
+        }
+    };
+    let is_slip = |meant: &&str| replacement::is_slip(key, meant);
+    if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
+        finding = finding.propose(Some(propose(meant, "did you mean ", "?")));
+    } else if let Some(next) = successor(key, known()).and_then(named) {
+        finding = finding.propose(Some(propose(next, "", ", which follows it")));
     } else if let Some(near) = did_you_mean(key, known()) {
-        finding = finding.help(format!("did you mean `{}: {near}`?", path()));
+        finding = finding.help(format!("`{near}` is near"));
     }
     let mut registries = input.view.registries.iter();
     match registries.find(|(_, registry)| !registry.enabled) {
@@ -92,18 +97,6 @@ fn mend(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding) 
             )),
         None => finding,
     }
-}
-
-/// The choice, with another key in the place of the one that is written.
-fn replaced(
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    key: &str,
-    new: &str,
-    text: String,
-) -> Option<Fix> {
-    let place = pool.choice.key.as_ref()?.place;
-    Fix::replace(input.spot(place), key, new, text)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::image::fact;
+use crate::model::image::{Origin, fact};
+use crate::model::replacement;
 use crate::model::value::Value;
 use crate::objects::standing::{Manifests, Standing, version_node, version_nodes};
 use crate::yaml::edit::{Edit, Step, Target};
@@ -63,12 +64,13 @@ pub(super) fn set(
         let images = plan.choices[*template].images.iter();
         let mut held = images.filter_map(|key| {
             let image = chooser.images.get(key)?;
-            image.facts.text(fact::K8S_VERSION)
+            image.facts.get(fact::K8S_VERSION)
         });
-        let Some(held) = held.next() else {
+        // What only a name says is no version to write.
+        let Some(held) = held.next().filter(|held| held.origin != Origin::Name) else {
             continue;
         };
-        let version = format!("v{}", held.strip_prefix('v').unwrap_or(held));
+        let version = format!("v{}", held.value.strip_prefix('v').unwrap_or(&held.value));
         for &runner in runners {
             if !plan.versions.contains_key(&runner) {
                 bring(objects, runner, &version.as_str().into(), &marked, plan);
@@ -89,7 +91,9 @@ fn bring(
     for (steps, node) in version_nodes(object) {
         let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
         let is_there = standing == Some(version.trim_start_matches('v'));
-        if is_there || marked.contains(&(runner, &*steps)) {
+        let may_follow =
+            standing.is_none_or(|standing| replacement::of_version(standing, version).is_none());
+        if is_there || !may_follow || marked.contains(&(runner, &*steps)) {
             continue;
         }
         let at = Target::Path(object.document, steps);

@@ -245,14 +245,9 @@ fn no_help_lowers_the_kubernetes_version() {
     let outcome = project.run("check");
     let told = format!("{}{}", outcome.stdout, outcome.stderr);
     assert!(told.contains("no-image-matches"), "{told}");
-    known_failure(
-        "new: the help of no-image-matches proposes an older Kubernetes",
-        || {
-            assert!(
-                !told.contains("`cluster.k8s_version: v1.30.11+rke2r1`"),
-                "{told}"
-            );
-        },
+    assert!(
+        !told.contains("`cluster.k8s_version: v1.30.11+rke2r1`"),
+        "{told}"
     );
 }
 

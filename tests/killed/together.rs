@@ -71,7 +71,7 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
         let runs = [
             with(&["render", "--frozen"]),
             with(&["lock", "--upgrade"]),
-            with(&["check", "--fix"]),
+            with(&["check"]),
             with(&["render", "--frozen"]),
             with(&["stamp"]),
             with(&["lock", "--upgrade"]),

@@ -48,7 +48,8 @@ pub(super) fn ours(answer: &Answer, pool: &str) -> Verdict {
     match answer.pools.get(pool) {
         Some(Outcome::Image(key)) => Verdict::Image(key.to_string()),
         Some(Outcome::Explicit) => Verdict::Url,
-        Some(Outcome::Nothing) => Verdict::Nothing,
+        // The library knows no `image_name`.
+        Some(Outcome::Nothing | Outcome::Named(_)) => Verdict::Nothing,
         Some(Outcome::NoMatch) => refused("no-match"),
         Some(Outcome::Several(_)) => refused("several"),
         Some(Outcome::Disagree { .. }) => refused("disagree"),

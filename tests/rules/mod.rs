@@ -4,6 +4,7 @@
 //! whole report is `bad/expected.txt`; `good` must have nothing to complain of. A file `args` beside the project file holds
 //! other arguments than `check`; a folder `before` holds the files that were other ones in the last commit. `BLESS=1` rewrites the reports and docs/rules.md.
 
+mod advice;
 mod checksums;
 mod choices;
 mod endpoints;

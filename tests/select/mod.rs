@@ -27,6 +27,7 @@ fn answer(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Image(key) => key.to_string(),
         Outcome::Explicit => "(url)".to_owned(),
+        Outcome::Named(_) => "(name)".to_owned(),
         Outcome::Nothing => "(nothing)".to_owned(),
         Outcome::Unknown(key) => format!("(unknown) {key}"),
         Outcome::NoMatch => "(none)".to_owned(),

@@ -78,11 +78,9 @@ pub(super) fn answer(cluster: &Cluster, levels: &[&Level]) -> Answer {
         None => "(nothing)".to_owned(),
     };
     let chosen = cluster.images.get(&image);
-    let inherited = chosen.is_some()
-        && level.url.is_none_or(str::is_empty)
-        && levels.iter().all(|level| level.ways() < 2);
+    let agrees = chosen.is_some() && level.url.is_none_or(str::is_empty);
     Answer {
-        is_conflict: image.starts_with("(disagree)") || (level.ways() > 1 && !inherited),
+        is_conflict: image.starts_with("(disagree)") || (level.ways() > 1 && !agrees),
         doubt: chosen.map_or("", |image| doubt(cluster, image)),
         image,
     }

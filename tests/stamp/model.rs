@@ -140,7 +140,7 @@ fn follow(object: &mut Value, renamed: &BTreeMap<(String, String), String>) {
     }
 }
 
-/// The version of an object that runs a stamped template is its image's.
+/// The version of an object that runs a stamped template is its image's, unless that is older or skips a minor.
 fn set_version(object: &mut Value, files: &[Vec<Object>]) {
     let Some(target) = target(object) else { return };
     let templates = files
@@ -156,10 +156,20 @@ fn set_version(object: &mut Value, files: &[Vec<Object>]) {
         _ => "/spec/template/spec/version",
     };
     if let Some(version) = object.pointer_mut(path)
-        && text(version).trim_start_matches('v') != version_of(image)
+        && may_follow(text(version).trim_start_matches('v'), &version_of(image))
     {
         *version = json!(format!("v{}", version_of(image)));
     }
+}
+
+/// Whether a version is another one, newer by a minor at most. All of them are `1.MINOR.PATCH`.
+fn may_follow(from: &str, to: &str) -> bool {
+    let read = |version: &str| -> Vec<u32> {
+        let numbers = version.split('.').map(|number| number.parse());
+        numbers.map(|number| number.expect("a number")).collect()
+    };
+    let (from, to) = (read(from), read(to));
+    to > from && to[1] - from[1] <= 1
 }
 
 pub(super) fn version_of(image: usize) -> String {

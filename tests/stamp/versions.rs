@@ -16,7 +16,7 @@ fn a_version_that_follows_the_image_does_not_select_it() {
     // Only `k0` is of this distribution, and the machines run another version than it holds.
     let text = template("a")
         .replace("image=k0", "selector={os: ubuntu}")
-        .replace("v1.30.0", "v1.31.1");
+        .replace("v1.30.0", "v1.29.1");
     let (after, problems) = stamped(&[&text], SET);
     assert_eq!(problems, [""; 0]);
     let version = format!("  version: v{}\n", version_of(0));
@@ -31,8 +31,29 @@ fn a_version_that_follows_the_image_does_not_select_it() {
     assert_eq!(after[0], text);
     assert_eq!(
         problems,
-        ["no image of the catalogue matches the selector with Kubernetes `v1.31.1`"]
+        ["no image of the catalogue matches the selector with Kubernetes `v1.29.1`"]
     );
+}
+
+/// An image may hold an older version, one that skips a minor, or one of another kind of build: then the version stays.
+#[test]
+fn a_version_is_never_lowered_and_skips_no_minor() {
+    for (version, is_written) in [
+        ("v1.29.1", true),
+        ("v1.30.0", false),
+        ("v1.30.1", false),
+        ("v1.35.2", false),
+        ("v1.28.9", false),
+        ("v1.29.1+k3s1", false),
+        ("v1.30.0-rc.1", true),
+    ] {
+        let text = template("a").replace("v1.30.0", version);
+        let (after, _) = stamped(&[&text], SET);
+        let written = format!("  version: v{}\n", version_of(0));
+        let kept = format!("  version: {version}\n");
+        let expected = if is_written { &written } else { &kept };
+        assert!(after[0].contains(expected), "{version}: {}", after[0]);
+    }
 }
 
 #[test]
@@ -52,7 +73,7 @@ fn of_two_images_the_first_says_the_version_of_a_cluster() {
          apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {{name: class}}\n\
          spec:\n  infrastructure: {}\n  controlPlane: {{machineInfrastructure: {}}}\n---\n\
          apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: user}}\n\
-         spec: {{topology: {{classRef: {{name: class}}, version: v1.29.0}}}}\n",
+         spec: {{topology: {{classRef: {{name: class}}, version: v1.30.9}}}}\n",
         one("a", "k1"),
         one("b", "k2"),
         of("a"),

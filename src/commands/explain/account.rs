@@ -258,6 +258,10 @@ fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Image(key) => format!("image `{key}`"),
         Outcome::Explicit => "the image that `machine_image_url` gives".to_owned(),
+        Outcome::Named(Some(key)) => {
+            format!("the image that `image_name` gives, `{key}` of the catalog")
+        }
+        Outcome::Named(None) => "the image that `image_name` gives".to_owned(),
         Outcome::Nothing => "no image: nothing chooses one".to_owned(),
         Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalogue"),
         Outcome::NoMatch => "no image: none matches".to_owned(),

@@ -10,7 +10,7 @@ mod pattern;
 use std::sync::Arc;
 
 use super::cluster::{Choice, Cluster};
-use super::image::{ImageKey, Images};
+use super::image::{Image, ImageKey, Images, fact};
 use super::name::key_of;
 use super::selector::Selector;
 use compare::{Compiled, Fit};
@@ -42,7 +42,10 @@ pub fn select(
                     |key| Outcome::Image(Arc::clone(key)),
                 ),
                 None if choice.url.is_some() => Outcome::Explicit,
-                None => Outcome::Nothing,
+                None => match &choice.name {
+                    Some(name) => Outcome::Named(known_as(&name.value, images).cloned()),
+                    None => Outcome::Nothing,
+                },
             },
             other_mode: None,
         },
@@ -93,6 +96,28 @@ pub fn named<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     }
     let (key, image) = images.get_key_value(&key_of(name).ok()?)?;
     (*image.artifact == *name).then_some(key)
+}
+
+/// The key of the one image that a provider's store has under a name: as a location of the image says, under its key, or as
+/// Sylva pushes it to Glance.
+pub fn known_as<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
+    let is_pushed = |image: &Image| {
+        let tag = name.strip_prefix(&*image.key);
+        let tag = tag.and_then(|rest| rest.strip_prefix("-sylva-diskimage-builder-"));
+        tag.is_some_and(|tag| image.facts.text(fact::COMMIT_TAG) == Some(tag))
+    };
+    let is_located = |image: &Image| {
+        let mut facts = image.facts.iter();
+        facts.any(|(fact, known)| fact.starts_with(fact::LOCATIONS) && *known.value == *name)
+    };
+    let mut known = images
+        .values()
+        .filter(|image| is_located(image) || is_pushed(image));
+    match (known.next(), known.next()) {
+        (Some(only), None) => Some(&only.key),
+        (Some(_), Some(_)) => None,
+        (None, _) => named(name, images),
+    }
 }
 
 /// What a cluster adds to its selectors (S22).
@@ -162,6 +187,8 @@ pub enum Outcome {
     Image(ImageKey),
     /// The pool gives `machine_image_url` and the rest itself.
     Explicit,
+    /// The pool gives the name of an image in its provider's store; the image of the catalog that is known under it.
+    Named(Option<ImageKey>),
     /// The pool chooses nothing.
     Nothing,
     /// The key is not in the catalogue.

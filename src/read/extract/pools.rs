@@ -5,15 +5,13 @@ use std::sync::Arc;
 use super::bundles::{self, BUNDLE};
 use super::report::{Report, is_true, path_of};
 use crate::evaluate::{Branch, BranchEntry};
-use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
+use crate::model::cluster::{Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName};
 use crate::model::merge::merge;
 use crate::model::place::{Located, Place};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::providers;
 
-/// The image's key: Sylva's name, and the proposal's.
-const KEYS: [&str; 2] = ["image_key", "os_image_key"];
 /// The settings that choose an image.
 const CHOICE: &[&str] = &[
     "image_key",
@@ -197,9 +195,9 @@ fn over(lower: &Node, upper: &Node) -> Node {
             .as_map()
             .is_some_and(|map| map.get(name).is_some())
     };
-    let replaced = match (sets(KEYS[0]), sets(KEYS[1])) {
-        (true, false) => Some(KEYS[1]),
-        (false, true) => Some(KEYS[0]),
+    let replaced = match (sets(KEY_NAMES[0]), sets(KEY_NAMES[1])) {
+        (true, false) => Some(KEY_NAMES[1]),
+        (false, true) => Some(KEY_NAMES[0]),
         _ => None,
     };
     match (replaced, &lower.value) {
@@ -229,8 +227,19 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
         }
     };
     let filled = |text: Option<Located<Arc<str>>>| text.filter(|text| !text.value.is_empty());
+    let [first, second] = KEY_NAMES.map(&mut text);
+    let (key_name, key, other_key) = match (first, second) {
+        (None, Some(key)) => (KEY_NAMES[1], Some(key), None),
+        (first, second) => (KEY_NAMES[0], first, second),
+    };
+    let differs =
+        |other: &Located<Arc<str>>| key.as_ref().is_some_and(|key| key.value != other.value);
+    let other_key = other_key.filter(differs);
     let choice = Choice {
-        key: text(KEYS[0]).or_else(|| text(KEYS[1])),
+        key,
+        key_name,
+        other_key,
+        name: filled(text("image_name")),
         url: filled(text("machine_image_url")),
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),

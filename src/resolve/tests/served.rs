@@ -10,9 +10,10 @@ use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
 use crate::model::place::{Located, Place, Sources};
 use crate::model::policy::Policy;
+use crate::model::selected::served;
 use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::workspace::{ChecksumStyle, ClusterRead, ImageSettings, Settings};
-use crate::resolve::{Catalogues, cluster as view, served};
+use crate::resolve::{Catalogues, cluster as view};
 use crate::sources::ImageFacts;
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {

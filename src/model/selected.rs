@@ -1,0 +1,79 @@
+//! What the pools of a cluster select from its catalog, and which images are served for it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::cluster::{Cluster, Pool};
+use super::component_choice::{self, BundleOutcome, Wants};
+use super::image::{ImageKey, Images};
+use super::matching::{self, ClusterFacts, Matching, Outcome, PatternCache, Selection};
+use super::workspace::Settings;
+
+/// What the choices of a cluster's pools resolve to.
+pub struct Selected {
+    /// The image of each pool, in the pools' order.
+    pub selections: Vec<Selection>,
+    /// The component bundle of each pool, in the same order.
+    pub bundle_outcomes: Vec<BundleOutcome>,
+    /// The images that are served, sorted.
+    pub served: Vec<ImageKey>,
+}
+
+/// Resolves the choices of a cluster's pools among images and component bundles.
+pub fn selected(
+    cluster: &Cluster,
+    (images, bundles): (&Images, &Images),
+    settings: &Settings,
+    patterns: &PatternCache,
+) -> Selected {
+    let (facts, mode) = (ClusterFacts::of(cluster), settings.matching);
+    let select = |pool: &Pool| matching::select(&pool.choice, &facts, images, mode, patterns);
+    let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
+    let bundle = |(pool, selection): (&Pool, &Selection)| {
+        let image = match &selection.outcome {
+            Outcome::Image(key) => images.get(key),
+            _ => None,
+        };
+        let wants = Wants::of(cluster, pool, image);
+        component_choice::choose(&pool.bundle, &wants, bundles, patterns)
+    };
+    let pools = cluster.pools.iter().zip(&selections);
+    Selected {
+        bundle_outcomes: pools.map(bundle).collect(),
+        served: match settings.images.serve_all {
+            true => images.keys().cloned().collect(),
+            false => served(cluster, &selections, images, mode, patterns),
+        },
+        selections,
+    }
+}
+
+/// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true` (T16); else those
+/// that its pools chose and those that its additional selectors match (S27). A key that a pool names is a key here, where
+/// upstream takes it for a pattern (T8).
+pub fn served(
+    cluster: &Cluster,
+    selections: &[Selection],
+    images: &Images,
+    mode: Matching,
+    patterns: &PatternCache,
+) -> Vec<ImageKey> {
+    if images.values().any(|image| image.enabled.is_some()) {
+        let enabled = images
+            .values()
+            .filter(|image| image.enabled.as_ref().is_some_and(|enabled| enabled.value));
+        return enabled.map(|image| Arc::clone(&image.key)).collect();
+    }
+    let mut keys: BTreeSet<ImageKey> = selections
+        .iter()
+        .filter_map(|selection| match &selection.outcome {
+            Outcome::Image(key) => Some(Arc::clone(key)),
+            _ => None,
+        })
+        .collect();
+    for (_, selector) in &cluster.additional_selectors {
+        // A selector that is refused serves nothing; the rules say so.
+        keys.extend(matching::matching(selector, images, mode, patterns).unwrap_or_default());
+    }
+    keys.into_iter().collect()
+}
