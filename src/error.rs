@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::oci::Failure;
+use crate::oci::{Failure, listed_failures};
 
 /// Ends the run with exit status 2. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -70,10 +70,12 @@ pub enum Error {
     },
 }
 
-/// Each failure on a line of its own, its advice below it.
+/// Each cause once, its advice below it.
 fn listed(failures: &[Failure]) -> String {
-    let lines: Vec<String> = failures.iter().map(Failure::to_string).collect();
-    lines.join("\n")
+    let mut text = String::new();
+    // A text takes whatever is written.
+    let _ = listed_failures(failures, &mut text);
+    text
 }
 
 /// A path as people type it.

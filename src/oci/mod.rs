@@ -17,7 +17,7 @@ use std::io::Write;
 pub use artifact::{Artifact, Blob, Body, Digesting};
 pub use choose::{Chosen, images};
 pub use digest::{Digest, DigestError};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, listed as listed_failures};
 pub use manifest::{Content, Descriptor, MANIFEST_LIMIT, Manifest, ManifestError};
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
 

@@ -158,7 +158,8 @@ pub(super) fn found(answer: Answer) -> Result<Answer, Trouble> {
             )
         }
         status => {
-            let message = format!("`{host}` answered {status}");
+            let reason = answer.reason.map(|reason| format!(" ({reason})"));
+            let message = format!("`{host}` answered {status}{}", reason.unwrap_or_default());
             Err(Trouble::new(FailureKind::Unreachable, message))
         }
     }

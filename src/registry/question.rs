@@ -100,6 +100,8 @@ pub(super) struct Answer {
     pub(super) rest: Option<Response>,
     /// Who answered, after redirects.
     pub(super) url: Url,
+    /// The reason that it gives for a refusal, where it gives one that repeats no secret.
+    pub(super) reason: Option<String>,
 }
 
 impl Answer {

@@ -320,8 +320,12 @@ impl Sessions {
         }
     }
 
-    async fn judged(&self, answer: Answer, site: &Site) -> Result<Answer, Trouble> {
+    async fn judged(&self, mut answer: Answer, site: &Site) -> Result<Answer, Trouble> {
+        if answer.status < 400 {
+            return Ok(answer);
+        }
         if !matches!(answer.status, 401 | 403) {
+            answer.reason = self.reason(&answer, site).await;
             return Ok(answer);
         }
         let found = self

@@ -70,7 +70,9 @@ pub(super) async fn buy(
             return Err(proof::refused(&host, &answer, found, "a token"));
         }
         status => {
-            let message = format!("`{host}` answered {status} when asked for a token");
+            let reason = proof::reason(&answer, found).map(|reason| format!(" ({reason})"));
+            let reason = reason.unwrap_or_default();
+            let message = format!("`{host}` answered {status}{reason} when asked for a token");
             return Err(Trouble::new(FailureKind::Unreachable, message));
         }
     }

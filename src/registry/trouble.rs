@@ -43,6 +43,7 @@ impl Trouble {
             kind: self.kind,
             message: self.message,
             help: self.help,
+            place: None,
         }
     }
 

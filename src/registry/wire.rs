@@ -220,6 +220,7 @@ impl Wire {
             body,
             rest,
             url,
+            reason: None,
         })
     }
 

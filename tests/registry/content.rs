@@ -2,7 +2,7 @@
 
 use metalmark::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Store};
 
-use super::super::support::registry::{INDEX, MANIFEST, Registry, Reply, Way, image};
+use super::super::support::registry::{INDEX, MANIFEST, Registry, Reply, Way, fault, image};
 use super::{client, failure, one};
 
 #[test]
@@ -41,6 +41,34 @@ fn a_thousand_references_cost_a_thousand_requests() {
         assert_eq!(annotations["sylva/number"], number.to_string());
     }
     assert_eq!(registry.count(), 1000);
+}
+
+#[test]
+fn a_registrys_own_reason_is_told_unless_it_repeats_a_secret() {
+    for (status, message, expected) in [
+        (
+            400,
+            "quota exceeded",
+            "`HOST` answered 400 (quota exceeded)",
+        ),
+        (
+            412,
+            "blocked by the scanner",
+            "`HOST` answered 412 (blocked by the scanner)",
+        ),
+        (
+            501,
+            "disk \u{1b}[31mfull",
+            "`HOST` answered 501 (disk [31mfull)",
+        ),
+        (418, "", "`HOST` answered 418 (DENIED)"),
+    ] {
+        let registry = Registry::plain();
+        registry.hook(move |_, _| Some(fault(status, "DENIED", message)));
+        let answer = one(&client(&registry), registry.reference("a:1"));
+        let told = answer.expect_err("a failure").message;
+        assert_eq!(told.replace(&registry.host(), "HOST"), expected);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod helper;
 mod secret;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -25,10 +26,15 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// `$REGISTRY_AUTH_FILE`, docker's configuration, podman's; as far as the environment names them.
+    /// `$REGISTRY_AUTH_FILE`, docker's configuration, podman's and skopeo's; as far as the environment names them.
     pub fn of_process() -> Self {
+        Self::of(&|name| std::env::var_os(name), user())
+    }
+
+    /// The files that an environment and the number of a user name.
+    fn of(variable: &dyn Fn(&str) -> Option<OsString>, user: Option<u32>) -> Self {
         let folder = |name: &str| {
-            let value = std::env::var_os(name).filter(|value| !value.is_empty());
+            let value = variable(name).filter(|value| !value.is_empty());
             value.map(PathBuf::from)
         };
         let mut files = Vec::new();
@@ -40,11 +46,29 @@ impl Environment {
         if let Some(docker) = docker {
             add(docker.join("config.json"));
         }
-        if let Some(runtime) = folder("XDG_RUNTIME_DIR") {
-            add(runtime.join("containers/auth.json"));
+        // Where there is no session, as in a container of CI, logins are kept by the user's number (containers-auth.json(5)).
+        let by_number = || user.map(|user| PathBuf::from(format!("/run/containers/{user}")));
+        let runtime = folder("XDG_RUNTIME_DIR").map(|runtime| runtime.join("containers"));
+        if let Some(containers) = runtime.or_else(by_number) {
+            add(containers.join("auth.json"));
+        }
+        let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+        if let Some(config) = config {
+            add(config.join("containers/auth.json"));
         }
         Self { files }
     }
+}
+
+/// The number of the user that this process runs as; none where the system does not say.
+fn user() -> Option<u32> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata("/proc/self").ok().map(|it| it.uid())
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// What was found for a repository.
@@ -191,7 +215,49 @@ fn read(path: &Path) -> Result<Option<AuthFile>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::keys;
+    use std::ffi::OsString;
+
+    use super::{Environment, keys};
+
+    #[test]
+    fn logins_of_a_user_without_a_session_are_found_by_the_users_number() {
+        let files = |variables: &[(&str, &str)], user| -> Vec<String> {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let files = Environment::of(&variable, user).files;
+            files.into_iter().map(|(shown, _)| shown).collect()
+        };
+        let home = ("HOME", "/root");
+        assert_eq!(
+            files(&[home, ("XDG_RUNTIME_DIR", "")], Some(0)),
+            [
+                "/root/.docker/config.json",
+                "/run/containers/0/auth.json",
+                "/root/.config/containers/auth.json"
+            ]
+        );
+        let session = ("XDG_RUNTIME_DIR", "/run/user/7");
+        let all = files(
+            &[
+                home,
+                session,
+                ("XDG_CONFIG_HOME", "/c"),
+                ("REGISTRY_AUTH_FILE", "/a"),
+                ("DOCKER_CONFIG", "/d"),
+            ],
+            Some(7),
+        );
+        let expected = [
+            "/a",
+            "/d/config.json",
+            "/run/user/7/containers/auth.json",
+            "/c/containers/auth.json",
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(files(&[], None), Vec::<String>::new());
+    }
 
     #[test]
     fn keys_go_from_the_repository_to_the_host() {
