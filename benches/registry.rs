@@ -1,5 +1,7 @@
 //! A thousand references resolved from a registry: our client, a bare HTTP loop at the same concurrency, and `skopeo`, in one run.
 //!
+//! Then what every gate does without a network: a lock of as many signed images, read and verified.
+//!
 //! `cargo bench --bench registry`. It asks Debian's `docker-registry` where that is installed, else a registry in this process.
 
 #![expect(
@@ -8,6 +10,8 @@
     reason = "a benchmark prints a table, or dies"
 )]
 
+#[path = "registry/locked.rs"]
+mod locked;
 #[path = "registry/served.rs"]
 mod served;
 
@@ -46,6 +50,13 @@ fn main() {
     println!(
         "metalmark takes {:.2} times the bare loop",
         ours.as_secs_f64() / bare.as_secs_f64()
+    );
+    let locked = locked::Locked::new(REFERENCES);
+    let times = (0..ROUNDS).map(|_| locked.verified()).collect();
+    println!(
+        "a lock of {REFERENCES} signed images, {} kB of evidence, read and verified in {:.3} s",
+        locked.kilobytes(),
+        median(times).as_secs_f64()
     );
 }
 

@@ -325,6 +325,8 @@ fn empty_view() -> ClusterView {
         registries: Arc::default(),
         served: Vec::new(),
         lock: None,
+        signing: Default::default(),
+        signed: Default::default(),
         sources: Sources::default(),
         findings: Vec::new(),
     }

@@ -189,3 +189,53 @@ fn a_file_that_changes_under_its_name_is_told_and_taken_only_when_accepted() {
     assert_eq!(verified.status, 2, "{}{}", verified.stdout, verified.stderr);
     assert!(verified.stdout.contains("unknown"), "{}", verified.stdout);
 }
+
+#[test]
+fn a_file_that_is_gone_from_its_server_is_found_and_stays_locked_while_a_pool_boots_it() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = folder.path();
+    let other = "ubuntu-2404-kube-v1.34.0.raw";
+    let sums = |names: &[&str]| -> Served {
+        let line = |name: &&str| format!("{}  {name}\n", digest(name));
+        vec![("SHA256SUMS", names.iter().map(line).collect())]
+    };
+    let serves = |names: &[&str]| server(sums(names), false);
+    let at = |server: &Registry, lock: &str, host: &str| {
+        project(folder, server, "os/SHA256SUMS");
+        fs::write(
+            folder.join("metalmark.lock"),
+            lock.replace(host, &server.host()),
+        )
+        .expect("written");
+    };
+    let first = serves(&[IMAGE, other]);
+    project(folder, &first, "os/SHA256SUMS");
+    let lock = run(folder, &["lock"]);
+    assert_eq!(lock.status, 0, "{}", lock.stderr);
+    let whole = fs::read_to_string(folder.join("metalmark.lock")).expect("a lock");
+    // What no pool boots may go; what one boots may not.
+    let later = serves(&[]);
+    at(&later, &whole, &first.host());
+    let verify = run(folder, &["verify"]);
+    assert_eq!(verify.status, 1, "{}", verify.stdout);
+    assert_eq!(
+        verify
+            .stderr
+            .matches("error[catalog-drift]: `http://")
+            .count(),
+        2,
+        "{}",
+        verify.stderr
+    );
+    for command in [&["lock"][..], &["lock", "--upgrade"]] {
+        let lock = run(folder, command);
+        assert_eq!(lock.status, 1, "{}", lock.stderr);
+        assert!(
+            lock.stderr.contains("error[catalog-drift]"),
+            "{}",
+            lock.stderr
+        );
+        let kept = fs::read_to_string(folder.join("metalmark.lock")).expect("a lock");
+        assert!(kept.contains(IMAGE) && !kept.contains(other), "{kept}");
+    }
+}

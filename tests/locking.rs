@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use metalmark::locking::{
-    Ask, AskKind, Asks, LockChangeKind, Locked, Signing, Verification, Wish, add, lock, verify,
+    Ask, AskKind, Asks, Keyring, LockChangeKind, Locked, Pages, Signing, Verification, Wish, add,
+    lock, verify,
 };
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::place::Sources;
@@ -39,17 +40,29 @@ fn images(all: &[(&str, &str)]) -> Asks {
     )
 }
 
+/// No key is named.
+fn keyring() -> Keyring {
+    Keyring::new(|_| Err("there is no key".to_owned()))
+}
+
 fn locked(old: &Lock, asks: &Asks, store: &Stub) -> Locked {
     let wish = Wish {
         architecture: "amd64".into(),
         ..Wish::default()
     };
-    lock(old, &Sources::default(), asks, &wish, store)
+    lock(old, &Sources::default(), asks, (&wish, &keyring()), store)
 }
 
 fn verified(lock: &Lock, store: &Stub) -> Verification {
     let (sources, asks) = (Sources::default(), Asks::new());
-    verify(lock, &sources, &asks, ("amd64", &[]), store)
+    let pages = Pages::default();
+    verify(
+        lock,
+        &sources,
+        (&asks, &keyring()),
+        ("amd64", &pages),
+        store,
+    )
 }
 
 /// The facts of a lock's entry.

@@ -9,6 +9,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
+use crate::locking::{self, Keyring};
 use crate::model::catalogue::Catalogue;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
@@ -32,16 +33,13 @@ pub(super) struct Tools {
     shared: SharedCatalogue,
     /// Catalogues, each expanded once.
     catalogues: Catalogues,
+    /// Public keys, and what they prove of the lock's evidence, each once.
+    pub(super) keyring: Keyring,
     /// The day that waivers are held against.
     pub(super) today: Date,
 }
 
 impl Tools {
-    /// Expressions, each parsed once.
-    pub(super) fn templates(&self) -> &TemplateCache {
-        &self.templates
-    }
-
     /// The lock; empty where there is none.
     pub(super) fn lock(&self) -> &Lock {
         static NONE: Lock = Lock::EMPTY;
@@ -112,7 +110,9 @@ pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     }
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
+    let root = workspace.settings.root.clone();
     Ok(Tools {
+        keyring: Keyring::new(move |named| read::key_text(&root, named)),
         shared: read::shared_catalogue(workspace, &templates),
         catalogues: Catalogues::new(facts),
         patterns: PatternCache::default(),
@@ -121,8 +121,22 @@ pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     })
 }
 
-/// One cluster, read and resolved.
+/// One cluster, read and resolved, its lock entries compared with the keys of its values.
 pub(super) fn view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let mut view = unlocked_view(workspace, tools, entry)?;
+    let required = &workspace.settings.policy.signatures;
+    let trust = locking::trust(&view, required, &tools.keyring);
+    view.findings.extend(trust.findings);
+    view.signed = trust.signed;
+    Ok(view)
+}
+
+/// One cluster, read and resolved, whatever its lock says.
+pub(super) fn unlocked_view(
     workspace: &Workspace,
     tools: &Tools,
     entry: &ClusterEntry,
@@ -294,6 +308,7 @@ fn uses(view: &ClusterView) -> ImageUse {
             .filter(|image| view.lock.is_some() && image.digest.is_none() && is_lockable(image))
             .map(|image| Arc::clone(&image.key))
             .collect(),
+        signed: view.signed.clone(),
     }
 }
 

@@ -33,6 +33,7 @@ pub fn verify(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
+    workspace.checks_signers = true;
     let tools = fleet::tools(&mut workspace, options.today)?;
     if tools.lock().images().is_empty() && workspace.findings.is_empty() {
         let message = format!(
@@ -41,16 +42,19 @@ pub fn verify(
         );
         return Err(Error::Usage { message });
     }
-    let (asks, mut found) = lock::asks(&workspace, &tools)?;
+    let asked = lock::asks(&workspace, &tools)?;
+    let mut found = asked.findings;
     found.append(&mut workspace.findings);
     let store = stores::open(&workspace, terminal);
     let architecture = stores::architecture(&workspace);
     let sources = tools.lock_sources();
-    let pages = lock::pages(&workspace, &store);
-    let asked = (&*architecture, pages.offered.as_slice());
-    let mut verified = locking::verify(tools.lock(), &sources, &asks, asked, &store);
-    verified.failures.extend(pages.failures);
-    found.retain(|finding| finding.rule.starts_with("lock-") || finding.rule == "yaml-syntax");
+    let answers = lock::pages(&workspace, &store);
+    let signing = (&asked.asks, &tools.keyring);
+    let known = (&*architecture, &answers.pages);
+    let mut verified = locking::verify(tools.lock(), &sources, signing, known, &store);
+    verified.failures.extend(answers.failures);
+    let is_of_lock = |rule: &str| rule.starts_with("lock-") || rule.starts_with("signature-");
+    found.retain(|finding| is_of_lock(finding.rule) || finding.rule == "yaml-syntax");
     found.extend(verified.findings.iter().cloned());
     let judged = check::findings(found, &workspace.settings, options.today);
     if !judged.findings.is_empty() {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::signers::{self, Keyring, Signing};
 use crate::model::finding::{Finding, Subject};
-use crate::model::image::{Image, ImageKey, Images, fact};
-use crate::model::lock::{LockOrigin, LockedImage, is_lockable};
+use crate::model::image::{Image, ImageKey, fact};
+use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::place::{Located, Place, Spot};
+use crate::model::signing::RequiredSignatures;
 use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
-use crate::signature::PublicKey;
 use crate::sources::Artifact;
 
 /// One image or component bundle that clusters ask for.
@@ -39,43 +40,35 @@ pub enum AskKind {
     Bundle,
 }
 
-/// Whether an image is to be signed.
-#[derive(Clone, Debug)]
-pub enum Signing {
-    /// No key is known, or the values say not to look.
-    Unasked,
-    /// By the holder of this key.
-    By(PublicKey),
-    /// By a key that cannot be used, which is told elsewhere: the image is not locked.
-    Unusable,
-}
-
 /// Everything that is asked for, by key and reference.
 pub type Asks = BTreeMap<(ImageKey, Arc<str>), Ask>;
 
 /// What one cluster asks for: every image and component bundle of its catalogue that can be locked, for a selector needs the facts
-/// of all.
-pub fn asks_of<'a>(
-    view: &'a ClusterView,
-    mut signing: impl FnMut(&Image) -> Signing + 'a,
-) -> impl Iterator<Item = Ask> + 'a {
-    let of = |images: &'a Images, kind| images.values().map(move |image| (image, kind));
-    let all = of(&view.images, AskKind::Image).chain(of(&view.bundles, AskKind::Bundle));
-    let all = all.filter(|(image, _)| is_lockable(image));
-    all.filter_map(move |(image, kind)| {
-        Some(Ask {
+/// of all. With it what is wrong with the keys that they are to be signed with.
+pub fn asks_of(
+    view: &ClusterView,
+    required: &RequiredSignatures,
+    keyring: &Keyring,
+) -> (Asks, Vec<Finding>) {
+    let signers = signers::signers(view, required, keyring);
+    let mut asks = Asks::new();
+    for (image, kind, signing) in signers.images {
+        let Some(uri) = &image.uri else { continue };
+        let ask = Ask {
             key: Arc::clone(&image.key),
             kind,
-            reference: Arc::clone(&image.uri.as_ref()?.value),
+            reference: Arc::clone(&uri.value),
             origin: origin(image),
-            signing: signing(image),
+            signing,
             spot: view.sources.resolve(image.place),
-        })
-    })
+        };
+        add(&mut asks, ask);
+    }
+    (asks, signers.findings)
 }
 
-/// Adds what another cluster asks for. Of two that ask for one reference the first one's place is shown; a key is wanted
-/// where either wants one.
+/// Adds what another cluster asks for. Of two that ask for one reference the first one's place is shown; the image has to be
+/// signed by the keys of both.
 pub fn add(asks: &mut Asks, ask: Ask) {
     match asks.entry(ask.identity()) {
         Entry::Vacant(vacant) => {
@@ -84,9 +77,7 @@ pub fn add(asks: &mut Asks, ask: Ask) {
         Entry::Occupied(mut occupied) => {
             let known = occupied.get_mut();
             known.origin = known.origin.clone().min(ask.origin);
-            if matches!(known.signing, Signing::Unasked) {
-                known.signing = ask.signing;
-            }
+            known.signing.join(ask.signing);
         }
     }
 }
@@ -109,8 +100,21 @@ impl Ask {
         (Arc::clone(&self.key), Arc::clone(&self.reference))
     }
 
-    /// The old entry, asked for as it is now.
-    pub(super) fn kept(&self, known: &LockedImage) -> LockedImage {
+    /// The old entry as its own evidence says it; none where there is none for this architecture.
+    pub(super) fn kept(&self, known: &LockedImage, architecture: &str) -> Option<LockedImage> {
+        let evidence = known.evidence.as_ref()?;
+        let artifact = Artifact::of_evidence(evidence, &known.digest.value, architecture).ok()?;
+        Some(LockedImage {
+            digest: known.digest.clone(),
+            mirror: known.mirror.clone(),
+            verified: known.verified.clone(),
+            evidence: known.evidence.clone(),
+            ..self.locked(artifact)
+        })
+    }
+
+    /// The old entry, whatever it says.
+    pub(super) fn unchanged(&self, known: &LockedImage) -> LockedImage {
         LockedImage {
             origin: self.origin.clone(),
             ..known.clone()
@@ -135,7 +139,8 @@ impl Ask {
                 .map(|(name, value)| (name, Located::new(value, nowhere)))
                 .collect(),
             origin: self.origin.clone(),
-            verified: None,
+            verified: Vec::new(),
+            evidence: Some(Arc::new(arrived.evidence)),
         }
     }
 

@@ -44,9 +44,6 @@ pub(super) fn compare(
             }
         }
     }
-    let mut told = BTreeSet::new();
-    out.failures
-        .retain(|failure| told.insert(failure.to_string()));
 }
 
 fn judge(
@@ -68,7 +65,7 @@ fn judge(
             format!("layer `{digest}` of `{key}` is gone: {}", failure.message)
         }
         Err(failure) => {
-            out.failures.push(failure.clone());
+            out.fail(failure.clone(), image, sources);
             return;
         }
     };

@@ -8,6 +8,8 @@ mod ask;
 mod layers;
 mod pages;
 mod proof;
+mod signers;
+mod trust;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,16 +17,18 @@ use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
-use crate::model::place::Sources;
+use crate::model::place::{Sources, Spot};
 use crate::oci::{Failure, FailureKind, Reference, Store};
-use crate::sources::{Artifact, OfferedImage, artifacts};
+use crate::sources::{Artifact, artifacts};
 
-pub use ask::{Ask, AskKind, Asks, Signing, add, asks_of};
+pub use ask::{Ask, AskKind, Asks, add, asks_of};
+pub use pages::Pages;
+pub use signers::{Keyring, Signing};
+pub use trust::{Trust, trust};
 pub use verify::{Verification, VerifiedImage, verify};
 
 /// How far a run goes.
-#[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct Wish<'a> {
     /// What is asked again although it is locked.
     pub upgrade: Upgrade,
     /// The images whose tag may have moved: their new digest is taken.
@@ -34,9 +38,22 @@ pub struct Wish {
     /// The architecture whose manifest is taken of an index.
     pub architecture: Arc<str>,
     /// What index pages list, which were asked already.
-    pub offered: Vec<OfferedImage>,
-    /// What the addresses of files start with whose page could not be had: what is locked of them stays.
-    pub unread_pages: Vec<String>,
+    pub pages: Pages,
+    /// Why the policy accepts a finding: what it accepts is locked. None where it does not.
+    pub accepts: &'a dyn Fn(&Finding) -> Option<String>,
+}
+
+impl Default for Wish<'_> {
+    fn default() -> Self {
+        Self {
+            upgrade: Upgrade::Nothing,
+            accept_moved: BTreeSet::new(),
+            keep_unasked: false,
+            architecture: "amd64".into(),
+            pages: Pages::default(),
+            accepts: &|_| None,
+        }
+    }
 }
 
 /// What is asked again.
@@ -60,8 +77,21 @@ pub struct Locked {
     pub changes: Vec<LockChange>,
     /// What is wrong with what was asked for.
     pub findings: Vec<Finding>,
+    /// What is locked although it is not proven, because the policy accepts that.
+    pub accepted: Vec<Accepted>,
     /// What could not be had.
     pub failures: Vec<Failure>,
+}
+
+/// A finding that the policy accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The image's key.
+    pub key: Arc<str>,
+    /// The rule.
+    pub rule: &'static str,
+    /// Why: the waiver's reason, or the level.
+    pub reason: String,
 }
 
 /// What became of one image.
@@ -102,19 +132,26 @@ impl LockChangeKind {
     }
 }
 
-impl Wish {
+impl Wish<'_> {
     fn asks_again(&self, key: &str) -> bool {
-        let named = match &self.upgrade {
-            Upgrade::Nothing => false,
-            Upgrade::All => true,
-            Upgrade::Keys(keys) => keys.contains(key),
-        };
+        matches!(self.upgrade, Upgrade::All) || self.names(key)
+    }
+
+    /// Whether somebody named this very image.
+    fn names(&self, key: &str) -> bool {
+        let named = matches!(&self.upgrade, Upgrade::Keys(keys) if keys.contains(key));
         named || self.accept_moved.contains(key)
     }
 }
 
 /// The lock after everything that is asked for was looked for. `old` stands in `sources`.
-pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn Store) -> Locked {
+pub fn lock(
+    old: &Lock,
+    sources: &Sources,
+    asks: &Asks,
+    (wish, keyring): (&Wish<'_>, &Keyring),
+    store: &dyn Store,
+) -> Locked {
     let mut run = Run {
         old,
         sources,
@@ -124,9 +161,11 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
     let mut wanted: Vec<&Ask> = Vec::new();
     for (identity, ask) in asks {
         let known = old.get(&ask.key, &ask.reference);
-        match known.filter(|_| !wish.asks_again(&ask.key)) {
-            Some(known) => {
-                entries.insert(identity.clone(), ask.kept(known));
+        let known = known.filter(|_| !wish.asks_again(&ask.key));
+        // An entry without evidence is asked for again by its tag: its digest may have been edited too.
+        match known.and_then(|known| ask.kept(known, &wish.architecture)) {
+            Some(kept) => {
+                entries.insert(identity.clone(), kept);
             }
             None => wanted.push(ask),
         }
@@ -142,7 +181,7 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
     for ask in wanted {
         if let Some(known) = old.get(&ask.key, &ask.reference) {
             let kept = entries.entry(ask.identity());
-            kept.or_insert_with(|| ask.kept(known));
+            kept.or_insert_with(|| ask.unchanged(known));
         }
     }
     pages::settle(&mut entries, wish, &mut run);
@@ -153,7 +192,7 @@ pub fn lock(old: &Lock, sources: &Sources, asks: &Asks, wish: &Wish, store: &dyn
             entry.or_insert_with(|| known.clone());
         }
     }
-    proof::prove(asks, &mut entries, store, &mut run);
+    proof::prove(asks, &mut entries, (wish, keyring), store, &mut run);
     run.finish(entries)
 }
 
@@ -166,7 +205,7 @@ struct Run<'a> {
 /// Asks for every reference once, whatever keys it has; then for the wanted manifest of what is an index.
 fn fetch<'a>(
     wanted: &[&'a Ask],
-    wish: &Wish,
+    wish: &Wish<'_>,
     store: &dyn Store,
     run: &mut Run<'_>,
 ) -> Vec<(&'a Ask, Artifact)> {
@@ -197,7 +236,7 @@ fn fetch<'a>(
                 run.out.findings.push(absent(ask, failure));
             }
             Some(Err(failure)) if told.insert(&ask.reference) => {
-                run.out.failures.push(failure.clone());
+                run.fail(failure.clone(), ask);
             }
             Some(Err(_)) | None => {}
         }
@@ -220,8 +259,14 @@ fn absent(ask: &Ask, failure: &Failure) -> Finding {
 }
 
 impl Run<'_> {
+    /// What could not be had, at the place that asks for it.
+    fn fail(&mut self, failure: Failure, ask: &Ask) {
+        let place = ask.spot.as_ref().map(Spot::to_string);
+        self.out.failures.push(failure.at(place, &ask.key));
+    }
+
     /// The entry of what arrived; none where its tag has moved and nobody said that it may.
-    fn settle(&mut self, ask: &Ask, arrived: Artifact, wish: &Wish) -> Option<LockedImage> {
+    fn settle(&mut self, ask: &Ask, arrived: Artifact, wish: &Wish<'_>) -> Option<LockedImage> {
         for oddity in &arrived.oddities {
             let message = format!("image `{}`: {oddity}", ask.key);
             self.out

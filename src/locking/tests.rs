@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 
 use super::{
-    Ask, AskKind, Asks, LockChangeKind, Locked, Signing, Upgrade, Wish, add, lock, verify,
+    Ask, AskKind, Asks, Keyring, LockChangeKind, Locked, Pages, Signing, Upgrade, Wish, add, lock,
+    verify,
 };
 use crate::model::lock::{Lock, LockOrigin};
 use crate::model::place::Sources;
@@ -119,16 +120,27 @@ fn asks(list: &[(&str, &str)]) -> Asks {
     asks
 }
 
-fn wish() -> Wish {
+fn wish() -> Wish<'static> {
     Wish {
         architecture: "amd64".into(),
         ..Wish::default()
     }
 }
 
-fn run(old: &Lock, list: &[(&str, &str)], wish: &Wish, store: &Memory) -> Locked {
+/// No key is named.
+fn keyring() -> Keyring {
+    Keyring::new(|_| Err("there is no key".to_owned()))
+}
+
+fn run(old: &Lock, list: &[(&str, &str)], wish: &Wish<'_>, store: &Memory) -> Locked {
     store.asked.store(0, Ordering::Relaxed);
-    lock(old, &Sources::default(), &asks(list), wish, store)
+    lock(
+        old,
+        &Sources::default(),
+        &asks(list),
+        (wish, &keyring()),
+        store,
+    )
 }
 
 const A: (&str, &str) = ("a", "oci://r/a:1");
@@ -219,7 +231,7 @@ fn what_is_not_there_is_drift_and_what_is_down_is_a_failure() {
         &Lock::EMPTY,
         &Sources::default(),
         &asks(&[B]),
-        &wish(),
+        (&wish(), &keyring()),
         &self::store(),
     )
     .lock;
@@ -269,8 +281,8 @@ fn verifying_asks_once_for_each_reference() {
         verify(
             &locked,
             &Sources::default(),
-            &Asks::new(),
-            ("amd64", &[]),
+            (&Asks::new(), &keyring()),
+            ("amd64", &Pages::default()),
             store,
         )
     };
@@ -313,8 +325,8 @@ fn layers_that_are_not_as_long_as_promised_are_told_once_a_repository() {
         let out = verify(
             &locked,
             &Sources::default(),
-            &Asks::new(),
-            ("amd64", &[]),
+            (&Asks::new(), &keyring()),
+            ("amd64", &Pages::default()),
             store,
         );
         // Two manifests, and the layer in two repositories.

@@ -1,18 +1,22 @@
 //! The lock against the world: do tags still stand for what was locked, is it whole and signed, does it say what the
 //! lock says?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::layers::{self, Promised};
-use super::{Asks, Signing, moved, pages, proof};
+use super::pages::Pages;
+use super::signers::{Found, Keyring, Signing, refused};
+use super::trust::{self, Proven};
+use super::{Asks, moved, pages};
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
-use crate::signature::{PublicKey, Verdict};
-use crate::sources::{Artifact, OfferedImage, artifacts};
+use crate::rules;
+use crate::signature::{self, PublicKey, Verdict};
+use crate::sources::{Artifact, RESTORE, artifacts};
 
 /// What verifying a lock came to.
 #[derive(Debug, Default)]
@@ -23,6 +27,19 @@ pub struct Verification {
     pub findings: Vec<Finding>,
     /// What could not be asked.
     pub failures: Vec<Failure>,
+}
+
+impl Verification {
+    /// What could not be had, at the entry that wants it; once, whatever else wants it.
+    pub(super) fn fail(&mut self, failure: Failure, image: &LockedImage, sources: &Sources) {
+        let is_it =
+            |known: &Failure| known.wanted == failure.wanted && known.message == failure.message;
+        if !self.failures.iter().any(is_it) {
+            let place = sources.resolve(image.reference.place);
+            let place = place.map(|spot| spot.to_string());
+            self.failures.push(failure.at(place, &image.key.value));
+        }
+    }
 }
 
 /// What became of one entry.
@@ -43,8 +60,8 @@ pub struct VerifiedImage {
 pub fn verify(
     lock: &Lock,
     sources: &Sources,
-    asks: &Asks,
-    (architecture, offered): (&str, &[OfferedImage]),
+    (asks, keyring): (&Asks, &Keyring),
+    (architecture, pages): (&str, &Pages),
     store: &dyn Store,
 ) -> Verification {
     let mut out = Verification::default();
@@ -67,7 +84,7 @@ pub fn verify(
         let in_place = match answers.get(name) {
             Some(Ok(arrived)) => Some(compare(image, arrived, sources, &mut out.findings)),
             Some(Err(failure)) => failed(image, failure, sources, &mut out),
-            None => pages::compare(image, offered, sources, &mut out.findings),
+            None => pages::compare(image, pages, sources, &mut out.findings),
         };
         if let (Some(true), Some(Ok(arrived)), Some(reference)) =
             (in_place, answers.get(name), references.get(name))
@@ -86,7 +103,7 @@ pub fn verify(
         });
     }
     layers::compare(&promised, sources, store, &mut out);
-    signatures(lock, sources, asks, store, &mut out);
+    signatures(lock, sources, (asks, keyring), store, &mut out);
     out
 }
 
@@ -105,38 +122,17 @@ fn compare(
         findings.push(moved(image, arrived.digest.as_str(), sources).help(help));
         return false;
     }
-    let key = &image.key.value;
-    for (name, locked) in &image.facts {
-        let (theirs, text) = (arrived.facts.get(name), &locked.value);
-        // Of a component bundle the lock has the digest of the layer, which stands in no annotation.
-        let is_tarball = &**name == fact::SHA256 && arrived.tarball() == Some(&**text);
-        if theirs == Some(text) || is_tarball && theirs.is_none() {
-            continue;
-        }
-        let theirs = theirs.map_or("nothing".to_owned(), |theirs| format!("`{theirs}`"));
-        let message = format!(
-            "`{name}` of `{key}` is `{text}` by the lock, {theirs} by the artifact's annotations"
-        );
-        let finding = about(image, "fact-conflict", message);
-        findings.push(finding.at(sources.resolve(locked.place), "").help(EDITED));
-    }
-    for (name, theirs) in &arrived.facts {
-        if !image.facts.contains_key(name) {
-            let message = format!("the lock leaves out that `{name}` of `{key}` is `{theirs}`");
-            let finding = about(image, "fact-conflict", message);
-            findings.push(
-                finding
-                    .at(sources.resolve(image.key.place), "")
-                    .help(EDITED),
-            );
+    // What has evidence was compared when the lock was read.
+    if image.evidence.is_none() {
+        for difference in arrived.differences(image) {
+            let (message, place) = difference.told(image);
+            let finding = about(image, "lock-tampered", message);
+            findings.push(finding.at(sources.resolve(place), "").help(RESTORE));
         }
     }
     findings.extend(too_small(image, arrived, sources));
     true
 }
-
-/// What to do about a lock that says other things than the artifact that it names.
-const EDITED: &str = "the lock was edited: remove the entry and run `metalmark lock`";
 
 /// That the layers cannot hold the archive that the annotations promise. They hold it compressed once more, which takes
 /// nearly nothing off what is compressed already (S18); a tenth is far more than that.
@@ -171,49 +167,97 @@ fn failed(
         out.findings.push(finding);
         return Some(false);
     }
-    if !out.failures.contains(failure) {
-        out.failures.push(failure.clone());
-    }
+    out.fail(failure.clone(), image, sources);
     None
 }
 
-/// Signatures of the locked digests, wherever the tags are by now.
+/// Signatures of the locked digests, at the registry wherever the tags are by now, and in the lock's evidence. One finding an entry
+/// and key: what the registry says tells more than what the lock does.
 fn signatures(
     lock: &Lock,
     sources: &Sources,
-    asks: &Asks,
+    (asks, keyring): (&Asks, &Keyring),
     store: &dyn Store,
     out: &mut Verification,
 ) {
     let mut wanted: Vec<(usize, (Reference, Digest, PublicKey))> = Vec::new();
+    let mut unproven = HashSet::new();
     for (index, image) in lock.images().iter().enumerate() {
         let identity = (
             Arc::clone(&image.key.value),
             Arc::clone(&image.reference.value),
         );
-        let Some(Signing::By(key)) = asks.get(&identity).map(|ask| &ask.signing) else {
-            continue;
+        let spot = || sources.resolve(image.digest.place);
+        let keys = match asks.get(&identity).map(|ask| &ask.signing) {
+            Some(Signing::By(keys)) => keys,
+            Some(Signing::Unasked) if !image.verified.is_empty() => {
+                let finding = rules::signature_unchecked(image);
+                out.findings.push(finding.at(spot(), "locked here"));
+                continue;
+            }
+            _ => continue,
         };
-        if let (Ok(reference), Some(_)) =
-            (Reference::parse(&identity.1), out.images[index].in_place)
-        {
-            wanted.push((index, (reference, image.digest.value.clone(), key.clone())));
+        for key in keys {
+            let reference = Reference::parse(&identity.1).ok();
+            let reference = reference.filter(|_| out.images[index].in_place.is_some());
+            match reference {
+                Some(reference) => {
+                    let digest = image.digest.value.clone();
+                    wanted.push((index, (reference, digest, key.clone())));
+                }
+                None => offline(image, key, keyring, sources, &mut unproven, out),
+            }
         }
     }
     let (indexes, questions): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
-    for (index, answer) in indexes.into_iter().zip(proof::answers(store, &questions)) {
+    let mut signers: BTreeMap<usize, Vec<Option<String>>> = BTreeMap::new();
+    let answers = signature::check(store, &questions);
+    for ((index, (_, _, key)), answer) in indexes.into_iter().zip(&questions).zip(answers) {
         let image = &lock.images()[index];
-        match answer {
+        let signer = match answer {
             Ok(Verdict::Good(signature)) => {
-                out.images[index].signed_by = Some(signature.fingerprint.as_str().into());
+                offline(image, key, keyring, sources, &mut unproven, out);
+                Some(signature.fingerprint.to_string())
             }
             Ok(verdict) => {
-                let (key, reference) = image.identity();
                 let spot = sources.resolve(image.digest.place);
-                let finding = proof::unsigned(key, reference, &verdict, spot);
-                out.findings.push(finding);
+                let finding = refused(image.identity(), &verdict, Found::Registry);
+                out.findings.push(finding.at(spot, ""));
+                None
             }
-            Err(failure) => out.failures.push(failure),
+            Err(failure) => {
+                offline(image, key, keyring, sources, &mut unproven, out);
+                out.fail(failure, image, sources);
+                None
+            }
+        };
+        signers.entry(index).or_default().push(signer);
+    }
+    for (index, signers) in signers {
+        let all: Option<Vec<String>> = signers.into_iter().collect();
+        out.images[index].signed_by = all.map(|all| all.join(", ").into());
+    }
+    let bare = rules::without_evidence(lock, sources, &unproven);
+    out.findings.extend(bare);
+}
+
+/// What the lock itself proves of an entry.
+fn offline(
+    image: &LockedImage,
+    key: &PublicKey,
+    keyring: &Keyring,
+    sources: &Sources,
+    unproven: &mut HashSet<u32>,
+    out: &mut Verification,
+) {
+    match trust::under(image, key, keyring) {
+        Proven::Good => {}
+        Proven::WithoutEvidence => {
+            unproven.insert(image.place().start);
+        }
+        Proven::Not(finding) => {
+            let spot = sources.resolve(image.digest.place);
+            out.findings.push(finding.at(spot, "locked here"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The image catalogue as the values write it, evaluated but not yet expanded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::image::Facts;
@@ -21,6 +21,20 @@ pub struct Catalogue {
     pub version: Option<Located<Arc<str>>>,
     /// `sylva_base_oci_registry`, where it is set (S13).
     pub base_registry: Option<Located<Arc<str>>>,
+}
+
+impl Catalogue {
+    /// The registries that images of the builder's list come from, and that are not switched off (S10).
+    pub fn registries_of_images(&self) -> BTreeSet<Arc<str>> {
+        let built = self.entries.iter().filter(|entry| entry.built);
+        let named = built.filter_map(|entry| entry.registry.as_ref());
+        let is_on = |name: &&Located<Arc<str>>| {
+            let registry = self.registries.get(&name.value);
+            registry.is_none_or(|registry| registry.enabled)
+        };
+        let on = named.filter(is_on);
+        on.map(|name| Arc::clone(&name.value)).collect()
+    }
 }
 
 /// One entry of the catalogue.

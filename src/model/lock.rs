@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::checksum::is_url;
+use super::evidence::Evidence;
 use super::image::{Image, ImageKey, is_oci};
 use super::place::{Located, Place};
 use super::workspace::ClusterView;
@@ -12,6 +14,9 @@ use crate::oci::Digest;
 
 /// The lock's file name, beside the project file.
 pub const LOCK_FILE: &str = "metalmark.lock";
+
+/// The extension of the file beside the lock with the evidence of its entries.
+pub const EVIDENCE: &str = "evidence";
 
 /// The version of the file's format that this program reads and writes.
 pub const LOCK_VERSION: i64 = 1;
@@ -37,8 +42,10 @@ pub struct LockedImage {
     pub facts: BTreeMap<Arc<str>, Located<Arc<str>>>,
     /// What asked for it.
     pub origin: LockOrigin,
-    /// The signature that was found good, where a key was known.
-    pub verified: Option<Verified>,
+    /// The keys that were known, with the signature that was good under each; sorted.
+    pub verified: Vec<Verified>,
+    /// What proves the entry; none in a lock of an earlier metalmark, and for files of a web server.
+    pub evidence: Option<Arc<Evidence>>,
 }
 
 /// What in the values asked for an image.
@@ -51,7 +58,7 @@ pub struct LockOrigin {
 }
 
 /// A signature that was found good.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Verified {
     /// `sha256:` and the digest of the public key (DER, SubjectPublicKeyInfo).
     pub key: Arc<str>,
@@ -115,13 +122,29 @@ impl LockedImage {
             && self.mirror == other.mirror
             && self.origin == other.origin
             && self.verified == other.verified
+            && self.evidence == other.evidence
             && facts(self).eq(facts(other))
+    }
+
+    /// Whether nothing in the lock's files proves what it says, although its artifact could. A web server's file has no
+    /// manifest.
+    pub fn lacks_evidence(&self) -> bool {
+        self.evidence.is_none() && !is_url(&self.reference.value)
     }
 
     /// Where its entry stands; the place of its digest tells entries of one file apart.
     pub fn place(&self) -> Place {
         self.digest.place
     }
+}
+
+/// Which lock entries the keys of a cluster's values apply to, by the start of their places.
+#[derive(Clone, Debug, Default)]
+pub struct SignedEntries {
+    /// Those that a key is named or required for.
+    pub keyed: Vec<u32>,
+    /// Those of them that have no evidence.
+    pub unproven: Vec<u32>,
 }
 
 /// Whether everything that is rendered must stand in the lock.
@@ -205,7 +228,8 @@ mod tests {
             mirror: None,
             facts: std::collections::BTreeMap::new(),
             origin: LockOrigin::default(),
-            verified: None,
+            verified: Vec::new(),
+            evidence: None,
         }
     }
 

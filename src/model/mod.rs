@@ -9,6 +9,7 @@ pub mod component;
 pub mod component_choice;
 pub mod endpoint;
 pub mod engine;
+pub mod evidence;
 pub mod finding;
 pub mod fix;
 pub mod image;

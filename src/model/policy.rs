@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::finding::{Finding, Level, Subject};
 use super::place::Spot;
+use super::signing::RequiredSignatures;
 
 /// The project's policy, validated.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Policy {
     pub scoped: Vec<Scoped>,
     /// Findings that are accepted, with their reasons.
     pub waivers: Vec<Waiver>,
+    /// The images that have to be signed, whatever the values say.
+    pub signatures: RequiredSignatures,
 }
 
 /// Levels for some clusters or pools.

@@ -1,39 +1,111 @@
-//! Who signs images, as the values say it.
+//! Who signs images, as the values say it, and which images the project requires to be signed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::image::Image;
-use super::place::Located;
+use super::place::{Located, Place};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
 pub const KEY_PROPERTY: &str = "cosign_publickey";
 
+/// A key that the values name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedKey {
+    /// Its text.
+    Text(Located<Arc<str>>),
+    /// A value that cannot be evaluated, or is no text: nothing can be established under it.
+    Failed(Place),
+}
+
 /// The keys that a cluster's values name (S18, S19), evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct SigningKeys {
-    /// `security.os_images.skip_signing_check`: nobody looks at signatures.
+    /// `security.os_images.skip_signing_check`: signatures are not checked, unless the project requires them.
     pub skip: bool,
     /// `security.os_images.cosign_public_key`: for the builder's images whose registry names no key.
-    pub default_key: Option<Located<Arc<str>>>,
+    pub default_key: Option<NamedKey>,
     /// `os_images_oci_registries.<name>.cosign_publickey`, where it is not empty.
-    pub registries: BTreeMap<Arc<str>, Located<Arc<str>>>,
+    pub registries: BTreeMap<Arc<str>, NamedKey>,
+}
+
+impl NamedKey {
+    /// Where it is named.
+    pub fn place(&self) -> Place {
+        match self {
+            Self::Text(text) => text.place,
+            Self::Failed(place) => *place,
+        }
+    }
 }
 
 impl SigningKeys {
     /// The key that an image is to be signed with: its own, its registry's, for the builder's images the default one. None
-    /// where none is named, or nobody is to look.
-    pub fn of(&self, image: &Image) -> Option<Located<Arc<str>>> {
-        if self.skip {
-            return None;
+    /// where none is named.
+    pub fn of(&self, image: &Image) -> Option<NamedKey> {
+        if !image.built {
+            let own = image.facts.get(KEY_PROPERTY);
+            let own = own.filter(|key| !key.value.trim().is_empty());
+            let named =
+                own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
+            let mistyped = image.facts.mistyped(KEY_PROPERTY);
+            let is_no_text = mistyped.is_some_and(|kind| kind != "null");
+            return named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
         }
-        let own = image.facts.get(KEY_PROPERTY);
-        let own = own.filter(|key| !key.value.is_empty() && !image.built);
-        if let Some(own) = own {
-            return Some(Located::new(Arc::clone(&own.value), own.place));
-        }
-        let registry = image.registry.as_ref().filter(|_| image.built)?;
+        let registry = image.registry.as_ref()?;
         let named = self.registries.get(registry);
         named.or(self.default_key.as_ref()).cloned()
+    }
+}
+
+/// Which images have to be signed whatever the values say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RequiredSignatures {
+    /// None.
+    #[default]
+    Nowhere,
+    /// All of them.
+    Everywhere,
+    /// Those below these prefixes of registry and repository.
+    Below(Vec<String>),
+}
+
+impl RequiredSignatures {
+    /// Whether an image with this reference or address has to be signed.
+    pub fn cover(&self, reference: &str) -> bool {
+        let name = reference
+            .split_once("://")
+            .map_or(reference, |(_, name)| name);
+        let is_below = |prefix: &String| {
+            let prefix = prefix.trim_end_matches('/');
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':', '@']))
+        };
+        match self {
+            Self::Nowhere => false,
+            Self::Everywhere => true,
+            Self::Below(prefixes) => prefixes.iter().any(is_below),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequiredSignatures;
+
+    #[test]
+    fn a_prefix_ends_at_a_part_of_the_name() {
+        let below = RequiredSignatures::Below(vec!["r.example:5000/os/".to_owned()]);
+        for (reference, is_covered) in [
+            ("oci://r.example:5000/os/noble:1", true),
+            ("oci://r.example:5000/os@sha256:0", true),
+            ("oci://r.example:5000/osx/noble:1", false),
+            ("oci://r.example/os/noble:1", false),
+            ("https://r.example:5000/os/noble.raw", true),
+        ] {
+            assert_eq!(below.cover(reference), is_covered, "{reference}");
+            assert!(RequiredSignatures::Everywhere.cover(reference));
+            assert!(!RequiredSignatures::Nowhere.cover(reference));
+        }
     }
 }

@@ -9,11 +9,12 @@ use super::cluster::{Cluster, Pool};
 use super::component_choice::BundleOutcome;
 use super::finding::Finding;
 use super::image::{Image, ImageKey, Images};
-use super::lock::{Lock, Locking};
+use super::lock::{Lock, Locking, SignedEntries};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::{Located, Place, Sources, Spot};
 use super::policy::Policy;
 use super::registries::RegistrySettings;
+use super::signing::SigningKeys;
 
 /// One cluster as read: its values evaluated, its catalogue not yet expanded.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct ClusterRead {
     pub cluster: Cluster,
     /// The catalogue that its values hold.
     pub catalogue: Arc<Catalogue>,
+    /// The keys that its images are signed with, where this run checks signatures.
+    pub signing: SigningKeys,
     /// The files that its places point into.
     pub sources: Sources,
     /// What reading and evaluating found.
@@ -47,6 +50,10 @@ pub struct ClusterView {
     pub served: Vec<ImageKey>,
     /// The lock, where there is one.
     pub lock: Option<Arc<Lock>>,
+    /// The keys that its images are signed with, where this run checks signatures.
+    pub signing: SigningKeys,
+    /// The entries of the lock that these keys apply to.
+    pub signed: SignedEntries,
     /// The files that its places point into.
     pub sources: Sources,
     /// What reading, evaluating and resolving found.

@@ -88,7 +88,10 @@ impl Manifest {
         if bytes.len() > MANIFEST_LIMIT {
             return Err(ManifestError::TooLarge(bytes.len()));
         }
-        let raw: RawManifest = serde_json::from_slice(&bytes)
+        // JSON is UTF-8 (RFC 8259, 8.1), and the lock keeps it as text.
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| ManifestError::Malformed("it is not UTF-8".to_owned()))?;
+        let raw: RawManifest = serde_json::from_str(text)
             .map_err(|error| ManifestError::Malformed(error.to_string()))?;
         let content = match (raw.manifests, raw.config, raw.layers) {
             (Some(manifests), None, None) => Content::Index {

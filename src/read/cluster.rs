@@ -9,6 +9,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
+use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::{Node, Value};
 use crate::model::workspace::ClusterRead;
 
@@ -45,6 +46,7 @@ pub fn shared(workspace: &Workspace, shared: &SharedCatalogue) -> ClusterRead {
     ClusterRead {
         cluster: Cluster::default(),
         catalogue: Arc::clone(&shared.catalogue),
+        signing: SigningKeys::default(),
         sources: workspace.shared.sources().clone(),
         findings: Vec::new(),
     }
@@ -114,15 +116,30 @@ fn with_state(
     let catalogue = if shared.is_literal && CATALOGUE_KEYS.iter().all(untouched) {
         Arc::clone(&shared.catalogue)
     } else {
-        let (catalogue, found) = extract::catalogue(&evaluator, &own.sources, subject);
+        let (catalogue, found) = extract::catalogue(&evaluator, &own.sources, subject.clone());
         findings.extend(found);
         Arc::new(catalogue)
     };
+    let mut signing = SigningKeys::default();
+    if workspace.checks_signers {
+        let registries = catalogue.registries_of_images();
+        let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
+        let (keys, found) = extract::signing_keys(
+            &evaluator,
+            &own.sources,
+            subject.clone(),
+            &registries,
+            is_required,
+        );
+        signing = keys;
+        findings.extend(found);
+    }
     tell_missing(&own.missing, &mut findings);
     let findings = without_secrets(findings, &own.values, &own.sources);
     Ok(ClusterRead {
         cluster,
         catalogue,
+        signing,
         sources: own.sources,
         findings,
     })

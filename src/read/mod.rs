@@ -49,7 +49,7 @@ pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
 pub use manifests::{ManifestFiles, manifests};
 pub use objects::objects;
 pub use repository::folder_in_repository;
-pub use signing::{ClusterKeys, key_text, signing_keys};
+pub use signing::key_text;
 pub use text::text;
 pub use typed::{published_schema, schema};
 pub use values::{ClusterValues, values};
@@ -137,6 +137,8 @@ pub struct Workspace {
     pub stamps: Vec<StampEntry>,
     /// Where all of it is read from.
     pub files: Arc<dyn Files>,
+    /// Whether this run checks who signed images: where there is a lock, where the project requires signatures, and to lock.
+    pub checks_signers: bool,
     /// What reading found.
     pub findings: Vec<Finding>,
 }

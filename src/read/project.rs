@@ -250,6 +250,34 @@ pub(super) struct PolicyOptions {
     /// Findings that are accepted.
     #[serde(default)]
     pub waivers: Vec<WaiverOptions>,
+    /// The images that must be signed, whatever values files say: `required` for all of them, or a map from the start of their
+    /// references, such as `registry.example.org/os`, to `required`.
+    #[serde(default)]
+    pub signatures: SignatureOptions,
+}
+
+/// Which images must be signed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum SignatureOptions {
+    /// All of them.
+    All(Demand),
+    /// Those whose reference starts with a prefix.
+    Below(BTreeMap<String, Demand>),
+}
+
+impl Default for SignatureOptions {
+    fn default() -> Self {
+        Self::Below(BTreeMap::new())
+    }
+}
+
+/// What is demanded of images.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Demand {
+    /// A signature under the key that the values name.
+    Required,
 }
 
 /// One accepted finding.

@@ -6,11 +6,12 @@ use std::path::Path;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
+use crate::model::signing::RequiredSignatures;
 use crate::model::value::Node;
 use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
-use super::project::{OutputOptions, PolicyOptions, ProjectFile};
+use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
 
 /// The rule of everything that is wrong in the project file.
@@ -176,7 +177,19 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
             .filter_map(|(text, rules)| scoped(text, rules, places, findings))
             .collect(),
         waivers: waivers(options, places, findings),
+        signatures: match &options.signatures {
+            SignatureOptions::All(_) => RequiredSignatures::Everywhere,
+            SignatureOptions::Below(prefixes) if prefixes.is_empty() => RequiredSignatures::Nowhere,
+            SignatureOptions::Below(prefixes) => {
+                RequiredSignatures::Below(prefixes.keys().map(|prefix| named(prefix)).collect())
+            }
+        },
     }
+}
+
+/// A prefix of references without the scheme that they are written with.
+fn named(prefix: &str) -> String {
+    prefix.strip_prefix("oci://").unwrap_or(prefix).to_owned()
 }
 
 fn scoped(

@@ -73,7 +73,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// The data that the types take; none where it is wrong, which is told.
     fn node(&mut self, node: &Node, schema: &Json) -> Option<Json> {
-        let schema = present(schema);
+        let schema = present(schema, &node.value);
         match &node.value {
             Value::Map(map)
                 if schema["properties"].is_object()
@@ -258,12 +258,15 @@ impl Walk<'_> {
     }
 }
 
-/// The schema of a value that is there: of an option, the part that is not null.
-fn present(schema: &Json) -> &Json {
-    let parts = schema["anyOf"].as_array();
-    parts
-        .and_then(|parts| parts.iter().find(|part| part["type"] != "null"))
-        .unwrap_or(schema)
+/// The schema of a value that is there: of an option, the part that is not null; of a word or a map, the part of its kind.
+fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
+    let parts = schema["anyOf"].as_array().into_iter().flatten();
+    let parts: Vec<&Json> = parts.filter(|part| part["type"] != "null").collect();
+    let is_map = matches!(value, Value::Map(_));
+    let of_kind = parts
+        .iter()
+        .find(|part| (part["type"] == "object") == is_map);
+    of_kind.or(parts.first()).copied().unwrap_or(schema)
 }
 
 /// The type that a schema asks for, null aside.

@@ -63,11 +63,6 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
 }
 
 impl ClusterValues {
-    /// What findings about the values are about.
-    pub(super) fn subject(&self) -> Subject {
-        self.subject.clone()
-    }
-
     /// What failed in evaluating them, as findings, each once.
     pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
         let mut findings = extract::failed(&self.sources, self.subject.clone(), failures);

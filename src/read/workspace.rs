@@ -11,6 +11,7 @@ use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
+use crate::model::signing::RequiredSignatures;
 use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
@@ -82,6 +83,8 @@ pub fn workspace_in(
         false => &flags.info,
     };
     let (lock, facts) = with_lock(&*tree, facts);
+    let is_required = settings.policy.signatures != RequiredSignatures::Nowhere;
+    let checks_signers = is_required || facts.first() == Some(&lock);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let templates = templates.map(|folder| texts(&*tree, root, folder, |_| true));
     let schemas = flags.schemas.as_ref().or(project.file.schemas.as_ref());
@@ -96,7 +99,6 @@ pub fn workspace_in(
         None => None,
     };
     Ok(Workspace {
-        settings,
         engine,
         evaluation: project.file.evaluation,
         shared,
@@ -106,11 +108,13 @@ pub fn workspace_in(
         out: flags.out.as_ref().map(PathBuf::from),
         records: records(&project),
         facts,
+        checks_signers,
         lock,
         templates: templates.transpose()?.unwrap_or_default(),
         schemas,
         manifests,
         stamps,
+        settings,
         files: tree,
         findings: project.findings,
     })

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Resolved, images};
 use crate::error::Error;
 use crate::model::catalogue::Catalogue;
+use crate::model::lock::SignedEntries;
 use crate::model::matching::PatternCache;
 use crate::model::selected::{Selected, selected};
 use crate::model::workspace::{ClusterRead, ClusterView, Settings};
@@ -89,6 +90,8 @@ pub fn cluster(
         registries: Arc::clone(&resolved.registries),
         served,
         lock: catalogues.facts.lock.clone(),
+        signing: read.signing,
+        signed: SignedEntries::default(),
         sources,
         findings,
         cluster: read.cluster,

@@ -123,6 +123,7 @@ mod tests {
                 served: vec!["booted".into(), "extra".into(), "enabled".into()],
                 locked: Vec::new(),
                 unlocked: Vec::new(),
+                signed: Default::default(),
             }],
             images,
             sources: &Sources::default(),

@@ -8,6 +8,7 @@ use crate::model::finding::Subject;
 use crate::model::fix::Fix;
 use crate::model::image::{Fact, Image, ImageKey, Images, Origin, is_oci};
 use crate::model::labels::LabelSelector;
+use crate::model::lock::SignedEntries;
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
@@ -137,6 +138,8 @@ pub struct ImageUse {
     pub locked: Vec<u32>,
     /// The images of its catalogue that the lock does not hold, where there is one.
     pub unlocked: Vec<ImageKey>,
+    /// The entries of the lock that its keys apply to.
+    pub signed: SignedEntries,
 }
 
 impl<'a> ClusterInput<'a> {

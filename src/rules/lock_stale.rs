@@ -1,10 +1,13 @@
-//! An image is locked for another reference than the catalogue gives it.
+//! An image is locked for another reference than the catalogue gives it, or without evidence.
 
-use crate::model::finding::{Finding, Level};
-use crate::model::lock::{Gap, Locking, gaps};
-use crate::rules::{ClusterInput, Rule, not_locked};
+use std::collections::HashSet;
 
-/// Looks at the catalogue of each cluster, where the project has a lock.
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::lock::{Gap, Lock, LockedImage, Locking, gaps};
+use crate::model::place::Sources;
+use crate::rules::{ClusterInput, Rule, WorkspaceInput, not_locked};
+
+/// Looks at the catalogue of each cluster, where the project has a lock; and at the whole lock.
 pub(super) struct LockStale;
 
 impl Rule for LockStale {
@@ -13,7 +16,7 @@ impl Rule for LockStale {
     }
 
     fn summary(&self) -> &'static str {
-        "an image is locked for another reference than the catalogue gives it"
+        "an image is locked for another reference than the catalogue gives it, or without evidence"
     }
 
     fn explanation(&self) -> &'static str {
@@ -21,6 +24,10 @@ impl Rule for LockStale {
 The version was raised, or the registry moved, and the lock was not brought after it. What it says holds for the old reference,
 so nothing of it is used. It is an error for an image that a pool boots or that is served, and for every image with `--frozen`; a
 warning for the others.
+
+Or the file beside the lock (`metalmark.evidence`) does not have the manifest of an entry: an earlier metalmark wrote the lock, or the
+file was left out of a commit. Then no gate can compare what the lock says with the artifact. It is a warning, and an error where a
+key is known for the image, for its signature cannot be proven.
 
 Wrong:
 
@@ -51,4 +58,59 @@ Right, after `metalmark lock`:
             });
         }
     }
+
+    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((lock, sources)) = input.lock else {
+            return;
+        };
+        let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
+        let unproven: HashSet<u32> = unproven.copied().collect();
+        without_evidence(lock, sources, &unproven)
+            .into_iter()
+            .for_each(report);
+    }
+}
+
+/// The entries without evidence: one finding for those whose signature has to be proven (`unproven`, by their places), one for the others.
+pub fn without_evidence(lock: &Lock, sources: &Sources, unproven: &HashSet<u32>) -> Vec<Finding> {
+    let lacking = lock.images().iter().filter(|image| image.lacks_evidence());
+    let (errors, warnings): (Vec<&LockedImage>, Vec<&LockedImage>) =
+        lacking.partition(|image| unproven.contains(&image.place().start));
+    let errors = bare(
+        &errors,
+        sources,
+        "so that their signatures cannot be proven",
+    );
+    let warnings = bare(
+        &warnings,
+        sources,
+        "so that nothing proves what it says of them",
+    );
+    let warnings = warnings.map(|finding| finding.unless_set(Level::Warning));
+    errors.into_iter().chain(warnings).collect()
+}
+
+/// One finding for some entries without evidence.
+fn bare(images: &[&LockedImage], sources: &Sources, consequence: &str) -> Option<Finding> {
+    /// Keys that are named.
+    const SHOWN: usize = 5;
+    let first = images.first()?;
+    let keys = images.iter().take(SHOWN);
+    let keys: Vec<String> = keys.map(|image| format!("`{}`", image.key.value)).collect();
+    let more = match images.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let keys = keys.join(", ");
+    let message = format!("the lock has no evidence of {keys}{more}, {consequence}");
+    let subject = Subject {
+        image: (images.len() == 1).then(|| first.key.value.to_string()),
+        ..Subject::default()
+    };
+    let finding = Finding::new("lock-stale", message).about(subject);
+    Some(
+        finding
+            .at(sources.resolve(first.digest.place), "locked here")
+            .help("run `metalmark lock`, and commit the lock and the evidence beside it"),
+    )
 }

@@ -45,6 +45,7 @@ mod k8s_version_unproven;
 mod lock_invalid;
 mod lock_missing_image;
 mod lock_stale;
+mod lock_tampered;
 mod lock_unused;
 mod manifest_invalid;
 mod matching_differs;
@@ -64,6 +65,8 @@ mod selectors_overlap;
 mod several_images_match;
 mod signature_invalid;
 mod signature_missing;
+mod signature_other_name;
+mod signature_unchecked;
 mod storage_too_small;
 mod tag_moved;
 mod template_edited_in_place;
@@ -86,6 +89,8 @@ use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 
 pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
+pub use lock_stale::without_evidence;
+pub use signature_unchecked::finding as signature_unchecked;
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[
@@ -133,6 +138,7 @@ pub const RULES: &[&dyn Rule] = &[
     &lock_invalid::LockInvalid,
     &lock_missing_image::LockMissingImage,
     &lock_stale::LockStale,
+    &lock_tampered::LockTampered,
     &lock_unused::LockUnused,
     &manifest_invalid::ManifestInvalid,
     &matching_differs::MatchingDiffers,
@@ -152,6 +158,8 @@ pub const RULES: &[&dyn Rule] = &[
     &several_images_match::SeveralImagesMatch,
     &signature_invalid::SignatureInvalid,
     &signature_missing::SignatureMissing,
+    &signature_other_name::SignatureOtherName,
+    &signature_unchecked::SignatureUnchecked,
     &storage_too_small::StorageTooSmall,
     &tag_moved::TagMoved,
     &template_edited_in_place::TemplateEditedInPlace,

@@ -2,7 +2,7 @@
 
 use crate::rules::Rule;
 
-/// Found by `metalmark lock` and `metalmark verify`.
+/// Found by every command that reads the lock.
 pub(super) struct SignatureInvalid;
 
 impl Rule for SignatureInvalid {
@@ -17,7 +17,8 @@ impl Rule for SignatureInvalid {
     fn explanation(&self) -> &'static str {
         "\
 Another key signed, what was signed was altered, it is the signature of another digest, or the key itself cannot be used; the
-message says which. Either the key in the values is not the publisher's, or the image is not. Nothing of it is locked.
+message says which. Either the key in the values is not the publisher's, or the image is not. Nothing of it is locked, and what was
+locked under another key is refused. Under a key that cannot be evaluated or read nothing can be proven.
 
 Wrong, where the publisher signs with another key:
 

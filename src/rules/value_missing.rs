@@ -67,6 +67,7 @@ mod tests {
             served: Vec::new(),
             locked: Vec::new(),
             unlocked: Vec::new(),
+            signed: Default::default(),
         });
         let input = WorkspaceInput {
             reach: Reach::Fleet,

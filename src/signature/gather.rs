@@ -1,7 +1,9 @@
 //! Where signatures lie, and how they are had in few questions.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use crate::model::evidence::Witness;
 use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 use super::bundle::{self, Bundle};
@@ -22,20 +24,30 @@ pub(super) struct Evidence {
 }
 
 enum Item {
-    Payload {
-        bytes: Vec<u8>,
-        signature: String,
-    },
-    Bundle {
-        bundle: Bundle,
+    Witness {
+        witness: Witness,
         /// What is signed, where that is the manifest itself.
         manifest: Option<Vec<u8>>,
     },
     /// Too long for a signature.
     Attestation,
-    Malformed(String),
     /// It is there, and could not be had.
     Failed(Failure),
+}
+
+impl Item {
+    fn malformed(reason: impl Into<Arc<str>>) -> Self {
+        Self::of(Witness::Malformed {
+            reason: reason.into(),
+        })
+    }
+
+    fn of(witness: Witness) -> Self {
+        Self::Witness {
+            witness,
+            manifest: None,
+        }
+    }
 }
 
 impl Evidence {
@@ -45,12 +57,37 @@ impl Evidence {
     /// It could not be had.
     pub(super) fn claim(&self, key: &PublicKey, ours: &Digest) -> Result<Claim, Failure> {
         Ok(match &self.item {
-            Item::Payload { bytes, signature } => payload::claim(key, ours, bytes, signature),
-            Item::Bundle { bundle, manifest } => bundle.claim(key, ours, manifest.as_deref()),
+            Item::Witness { witness, manifest } => claim(witness, key, ours, manifest.as_deref()),
             Item::Attestation => Claim::Attestation,
-            Item::Malformed(reason) => Claim::Malformed(reason.clone()),
             Item::Failed(failure) => return Err(failure.clone()),
         })
+    }
+
+    /// What of it can be kept.
+    pub(super) fn witness(&self) -> Option<&Witness> {
+        match &self.item {
+            Item::Witness { witness, .. } => Some(witness),
+            Item::Attestation | Item::Failed(_) => None,
+        }
+    }
+}
+
+/// What a signature claims under a key of the manifest of that digest. `manifest`: its bytes, which a signature over them needs.
+pub(super) fn claim(
+    witness: &Witness,
+    key: &PublicKey,
+    ours: &Digest,
+    manifest: Option<&[u8]>,
+) -> Claim {
+    match witness {
+        Witness::Tag { payload, signature } | Witness::Referrer { payload, signature } => {
+            payload::claim(key, ours, payload.as_bytes(), signature)
+        }
+        Witness::Bundle { bundle } => match Bundle::read(bundle.as_bytes()) {
+            Ok(bundle) => bundle.claim(key, ours, manifest),
+            Err(reason) => Claim::Malformed(reason),
+        },
+        Witness::Malformed { reason } => Claim::Malformed(reason.to_string()),
     }
 }
 
@@ -155,10 +192,10 @@ fn layers(manifest: Manifest, form: Form) -> Vec<Result<Layer, Item>> {
         }
         Some(if descriptor.size > LIMIT {
             let reason = format!("its payload has {} bytes", descriptor.size);
-            Err(Item::Malformed(reason))
+            Err(Item::malformed(reason))
         } else if !descriptor.annotations.contains_key(payload::ANNOTATION) {
             let reason = format!("its payload has no annotation `{}`", payload::ANNOTATION);
-            Err(Item::Malformed(reason))
+            Err(Item::malformed(reason))
         } else {
             Ok(Layer { form, descriptor })
         })
@@ -198,7 +235,7 @@ fn read(
         let item = match place.and_then(|place| bytes.get(*place)) {
             Some(Ok(bytes)) => item(form, &descriptor, bytes),
             Some(Err(failure)) => Item::Failed(failure.clone()),
-            None => Item::Malformed("its payload was not answered".to_owned()),
+            None => Item::malformed("its payload was not answered"),
         };
         Evidence { form, item }
     };
@@ -215,23 +252,25 @@ fn read(
 }
 
 fn item(form: Form, descriptor: &Descriptor, bytes: &[u8]) -> Item {
-    match form {
-        Form::Bundle => match Bundle::read(bytes) {
-            Ok(bundle) => Item::Bundle {
-                bundle,
-                manifest: None,
-            },
-            Err(reason) => Item::Malformed(reason),
+    // Both are JSON, which is UTF-8 (RFC 8259, 8.1).
+    let Ok(text) = std::str::from_utf8(bytes).map(Arc::<str>::from) else {
+        return Item::malformed("what is signed is not UTF-8");
+    };
+    let signature = || {
+        let annotation = descriptor.annotations.get(payload::ANNOTATION);
+        annotation.map_or("", String::as_str).into()
+    };
+    Item::of(match form {
+        Form::Bundle => Witness::Bundle { bundle: text },
+        Form::Tag => Witness::Tag {
+            payload: text,
+            signature: signature(),
         },
-        Form::Tag | Form::Referrer => Item::Payload {
-            bytes: bytes.to_vec(),
-            signature: descriptor
-                .annotations
-                .get(payload::ANNOTATION)
-                .cloned()
-                .unwrap_or_default(),
+        Form::Referrer => Witness::Referrer {
+            payload: text,
+            signature: signature(),
         },
-    }
+    })
 }
 
 /// Gives the bundles that sign a manifest itself its bytes.
@@ -244,7 +283,7 @@ fn add_manifests(
     let mut askers = Vec::new();
     for ((reference, digest), found) in wanted.iter().zip(found) {
         for evidence in found.iter_mut().flatten() {
-            if matches!(&evidence.item, Item::Bundle { bundle, .. } if bundle.signs_manifest()) {
+            if signs_manifest(&evidence.item) {
                 asked.push(reference.at(digest));
                 askers.push(evidence);
             }
@@ -255,9 +294,20 @@ fn add_manifests(
     }
     for (evidence, answer) in askers.into_iter().zip(store.manifests(&asked)) {
         match (answer, &mut evidence.item) {
-            (Ok(answer), Item::Bundle { manifest, .. }) => *manifest = Some(answer.bytes),
+            (Ok(answer), Item::Witness { manifest, .. }) => *manifest = Some(answer.bytes),
             (Ok(_), _) => {}
             (Err(failure), item) => *item = Item::Failed(failure),
         }
     }
+}
+
+fn signs_manifest(item: &Item) -> bool {
+    let Item::Witness {
+        witness: Witness::Bundle { bundle },
+        ..
+    } = item
+    else {
+        return false;
+    };
+    Bundle::read(bundle.as_bytes()).is_ok_and(|bundle| bundle.signs_manifest())
 }

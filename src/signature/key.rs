@@ -26,6 +26,7 @@ pub struct PublicKey(Arc<Parsed>);
 
 struct Parsed {
     fingerprint: Digest,
+    is_elliptic: bool,
     /// One for each algorithm that the key may have signed with.
     verifiers: Vec<ParsedPublicKey>,
 }
@@ -72,6 +73,7 @@ impl PublicKey {
         let fingerprint = Digest::of(der);
         Ok(Self(Arc::new(Parsed {
             fingerprint,
+            is_elliptic: identifiers(der).is_some_and(|it| it.starts_with(ELLIPTIC)),
             verifiers,
         })))
     }
@@ -79,6 +81,11 @@ impl PublicKey {
     /// The sha256 of the key's SubjectPublicKeyInfo: what `openssl pkey -pubin -outform DER | sha256sum` prints.
     pub fn fingerprint(&self) -> &Digest {
         &self.0.fingerprint
+    }
+
+    /// Whether its signatures are DER: those of elliptic curves are, where cosign makes them.
+    pub(super) fn is_elliptic(&self) -> bool {
+        self.0.is_elliptic
     }
 
     /// Whether the signature of the message was made by the private half of this key.

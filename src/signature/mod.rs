@@ -20,20 +20,38 @@ pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
 pub use verdict::{Form, Signature, Verdict};
 
+use crate::model::evidence::Witness;
 use crate::oci::{Digest, Failure, Reference, Store};
 
 use gather::{Evidence, Wanted};
 
+/// A verdict and the signature that decided it, where one can be kept.
+pub type Proof = (Verdict, Option<Witness>);
+
 /// What the signatures of artifacts come to, each under its key, in the order asked. The digests are those of the manifests
 /// that were resolved: nothing that a signature says of itself replaces them. The references are the originals, not a
 /// mirror's: signatures name the repository that they were made in.
-///
-/// Few questions: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
-/// proven by then.
 pub fn check(
     store: &dyn Store,
     wanted: &[(Reference, Digest, PublicKey)],
 ) -> Vec<Result<Verdict, Failure>> {
+    let proofs = prove(store, wanted).into_iter();
+    proofs
+        .map(|proof| proof.map(|(verdict, _)| verdict))
+        .collect()
+}
+
+/// The same, each with the signature that decided it.
+///
+/// Few questions: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
+/// proven by then.
+pub fn prove(
+    store: &dyn Store,
+    wanted: &[(Reference, Digest, PublicKey)],
+) -> Vec<Result<Proof, Failure>> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
     let targets: Vec<Wanted> = wanted
         .iter()
         .map(|(reference, digest, _)| (reference.clone(), digest.clone()))
@@ -41,7 +59,9 @@ pub fn check(
     let mut found = gather::at_tags(store, &targets);
     let open: Vec<usize> = (0..wanted.len())
         .filter(|place| match &found[*place] {
-            Ok(evidence) => !judge(&wanted[*place], evidence).is_ok_and(|found| found.is_proven()),
+            Ok(evidence) => {
+                !judge(&wanted[*place], evidence).is_ok_and(|(verdict, _)| verdict.is_proven())
+            }
             // Who does not answer is not asked again.
             Err(_) => false,
         })
@@ -61,21 +81,51 @@ pub fn check(
     wanted.iter().zip(found).map(judged).collect()
 }
 
+/// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Asks nobody.
+pub fn recheck(
+    (reference, digest, key): &(Reference, Digest, PublicKey),
+    manifest: &str,
+    witnesses: &[Witness],
+) -> Proof {
+    let claims = witnesses.iter().map(|witness| {
+        let form = match witness {
+            Witness::Referrer { .. } => Form::Referrer,
+            Witness::Bundle { .. } => Form::Bundle,
+            Witness::Tag { .. } | Witness::Malformed { .. } => Form::Tag,
+        };
+        let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
+        (form, claim)
+    });
+    let (verdict, decided) = verdict::of(claims, reference, key.fingerprint());
+    let witness = decided.and_then(|index| witnesses.get(index));
+    (verdict, witness.cloned())
+}
+
 /// The verdict of what was found. What could not be had fails it, unless something else is good.
 fn judge(
     (reference, digest, key): &(Reference, Digest, PublicKey),
     found: &[Evidence],
-) -> Result<Verdict, Failure> {
+) -> Result<Proof, Failure> {
     let mut failed = None;
-    let claims = found.iter().filter_map(|evidence| {
-        let claim = evidence.claim(key, digest).map_err(|failure| {
-            failed.get_or_insert(failure);
-        });
-        Some((evidence.form, claim.ok()?))
-    });
-    let verdict = verdict::of(claims, reference, key.fingerprint());
+    let mut had = Vec::new();
+    for evidence in found {
+        match evidence.claim(key, digest) {
+            Ok(claim) => had.push((evidence, claim)),
+            Err(failure) => {
+                failed.get_or_insert(failure);
+            }
+        }
+    }
+    let claims = had
+        .iter()
+        .map(|(evidence, claim)| (evidence.form, claim.clone()));
+    let (verdict, decided) = verdict::of(claims, reference, key.fingerprint());
     match failed {
         Some(failure) if !verdict.is_proven() => Err(failure),
-        _ => Ok(verdict),
+        _ => {
+            let decided = decided.and_then(|index| had.get(index));
+            let witness = decided.and_then(|(evidence, _)| evidence.witness().cloned());
+            Ok((verdict, witness))
+        }
     }
 }

@@ -64,6 +64,9 @@ pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &
             let identity = critical.identity.docker_reference;
             Claim::Good(Some(identity).filter(|identity| !identity.is_empty()))
         }
+        (false, _) if key.is_elliptic() && !signature.starts_with(&[0x30]) => {
+            Claim::Malformed("its signature is not DER, as cosign writes it".to_owned())
+        }
         // Nothing in an unproven payload is believed. But one that speaks of this very image was most likely left as it was,
         // and signed by somebody else.
         (false, Ok(Payload { critical })) if critical.image.digest == ours.as_str() => {

@@ -160,7 +160,7 @@ fn any_good_claim_is_enough_and_else_what_tells_most() {
     let reference = Reference::parse("r.example.org/mirror/noble:1").expect("a reference");
     let judge = |claims: &[Claim]| {
         let claims = claims.iter().map(|claim| (Form::Tag, claim.clone()));
-        of(claims, &reference, key().fingerprint())
+        of(claims, &reference, key().fingerprint()).0
     };
     let good = |identity: &str| Claim::Good(Some(identity.to_owned()));
     assert_eq!(judge(&[]), Verdict::Missing);

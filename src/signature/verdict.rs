@@ -76,7 +76,9 @@ impl fmt::Display for Verdict {
                 write!(f, "its signature was made for `{identity}`")
             }
             Self::Missing => f.write_str("it has no signature"),
-            Self::WrongKey => f.write_str("its signature was made by another key"),
+            Self::WrongKey => {
+                f.write_str("its signature was made by another key, or in a way that is not read")
+            }
             Self::PayloadAltered => {
                 f.write_str("what was signed was altered, or was signed by another key")
             }
@@ -101,15 +103,16 @@ pub(super) enum Claim {
     Good(Option<String>),
 }
 
-/// The verdict of all claims of one artifact: any good one is enough; else what tells most.
+/// The verdict of all claims of one artifact: any good one is enough; else what tells most. With it the number of the claim
+/// that decided it.
 pub(super) fn of(
     claims: impl IntoIterator<Item = (Form, Claim)>,
     reference: &Reference,
     fingerprint: &Digest,
-) -> Verdict {
-    let mut best: Option<Claim> = None;
+) -> (Verdict, Option<usize>) {
+    let mut best: Option<(Claim, usize)> = None;
     let mut elsewhere = None;
-    for (form, claim) in claims {
+    for (index, (form, claim)) in claims.into_iter().enumerate() {
         if let Claim::Good(identity) = claim {
             let is_ours = identity
                 .as_deref()
@@ -120,22 +123,28 @@ pub(super) fn of(
                 identity,
             };
             if is_ours {
-                return Verdict::Good(signature);
+                return (Verdict::Good(signature), Some(index));
             }
-            elsewhere = elsewhere.or(Some(signature));
-        } else if best.as_ref().is_none_or(|best| claim > *best) {
-            best = Some(claim);
+            elsewhere = elsewhere.or(Some((signature, index)));
+        } else if best.as_ref().is_none_or(|(best, _)| claim > *best) {
+            best = Some((claim, index));
         }
     }
-    match (elsewhere, best) {
-        (Some(signature), _) => Verdict::OtherRepository(signature),
-        (None, None | Some(Claim::Good(_))) => Verdict::Missing,
-        (None, Some(Claim::Attestation)) => Verdict::NotASignature,
-        (None, Some(Claim::Malformed(reason))) => Verdict::Malformed(reason),
-        (None, Some(Claim::WrongKey)) => Verdict::WrongKey,
-        (None, Some(Claim::Altered)) => Verdict::PayloadAltered,
-        (None, Some(Claim::OtherDigest(digest))) => Verdict::OtherDigest(digest),
+    if let Some((signature, index)) = elsewhere {
+        return (Verdict::OtherRepository(signature), Some(index));
     }
+    let Some((claim, index)) = best else {
+        return (Verdict::Missing, None);
+    };
+    let verdict = match claim {
+        Claim::Good(_) => Verdict::Missing,
+        Claim::Attestation => Verdict::NotASignature,
+        Claim::Malformed(reason) => Verdict::Malformed(reason),
+        Claim::WrongKey => Verdict::WrongKey,
+        Claim::Altered => Verdict::PayloadAltered,
+        Claim::OtherDigest(digest) => Verdict::OtherDigest(digest),
+    };
+    (verdict, Some(index))
 }
 
 /// Whether an identity names the image of a reference: the last part of the repository is the same.

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::annotations::{self, Oddity, TooManyFacts};
+use crate::model::annotations::{self, Oddity};
+use crate::model::evidence::Evidence;
+use crate::model::image::fact;
+use crate::model::lock::LockedImage;
+use crate::model::place::{Located, Place};
 use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 /// One artifact, asked for by tag.
@@ -19,6 +23,19 @@ pub struct Artifact {
     pub oddities: Vec<Oddity>,
     /// Its layers, compressed as they lie there.
     pub layers: Vec<Descriptor>,
+    /// The bytes that the digest and the facts are derived from.
+    pub evidence: Evidence,
+}
+
+/// A fact of a lock entry that is not what its artifact says.
+#[derive(Debug)]
+pub struct Difference<'a> {
+    /// The fact's name.
+    pub name: &'a Arc<str>,
+    /// What the lock says, where it says something.
+    pub locked: Option<&'a Located<Arc<str>>>,
+    /// What the artifact says.
+    pub artifact: Option<&'a Arc<str>>,
 }
 
 impl Artifact {
@@ -30,6 +47,95 @@ impl Artifact {
             _ => None,
         }
     }
+
+    /// The artifact of some evidence of that digest. Asks nobody.
+    ///
+    /// # Errors
+    /// Why the evidence is not that of the digest, or not for the architecture, in one clause.
+    pub fn of_evidence(
+        evidence: &Evidence,
+        digest: &Digest,
+        architecture: &str,
+    ) -> Result<Self, String> {
+        if !digest.is_of(evidence.manifest.as_bytes()) {
+            return Err(format!("its manifest has another digest than `{digest}`"));
+        }
+        let read = |text: &Arc<str>| {
+            Manifest::read(text.as_bytes().to_vec()).map_err(|error| error.to_string())
+        };
+        let whole = read(&evidence.manifest)?;
+        let wanted = match &whole.content {
+            Content::Index { manifests, .. } => {
+                let part = of_architecture(manifests, architecture);
+                Some(part.ok_or_else(|| nothing_for(architecture))?)
+            }
+            Content::Image { .. } => None,
+        };
+        let part = match (wanted, &evidence.part) {
+            (None, None) => None,
+            (Some(wanted), Some(part)) if wanted.digest.is_of(part.as_bytes()) => Some(read(part)?),
+            _ => return Err(format!("it has no manifest for `{architecture}`")),
+        };
+        let mut artifact = of_manifests(&whole, part.as_ref())?;
+        artifact.digest = digest.clone();
+        artifact.evidence = evidence.clone();
+        Ok(artifact)
+    }
+
+    /// The facts of a lock entry that are not what the artifact says.
+    pub fn differences<'a>(&'a self, image: &'a LockedImage) -> Vec<Difference<'a>> {
+        let differs = |(name, locked): (&'a Arc<str>, &'a Located<Arc<str>>)| {
+            let artifact = self.facts.get(name);
+            // The lock has the digest of a component bundle's layer, which is in no annotation.
+            let is_tarball = &**name == fact::SHA256
+                && artifact.is_none()
+                && self.tarball() == Some(&*locked.value);
+            (artifact != Some(&locked.value) && !is_tarball).then_some(Difference {
+                name,
+                locked: Some(locked),
+                artifact,
+            })
+        };
+        let left_out = self.facts.iter();
+        let left_out = left_out.filter(|(name, _)| !image.facts.contains_key(*name));
+        let left_out = left_out.map(|(name, value)| Difference {
+            name,
+            locked: None,
+            artifact: Some(value),
+        });
+        image
+            .facts
+            .iter()
+            .filter_map(differs)
+            .chain(left_out)
+            .collect()
+    }
+}
+
+impl Difference<'_> {
+    /// One sentence about it, and its place in the lock.
+    pub fn told(&self, image: &LockedImage) -> (String, Place) {
+        let (name, key) = (self.name, &image.key.value);
+        match (self.locked, self.artifact) {
+            (Some(locked), theirs) => {
+                let theirs = theirs.map_or("nothing".to_owned(), |theirs| format!("`{theirs}`"));
+                let message = format!(
+                    "`{name}` of `{key}` is `{}` by the lock, {theirs} by the artifact's annotations",
+                    locked.value
+                );
+                (message, locked.place)
+            }
+            (None, theirs) => {
+                let theirs = theirs.map_or("", |theirs| theirs);
+                let message = format!("the lock leaves out that `{name}` of `{key}` is `{theirs}`");
+                (message, image.key.place)
+            }
+        }
+    }
+}
+
+fn nothing_for(architecture: &str) -> String {
+    format!("it holds nothing for the architecture `{architecture}`")
 }
 
 /// Asks for all of them; then for the wanted architecture's manifest of those that are indexes.
@@ -48,7 +154,7 @@ pub fn artifacts(
         all.push(answer.and_then(|manifest| {
             if let Content::Index { manifests, .. } = &manifest.content {
                 let part = of_architecture(manifests, architecture).ok_or_else(|| {
-                    let message = format!("it holds nothing for the architecture `{architecture}`");
+                    let message = nothing_for(architecture);
                     Failure::new(reference, FailureKind::Unsupported, message)
                 })?;
                 parts.push((index, reference.at(&part.digest)));
@@ -73,7 +179,7 @@ pub fn artifacts(
         .map(|(reference, answer)| {
             let (whole, part) = answer?;
             of_manifests(&whole, part.as_ref())
-                .map_err(|error| Failure::new(reference, FailureKind::TooLarge, error.to_string()))
+                .map_err(|error| Failure::new(reference, FailureKind::TooLarge, error))
         })
         .collect()
 }
@@ -100,7 +206,7 @@ fn of_architecture<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'
 }
 
 /// The part's annotations count before the index's.
-fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, TooManyFacts> {
+fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, String> {
     let mut annotations = BTreeMap::new();
     let mut all_layers = Vec::new();
     for manifest in std::iter::once(whole).chain(part) {
@@ -118,12 +224,19 @@ fn of_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, T
             }
         }
     }
-    let annotated = annotations::facts(&annotations)?;
+    let annotated = annotations::facts(&annotations).map_err(|error| error.to_string())?;
+    // A manifest that was read is UTF-8.
+    let text = |manifest: &Manifest| String::from_utf8_lossy(&manifest.bytes).into();
     Ok(Artifact {
         digest: whole.digest.clone(),
         mirror: whole.mirror.as_deref().map(Arc::from),
         facts: annotated.facts,
         oddities: annotated.oddities,
         layers: all_layers,
+        evidence: Evidence {
+            manifest: text(whole),
+            part: part.map(text),
+            signatures: Vec::new(),
+        },
     })
 }

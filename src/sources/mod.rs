@@ -26,9 +26,11 @@ use crate::model::lock::Lock;
 use crate::model::place::{Place, Source, Sources};
 use crate::model::written::WrittenImage;
 
-pub use artifact::{Artifact, artifacts};
+pub use artifact::{Artifact, Difference, artifacts};
 pub use index_page::{OfferedImage, Page, base as page_base, is_page, page};
-pub use lock_file::{bytes as lock_bytes, text as lock_text};
+pub use lock_file::{
+    RESTORE, bytes as lock_bytes, evidence_path, evidence_text, text as lock_text,
+};
 pub use stores::{Stores, stores};
 
 /// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
@@ -90,6 +92,7 @@ pub fn facts(
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut unlocked = Vec::new();
     let mut lock: Option<Arc<Lock>> = None;
+    let mut evidence: Option<Source> = None;
     for (index, path) in paths.iter().enumerate() {
         let shown = path.to_string_lossy().replace('\\', "/");
         let file = Sources::facts_file(index);
@@ -111,8 +114,11 @@ pub fn facts(
             continue;
         }
         if index == 0 && path.extension().is_some_and(|name| name == "lock") {
-            let read = lock_file::read(tree, path, &shown, file)?;
+            // Behind all files that are named: they keep their numbers.
+            let beside = Sources::facts_file(paths.len());
+            let read = lock_file::read(tree, path, (file, beside), architecture)?;
             lock = Some(read.lock);
+            evidence = Some(read.evidence);
             sources.push(Box::new(read.file) as Box<dyn ImageSource>);
             files.push(Arc::new(read.source));
             faults.extend(read.faults);
@@ -130,6 +136,7 @@ pub fn facts(
         files.push(Arc::new(read.source));
         faults.extend(read.faults);
     }
+    files.extend(evidence.map(Arc::new));
     let files = Arc::new(files);
     let places = Sources::default().with_facts(&files);
     let finding = |fault: Fault| {

@@ -1,5 +1,7 @@
 //! The facts of a lock against the artifact's: what `verify` tells of, what `lock --upgrade` repairs, what an empty one is.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::{JAMMY, NOBLE, Project};
@@ -44,7 +46,8 @@ fn conflicts(project: &Project) -> Vec<String> {
     let told: Value = serde_json::from_str(&told.stderr).expect("JSON");
     let findings = told["findings"].as_array().expect("a list").iter();
     let conflicts = findings.map(|finding| {
-        assert_eq!(finding["rule"], "fact-conflict");
+        let rule = finding["rule"].as_str().expect("a rule");
+        assert!(["fact-conflict", "lock-tampered"].contains(&rule), "{rule}");
         finding["message"].as_str().expect("text").to_owned()
     });
     conflicts.collect()
@@ -53,7 +56,7 @@ fn conflicts(project: &Project) -> Vec<String> {
 const VERSION: (&str, &str) = ("k8s-version", "1.31.8+rke2r1");
 
 #[test]
-fn a_fact_that_was_changed_added_or_removed_is_told_and_repaired_by_an_upgrade() {
+fn a_fact_that_was_changed_added_or_removed_is_refused_everywhere_and_repaired_by_lock() {
     let lock_line = "    k8s-version: \"1.31.8+rke2r1\"\n";
     let hash = "a".repeat(64);
     let tarball = layer(0).replace("sha256:", "");
@@ -95,12 +98,29 @@ fn a_fact_that_was_changed_added_or_removed_is_told_and_repaired_by_an_upgrade()
         assert_ne!(edited, whole, "{from}");
         project.write("metalmark.lock", &edited);
         assert_eq!(conflicts(&project), [expected]);
-        let kept = project.run("lock");
-        assert!(kept.stdout.contains("1 kept"), "{}", kept.stdout);
-        assert_eq!(project.read("metalmark.lock"), edited, "nobody asked");
-        let upgrade = project.run(&format!("lock --upgrade {NOBLE}"));
-        assert!(upgrade.stdout.contains("1 updated"), "{}", upgrade.stdout);
+        for command in [
+            "verify",
+            "check",
+            "lock --check",
+            "render --frozen --stdout",
+        ] {
+            let run = project.run(command);
+            assert_eq!(run.status, 1, "{command}");
+            let told = format!("{}{}", run.stdout, run.stderr);
+            assert!(told.contains("error[lock-tampered]"), "{command}: {told}");
+        }
+        // Nobody is asked: the evidence says what the artifact says.
+        fs::rename(project.path().join("registry"), project.path().join("away")).expect("renamed");
+        let lock = project.run("lock");
+        assert_eq!(lock.status, 0, "{}", lock.stderr);
+        assert!(lock.stdout.contains("1 updated"), "{}", lock.stdout);
+        assert!(
+            lock.stderr.contains("warning[lock-tampered]"),
+            "{}",
+            lock.stderr
+        );
         assert_eq!(project.read("metalmark.lock"), whole);
+        fs::rename(project.path().join("away"), project.path().join("registry")).expect("renamed");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Project, push};
+use super::{NOBLE, Project, push};
 use crate::support::layout::LayoutWriter;
 
 /// Keys whose order leaves an old entry between any two new ones.
@@ -58,6 +58,39 @@ fn git_merges_what_two_people_added_in_different_places() {
         assert!(clean, "{text}");
         assert_eq!(text, locked(&both));
     }
+}
+
+/// Each line proves itself, so that git may keep the lines of both (`merge=union`), in any order.
+#[test]
+fn the_evidence_of_two_branches_is_right_together_whatever_git_makes_of_its_lines() {
+    let locked = |images: &[&str]| {
+        let project = Project::new();
+        project.values("0.4.12", images, "");
+        let mut layout = LayoutWriter::new(&project.path().join("registry"));
+        for image in images {
+            push(&mut layout, image, "0.4.12", "a");
+        }
+        assert_eq!(project.run("lock").status, 0);
+        project
+    };
+    let both = locked(&["image-a", "image-b", "image-c", NOBLE]);
+    let expected = both.read("metalmark.evidence");
+    let (ours, theirs) = (
+        locked(&["image-a", "image-c", NOBLE]),
+        locked(&["image-b", "image-c", NOBLE]),
+    );
+    let joined = ours.read("metalmark.evidence") + &theirs.read("metalmark.evidence");
+    both.write("metalmark.evidence", &joined);
+    let check = both.run("check --frozen");
+    assert_eq!(check.status, 0, "{}", check.stdout);
+    assert!(!check.stdout.contains("lock-"), "{}", check.stdout);
+    fs::remove_dir_all(both.path().join("registry")).expect("removed");
+    assert_eq!(both.run("lock").status, 0);
+    assert_eq!(
+        both.read("metalmark.evidence"),
+        expected,
+        "sorted, each once"
+    );
 }
 
 #[test]

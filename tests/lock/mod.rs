@@ -10,6 +10,7 @@ mod merge;
 mod moved;
 mod online;
 mod signed;
+mod trust;
 
 use std::fs;
 use std::path::Path;

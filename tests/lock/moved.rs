@@ -65,7 +65,7 @@ fn verify_sees_what_moved_what_went_and_what_was_edited() {
     assert!(
         found
             .stderr
-            .contains("[fact-conflict]: `sha256` of `ubuntu-jammy"),
+            .contains("error[lock-tampered]: `sha256` of `ubuntu-jammy"),
         "{}",
         found.stderr
     );

@@ -118,8 +118,17 @@ fn what_is_not_signed_is_not_locked() {
         "sylva",
         "security: {os_images: {skip_signing_check: true}}\n",
     );
-    assert_eq!(project.run("lock").status, 0);
+    let skipped = project.run("lock");
     assert!(project.read("metalmark.lock").contains(JAMMY));
+    // But what was verified once is not forgotten by that.
+    assert_eq!(skipped.status, 1);
+    assert!(
+        skipped
+            .stderr
+            .contains("error[signature-unchecked]: `oci://registry.example.org/os/ubuntu-noble"),
+        "{}",
+        skipped.stderr
+    );
     signed(&project, "sylva", "");
     let later = project.run("lock");
     assert_eq!(later.status, 1, "{}", later.stderr);

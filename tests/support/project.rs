@@ -194,6 +194,7 @@ fn image_use(view: &ClusterView) -> ImageUse {
         served: view.served.clone(),
         locked: Vec::new(),
         unlocked: Vec::new(),
+        signed: Default::default(),
     }
 }
 

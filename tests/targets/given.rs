@@ -149,6 +149,8 @@ pub(super) fn cluster(name: &str) -> ClusterView {
         registries: Arc::default(),
         served: vec!["hard".into(), "plain".into()],
         lock: None,
+        signing: Default::default(),
+        signed: Default::default(),
         sources: Sources::default(),
         findings: Vec::new(),
     }

@@ -5,11 +5,13 @@ mod pages;
 mod told;
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::check;
 use crate::error::Error;
 use crate::locking::{self, Asks, Locked, Upgrade, Wish};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::lock::{Lock, Locking};
 use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
@@ -74,51 +76,126 @@ pub(super) fn within(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
-    // Read before it is understood: where it changes in between, it is not written over.
-    let before = sources::lock_bytes(&*workspace.files, &workspace.lock)?;
+    workspace.checks_signers = true;
+    // Read before they are understood: where they change in between, they are not written over.
+    let before = Before::read(&workspace)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let found = workspace.findings.clone();
+    // What was edited is written as the artifacts say it; everything else has to be put right first.
+    let (mut tampered, found): (Vec<Finding>, Vec<Finding>) = workspace
+        .findings
+        .iter()
+        .cloned()
+        .partition(|finding| finding.rule == "lock-tampered");
+    for finding in &mut tampered {
+        *finding = finding.clone().unless_set(Level::Warning);
+    }
     let judged = check::findings(found, &workspace.settings, options.today);
     if judged.has_errors() {
         let clusters = workspace.clusters.len();
         told::findings(judged.findings, clusters, options.format, terminal)?;
         return Ok(Verdict::Findings);
     }
-    let (asks, unread) = asks(&workspace, &tools)?;
-    let mut wish = wish(options, &asks, tools.lock(), &workspace)?;
-    let judged = check::findings(unread.clone(), &workspace.settings, options.today);
+    let asked = asks(&workspace, &tools)?;
+    let accepts = |finding: &Finding| accepted(finding, &workspace, options.today);
+    let mut wish = Wish {
+        accepts: &accepts,
+        ..wish(options, &asked.asks, tools.lock(), &workspace)?
+    };
+    let judged = check::findings(asked.findings.clone(), &workspace.settings, options.today);
     wish.keep_unasked = judged.has_errors();
     let store = super::stores::open(&workspace, terminal);
-    let listed = pages(&workspace, &store);
-    wish.offered = listed.offered;
-    wish.unread_pages = listed.unread;
-    let mut locked = locking::lock(tools.lock(), &tools.lock_sources(), &asks, &wish, &store);
-    locked.findings.extend(unread);
-    locked.findings.extend(listed.findings);
-    locked.failures.extend(listed.failures);
-    let written = save(&workspace, &locked, before.as_deref(), held)?;
+    let answers = pages(&workspace, &store);
+    wish.pages = answers.pages;
+    // Manifests that are stamped may name any of them.
+    wish.pages.used = match workspace.stamps.is_empty() {
+        true => asked.used,
+        false => tools
+            .lock()
+            .images()
+            .iter()
+            .map(|image| Arc::clone(&image.key.value))
+            .collect(),
+    };
+    let wanted = (&wish, &tools.keyring);
+    let mut locked = locking::lock(
+        tools.lock(),
+        &tools.lock_sources(),
+        &asked.asks,
+        wanted,
+        &store,
+    );
+    locked.findings.extend(tampered);
+    locked.findings.extend(asked.findings);
+    locked.findings.extend(answers.findings);
+    locked.failures.extend(answers.failures);
+    let written = save(&workspace, &locked, &before, held)?;
     finish(locked, written, &workspace, options, terminal)
 }
 
-/// Writes the lock where its bytes change. Where nothing is locked and nothing was, there is none.
+/// Why the project's policy accepts a finding: a waiver's reason, or a level below an error.
+fn accepted(finding: &Finding, workspace: &Workspace, today: Date) -> Option<String> {
+    let policy = &workspace.settings.policy;
+    if policy.level(finding, Level::Error) != Level::Error {
+        return Some("the policy makes it no error".to_owned());
+    }
+    let waiver = policy.waiver(finding, today)?;
+    let reason = policy
+        .waivers
+        .get(waiver)
+        .map(|waiver| waiver.reason.clone());
+    Some(format!("waived: {}", reason.unwrap_or_default()))
+}
+
+/// The bytes of the lock and of its evidence before the run; none where there are none yet.
+struct Before {
+    lock: Option<Vec<u8>>,
+    evidence: Option<Vec<u8>>,
+}
+
+impl Before {
+    fn read(workspace: &Workspace) -> Result<Self, Error> {
+        let bytes = |path: &Path| sources::lock_bytes(&*workspace.files, path);
+        Ok(Self {
+            lock: bytes(&workspace.lock)?,
+            evidence: bytes(&sources::evidence_path(&workspace.lock))?,
+        })
+    }
+}
+
+/// Writes the lock and its evidence where their bytes change. Where nothing is locked and nothing was, there are none. The evidence
+/// comes first: more of it than the lock needs does no harm where a run ends in between.
 fn save(
     workspace: &Workspace,
     locked: &Locked,
-    before: Option<&[u8]>,
+    before: &Before,
     held: Option<&mut Held>,
 ) -> Result<bool, Error> {
     let root = &workspace.settings.root;
-    let text = sources::lock_text(&locked.lock);
-    let is_needless = match before {
-        Some(before) => before == text.as_bytes(),
-        None => locked.lock.images().is_empty(),
-    };
-    if !is_needless {
-        write::holding(held, root, |held| {
-            write::owned_file(held, &root.join(&workspace.lock), before, &text)
-        })?;
+    let evidence = sources::evidence_text(&locked.lock);
+    let lock = sources::lock_text(&locked.lock);
+    let lock = (!locked.lock.images().is_empty() || before.lock.is_some()).then_some(lock);
+    let mut files = vec![
+        (
+            sources::evidence_path(&workspace.lock),
+            &before.evidence,
+            evidence,
+        ),
+        (workspace.lock.clone(), &before.lock, lock),
+    ];
+    files.retain(|(_, before, text)| {
+        let text = text.as_deref().unwrap_or_default().as_bytes();
+        before.as_deref().unwrap_or_default() != text
+    });
+    if files.is_empty() {
+        return Ok(false);
     }
-    Ok(!is_needless)
+    write::holding(held, root, |held| {
+        files.iter().try_for_each(|(path, before, text)| {
+            let text = text.as_deref().unwrap_or_default();
+            write::owned_file(held, &root.join(path), before.as_deref(), text)
+        })
+    })?;
+    Ok(true)
 }
 
 fn finish(
@@ -128,7 +205,7 @@ fn finish(
     options: &LockOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let judged = check::findings(locked.findings, &workspace.settings, options.today);
+    let judged = check::findings(locked.findings.clone(), &workspace.settings, options.today);
     let verdict = match judged.has_errors() {
         true => Verdict::Findings,
         false => Verdict::Clean,
@@ -139,7 +216,7 @@ fn finish(
             .findings(&judged.findings, workspace.clusters.len(), options.format)?;
     }
     let path = workspace.lock.to_string_lossy();
-    told::changes(&path, &locked.changes, written, options.format, terminal)?;
+    told::changes(&path, &locked, written, options.format, terminal)?;
     match locked.failures.is_empty() {
         true => Ok(verdict),
         false => Err(Error::Fetch {
@@ -149,12 +226,12 @@ fn finish(
 }
 
 /// `--upgrade` and `--accept-moved` name keys that someone asks for.
-fn wish(
+fn wish<'a>(
     options: &LockOptions,
     asks: &Asks,
     lock: &Lock,
     workspace: &Workspace,
-) -> Result<Wish, Error> {
+) -> Result<Wish<'a>, Error> {
     let asked = asks.keys().map(|(key, _)| &**key);
     let known: BTreeSet<&str> = asked
         .chain(lock.images().iter().map(|image| image.identity().0))
@@ -199,11 +276,13 @@ fn check_only(
     let survey = fleet::survey(&workspace, &tools, |view, _| {
         Ok((view.findings.clone(), Vec::new()))
     })?;
-    let mut reading: Vec<Finding> = survey.results.into_iter().flatten().collect();
+    let is_of_lock = |rule: &str| rule.starts_with("lock-") || rule.starts_with("signature-");
+    let reading = survey.results.into_iter().flatten();
+    let mut reading: Vec<Finding> = reading.filter(|it| !is_of_lock(it.rule)).collect();
     reading.extend(found);
     let reading = check::findings(reading, &workspace.settings, options.today).findings;
     let of_lock = survey.judged.into_iter();
-    let of_lock = of_lock.filter(|judged| judged.finding.rule.starts_with("lock-"));
+    let of_lock = of_lock.filter(|judged| is_of_lock(judged.finding.rule));
     let mut judged: Vec<_> = of_lock.collect();
     judged.extend(told::errors(reading));
     let verdict = match told::has_errors(&judged) || told::is_stale(&judged) {

@@ -1,17 +1,16 @@
 //! The index pages that the project names, asked for once.
 
+use crate::locking::Pages;
 use crate::model::finding::{Finding, Level};
 use crate::oci::Failure;
 use crate::read::Workspace;
-use crate::sources::{self, OfferedImage, Stores};
+use crate::sources::{self, Stores};
 
-/// What all pages together list.
+/// What all pages together say.
 #[derive(Default)]
-pub(in crate::commands) struct Pages {
-    /// The images with a digest.
-    pub(in crate::commands) offered: Vec<OfferedImage>,
-    /// What the addresses of files start with whose page could not be had.
-    pub(in crate::commands) unread: Vec<String>,
+pub(in crate::commands) struct Answers {
+    /// What they list.
+    pub(in crate::commands) pages: Pages,
     /// What is wrong with what they list.
     pub(in crate::commands) findings: Vec<Finding>,
     /// Why pages could not be had.
@@ -19,27 +18,28 @@ pub(in crate::commands) struct Pages {
 }
 
 /// Asks for every page under `images.facts`. Nothing is asked where there is none.
-pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Pages {
-    let mut pages = Pages::default();
+pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answers {
+    let mut answers = Answers::default();
     for path in &workspace.facts {
         let address = path.to_string_lossy();
         if !sources::is_page(&address) {
             continue;
         }
+        let base = sources::page_base(&address);
         match sources::page(&address, &|wanted| stores.pages(wanted)) {
             Ok(page) => {
-                pages
-                    .findings
-                    .extend(undigested(&address, &page.without_digest));
-                pages.offered.extend(page.images);
+                let found = undigested(&address, &page.without_digest);
+                answers.findings.extend(found);
+                answers.pages.offered.extend(page.images);
+                answers.pages.read.push(base.to_owned());
             }
             Err(failure) => {
-                pages.failures.push(failure);
-                pages.unread.push(sources::page_base(&address).to_owned());
+                answers.failures.push(failure);
+                answers.pages.unread.push(base.to_owned());
             }
         }
     }
-    pages
+    answers
 }
 
 /// That files cannot be locked, in one finding.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::commands::{Format, Terminal};
-use crate::locking::{LockChange, LockChangeKind};
+use crate::locking::{Accepted, LockChange, LockChangeKind, Locked};
 use crate::model::finding::{Judged, Level};
 
 /// Grows when a field changes its meaning or goes.
@@ -45,7 +45,16 @@ struct Document<'a> {
     lock: &'a str,
     written: bool,
     images: Vec<Image<'a>>,
+    accepted: Vec<Acceptance<'a>>,
     summary: Summary,
+}
+
+/// What is locked although it is not proven.
+#[derive(Serialize)]
+struct Acceptance<'a> {
+    key: &'a str,
+    rule: &'static str,
+    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -67,11 +76,12 @@ struct Summary {
 /// What became of each image: for people only of those that changed.
 pub(super) fn changes(
     lock: &str,
-    changes: &[LockChange],
+    locked: &Locked,
     written: bool,
     format: Format,
     terminal: &mut Terminal,
 ) -> io::Result<()> {
+    let changes = &locked.changes;
     let summary = summary(changes);
     let out = &mut terminal.out;
     if format == Format::Json {
@@ -80,6 +90,7 @@ pub(super) fn changes(
             lock,
             written,
             images: changes.iter().map(image).collect(),
+            accepted: locked.accepted.iter().map(accepted).collect(),
             summary,
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
@@ -96,6 +107,9 @@ pub(super) fn changes(
             )?;
         }
     }
+    for Accepted { key, rule, reason } in &locked.accepted {
+        writeln!(out, "accepted {key}: {rule}, {reason}")?;
+    }
     let Summary {
         kept,
         added,
@@ -105,6 +119,14 @@ pub(super) fn changes(
     let counted = format!("{kept} kept, {added} added, {updated} updated, {dropped} dropped");
     let became = if written { "written" } else { "unchanged" };
     writeln!(out, "{lock}: {counted}; {became}")
+}
+
+fn accepted(accepted: &Accepted) -> Acceptance<'_> {
+    Acceptance {
+        key: &accepted.key,
+        rule: accepted.rule,
+        reason: &accepted.reason,
+    }
 }
 
 fn image(change: &LockChange) -> Image<'_> {

@@ -7,6 +7,7 @@ use super::report::{Report, is_true, scalar_text};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalogue::{Catalogue, CatalogueEntry};
 use crate::model::place::Located;
+use crate::model::signing::KEY_PROPERTY;
 use crate::model::value::{Node, Value};
 use crate::model::workspace::Registry;
 
@@ -138,7 +139,12 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
         report.wrong_type(&found.branch.path(), &said, "a map");
     }
     for property in report.answer(found.branch.entries()).unwrap_or_default() {
-        let Some(node) = report.answer(property.branch.node()) else {
+        let node = property.branch.node();
+        // An image whose key cannot be evaluated is not one without a key.
+        if node.is_err() && *property.key == *KEY_PROPERTY {
+            entry.mistyped.push((Arc::clone(&property.key), FAILED));
+        }
+        let Some(node) = report.answer(node) else {
             continue;
         };
         let path = property.branch.path();
@@ -157,6 +163,9 @@ fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<Ca
     }
     Some(entry)
 }
+
+/// What an expression is that cannot be evaluated.
+const FAILED: &str = "an expression that fails";
 
 /// The scalars of an image by name; those of a map in it (`persistence.size`) by their path.
 fn properties(name: &str, node: &Node, into: &mut Vec<(Arc<str>, Located<Arc<str>>)>) {

@@ -74,9 +74,10 @@ pub(super) fn signing_keys(
     sources: &Sources,
     subject: Subject,
     registries: &BTreeSet<Arc<str>>,
+    is_required: bool,
 ) -> (SigningKeys, Vec<Finding>) {
     let mut report = Report::new(sources, subject);
-    let keys = signing::keys(evaluator, registries, &mut report);
+    let keys = signing::keys(evaluator, registries, is_required, &mut report);
     (keys, report.findings)
 }
 

@@ -5,45 +5,84 @@ use std::sync::Arc;
 
 use super::catalogue::REGISTRIES;
 use super::report::Report;
-use crate::evaluate::{Branch, Evaluator};
+use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::place::Located;
-use crate::model::signing::{KEY_PROPERTY, SigningKeys};
+use crate::model::signing::{KEY_PROPERTY, NamedKey, SigningKeys};
 use crate::model::value::Value;
 
-/// The keys of these registries, and what the values say for all images.
+/// The keys of these registries, and what the values say for all images. Where nothing checks signatures, no key is evaluated,
+/// unless the project requires them.
 pub(super) fn keys(
     evaluator: &Evaluator,
     registries: &BTreeSet<Arc<str>>,
+    is_required: bool,
     report: &mut Report<'_>,
 ) -> SigningKeys {
     let root = evaluator.root();
-    let security = report.answer(root.child("security"));
-    let images = security.and_then(|security| report.answer(security.child("os_images")));
-    let skip = images.as_ref().is_some_and(|images| skips(images, report));
-    if skip {
+    let images = below(root.child("security"), "os_images");
+    let skip = match &images {
+        Ok(Some(images)) => skips(images, report),
+        _ => false,
+    };
+    if skip && !is_required {
         return SigningKeys {
             skip,
             ..SigningKeys::default()
         };
     }
-    let all = report.answer(root.child(REGISTRIES));
+    let all = root.child(REGISTRIES);
     let mut named = BTreeMap::new();
     for name in registries {
-        let registry = all.as_ref().and_then(|all| report.answer(all.child(name)));
-        let key = registry.and_then(|registry| key(&registry, KEY_PROPERTY, report));
+        let key = key(below(all.clone(), name), KEY_PROPERTY, report);
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
+    let default_key = match registries.is_empty() {
+        true => None,
+        false => key(images, "cosign_public_key", report),
+    };
     SigningKeys {
         skip,
-        default_key: images.and_then(|images| key(&images, "cosign_public_key", report)),
+        default_key,
         registries: named,
     }
 }
 
-/// An empty key is none.
-fn key(branch: &Branch, name: &str, report: &mut Report<'_>) -> Option<Located<Arc<str>>> {
-    let key = report.string(branch, name)?;
-    (!key.value.trim().is_empty()).then_some(key)
+type Answer<T> = Result<Option<T>, Failure>;
+
+fn below(parent: Answer<Branch>, name: &str) -> Answer<Branch> {
+    match parent? {
+        Some(parent) => parent.child(name),
+        None => Ok(None),
+    }
+}
+
+/// An empty key is none. One that cannot be evaluated is not: what it was to prove is not proven.
+fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<NamedKey> {
+    let node = below(parent.clone(), name).and_then(|key| match key {
+        Some(key) => key.node(),
+        None => Ok(None),
+    });
+    match node {
+        Err(failure) => {
+            let place = failure.place;
+            report.answer::<()>(Err(failure));
+            Some(NamedKey::Failed(place))
+        }
+        Ok(None) => None,
+        Ok(Some(node)) => match &node.value {
+            Value::Null => None,
+            Value::String(text) if text.trim().is_empty() => None,
+            Value::String(text) => Some(NamedKey::Text(Located::new(Arc::clone(text), node.place))),
+            _ => {
+                let path = match parent {
+                    Ok(Some(parent)) => format!("{}.{name}", parent.path()),
+                    _ => name.to_owned(),
+                };
+                report.wrong_type(&path, &node, "a string");
+                Some(NamedKey::Failed(node.place))
+            }
+        },
+    }
 }
 
 /// A boolean, or the text of one that an expression printed. Anything else is told, and signatures are looked at.

@@ -118,6 +118,7 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         let read = ClusterRead {
             cluster: cluster(&[]),
             catalogue: Arc::clone(&shared),
+            signing: Default::default(),
             sources: Sources::default(),
             findings: Vec::new(),
         };

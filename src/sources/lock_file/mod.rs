@@ -1,5 +1,6 @@
 //! Facts from the lock: what `metalmark lock` wrote, read back; and the text that it writes.
 
+mod evidence;
 mod read;
 mod text;
 
@@ -17,6 +18,7 @@ use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::{FileId, Place, Source};
 use crate::yaml;
 
+pub use evidence::{RESTORE, path as evidence_path, text as evidence_text};
 pub use text::text;
 
 /// The rule of everything that is wrong in a lock.
@@ -69,27 +71,30 @@ fn described(image: &LockedImage) -> Described {
     }
 }
 
-/// A lock as read.
+/// A lock as read, with the evidence beside it.
 pub(super) struct Read {
     pub lock: Arc<Lock>,
     pub file: LockFile,
     pub source: Source,
+    /// The file with the evidence.
+    pub evidence: Source,
     pub faults: Vec<Fault>,
 }
 
-/// Reads a lock; its places get the number `file`. One that is not there yet is empty. What cannot be read in it is a fault;
-/// everything else of it counts.
+/// Reads a lock and its evidence; the places in them get these numbers. A lock that is not there yet is empty. What cannot be
+/// read in it is a fault; everything else of it counts.
 ///
 /// # Errors
-/// The file cannot be read.
+/// A file cannot be read.
 pub(super) fn read(
     tree: &dyn Files,
     path: &Path,
-    shown: &str,
-    file: FileId,
+    (file, evidence_file): (FileId, FileId),
+    architecture: &str,
 ) -> Result<Read, Error> {
+    let shown = path.to_string_lossy().replace('\\', "/");
     let bytes = bytes(tree, path)?.unwrap_or_default();
-    let (text, (lock, faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
+    let (text, (lock, mut faults)) = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) if bytes.is_empty() => (text, Default::default()),
         Ok(text) => {
             let read = read::lock(&text, file);
@@ -105,16 +110,26 @@ pub(super) fn read(
             (String::new(), (Lock::default(), vec![fault]))
         }
     };
+    let beside = evidence::path(path);
+    let witnessed = self::bytes(tree, &beside)?.unwrap_or_default();
+    // What is not UTF-8 in it is a fault of its line.
+    let witnessed = String::from_utf8_lossy(&witnessed);
+    let (lock, found) = evidence::attach(lock.images(), &witnessed, evidence_file, architecture);
+    faults.extend(found);
     let lock = Arc::new(lock);
     Ok(Read {
         file: LockFile::new(Arc::clone(&lock)),
         lock,
         source: Source::new(shown, text),
+        evidence: Source::new(
+            beside.to_string_lossy().replace('\\', "/"),
+            witnessed.into_owned(),
+        ),
         faults,
     })
 }
 
-/// The bytes of a lock; none where there is none yet.
+/// The bytes of a lock or of its evidence; none where there is none yet.
 ///
 /// # Errors
 /// The file cannot be read.

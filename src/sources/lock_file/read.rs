@@ -172,6 +172,7 @@ impl Reader {
             facts: self.facts(map),
             origin: self.origin(map),
             verified: self.verified(map),
+            evidence: None,
         };
         (self.faults.len() == faults).then_some(image)
     }
@@ -225,12 +226,30 @@ impl Reader {
         }
     }
 
-    fn verified(&mut self, map: &Map) -> Option<Verified> {
-        let place = map.get("verified")?.place;
-        let verified = self.map(map, "verified")?;
-        self.unknown(&verified, &["key", "form"], "`verified`");
-        let key = self.required(&verified, "key", place);
-        let form = self.required(&verified, "form", place);
+    /// One key, or a list of them.
+    fn verified(&mut self, map: &Map) -> Vec<Verified> {
+        let Some(node) = map.get("verified") else {
+            return Vec::new();
+        };
+        let read = match &node.value {
+            Value::List(items) => items.iter().map(|item| self.signer(item)).collect(),
+            _ => vec![self.signer(node)],
+        };
+        let mut verified: Vec<Verified> = read.into_iter().flatten().collect();
+        verified.sort();
+        verified
+    }
+
+    fn signer(&mut self, node: &Node) -> Option<Verified> {
+        let Value::Map(verified) = &node.value else {
+            let kind = node.value.kind();
+            let message = format!("`verified` is {kind} where a map is needed");
+            self.fault(message, node.place, REDO);
+            return None;
+        };
+        self.unknown(verified, &["key", "form"], "`verified`");
+        let key = self.required(verified, "key", node.place);
+        let form = self.required(verified, "form", node.place);
         let key = key.and_then(|key| self.digest(&key))?;
         Some(Verified {
             key: key.value.as_str().into(),

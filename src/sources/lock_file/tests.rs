@@ -194,12 +194,22 @@ fn nowhere<T>(value: T) -> Located<T> {
     Located::new(value, Place::NONE)
 }
 
+fn signers(count: u8) -> Vec<Verified> {
+    let signer = |number| Verified {
+        key: Digest::of(&[number]).as_str().into(),
+        form: "tag".into(),
+    };
+    let mut signers: Vec<Verified> = (0..count).map(signer).collect();
+    signers.sort();
+    signers
+}
+
 fn image() -> impl Strategy<Value = LockedImage> {
     let texts = || prop::option::of(TEXT.prop_map(Arc::<str>::from));
     let facts = prop::collection::btree_map("[a-z0-9.:# -]{1,9}", TEXT, 0..4);
     let reference = "oci://[a-z]{1,4}/[a-z]{1,3}:[a-zA-Z0-9_][a-z0-9._-]{0,5}";
     let key = "[a-z0-9][a-z0-9.-]{0,4}";
-    let rest = (facts, texts(), texts(), texts(), any::<bool>());
+    let rest = (facts, texts(), texts(), texts(), 0..3u8);
     (key, reference, any::<u8>(), rest).prop_map(|(key, reference, byte, rest)| {
         let (facts, mirror, registry, version, verified) = rest;
         LockedImage {
@@ -212,10 +222,8 @@ fn image() -> impl Strategy<Value = LockedImage> {
                 .map(|(name, value)| (name.into(), nowhere(value.into())))
                 .collect::<BTreeMap<_, _>>(),
             origin: LockOrigin { registry, version },
-            verified: verified.then(|| Verified {
-                key: Digest::of(b"key").as_str().into(),
-                form: "tag".into(),
-            }),
+            verified: signers(verified),
+            evidence: None,
         }
     })
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::lock::{LOCK_VERSION, Lock, LockedImage};
-use crate::model::value::{Entry, Map, Value};
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 
 /// What people who meet the file are told.
@@ -49,17 +50,28 @@ fn block(image: &LockedImage) -> String {
     if let Some(origin) = map(origin) {
         field("origin", origin);
     }
-    if let Some(verified) = &image.verified {
-        let verified = [
+    let signers = image.verified.iter().filter_map(|verified| {
+        map([
             ("key".into(), Some(&verified.key)),
             ("form".into(), Some(&verified.form)),
-        ];
-        if let Some(verified) = map(verified) {
-            field("verified", verified);
-        }
+        ])
+    });
+    let mut signers: Vec<Value> = signers.collect();
+    match signers.len() {
+        0 => {}
+        1 => field("verified", signers.remove(0)),
+        _ => field("verified", list(signers)),
     }
     block.replace_range(..2, "- ");
     block
+}
+
+fn list(items: Vec<Value>) -> Value {
+    let node = |value| Node {
+        value,
+        place: Place::NONE,
+    };
+    Value::List(Arc::new(items.into_iter().map(node).collect()))
 }
 
 fn string(text: &Arc<str>) -> Value {

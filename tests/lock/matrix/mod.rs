@@ -10,16 +10,8 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 
-use rules::{ANSWERS, Answer, ENTRIES, Entry, KEYS, Key, Outcome, Proof, Trust};
+use rules::{ANSWERS, Answer, ENTRIES, Entry, KEYS, Outcome, Proof, Trust};
 use world::{Cell, Site, World};
-
-use crate::support::known::known_failure;
-
-const EDITED: &str =
-    "registry-and-lock.md D1: an edited fact of a locked artifact is only a warning of `verify`";
-const UNCHECKED: &str = "registry-and-lock.md D2, tests.md D1: no gate compares an entry's signer with the key of the values";
-const UNESTABLISHED: &str =
-    "registry-and-lock.md D3: images are locked although their key's expression fails";
 
 /// Every cell.
 fn cells() -> Vec<Cell> {
@@ -62,7 +54,25 @@ impl Told {
         }
     }
 
-    /// The rules of the findings of a level that name a cell's image.
+    /// How much could not be had: failures of one cause are one message, which names the first ones and counts the others.
+    fn failures(&self) -> usize {
+        let count = |line: &str| {
+            let more = line.strip_prefix("  and ");
+            let more = more.and_then(|line| line.strip_suffix(" more")?.parse().ok());
+            let is_named = line.starts_with("  and ") || line.contains("oci://");
+            more.unwrap_or(usize::from(is_named))
+        };
+        self.rest.lines().map(count).sum()
+    }
+
+    /// Whether there is an error of a rule, whatever it names.
+    fn has(&self, rule: &str) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|finding| finding["rule"] == rule && finding["level"] == "error")
+    }
+
+    /// The rules of the findings of a level that name a cell's image, sorted; that entries have no evidence is one finding for
+    /// several.
     fn rules(&self, cell: Cell, level: &str) -> Vec<&str> {
         let findings = self.findings.iter();
         let named = findings.filter(|finding| {
@@ -70,61 +80,44 @@ impl Told {
             finding["image"] == cell.name().as_str() || cell.is_named_in(message)
         });
         let of_level = named.filter(|finding| finding["level"] == level);
-        of_level
-            .filter_map(|finding| finding["rule"].as_str())
-            .collect()
+        let rules = of_level.filter_map(|finding| finding["rule"].as_str());
+        let is_of_lock = |rule: &&str| {
+            let prefixes = ["lock-", "signature-", "tag-", "catalog-", "fact-"];
+            *rule != "lock-stale" && prefixes.iter().any(|prefix| rule.starts_with(prefix))
+        };
+        let mut rules: Vec<&str> = rules.filter(is_of_lock).collect();
+        rules.sort_unstable();
+        rules
     }
 }
 
-/// What is wrong, by cell; and which cells of a known failure are right.
+/// What is wrong, by cell.
 #[derive(Default)]
-struct Wrong {
-    cells: Vec<String>,
-    /// By the reason: how many are wrong as they are known to be, and those that are right.
-    known: BTreeMap<&'static str, (usize, Vec<String>)>,
-}
+struct Wrong(Vec<String>);
 
 impl Wrong {
     fn compare<T: PartialEq + Debug>(&mut self, cell: Cell, what: &str, actual: T, expected: T) {
         if actual != expected {
             let name = cell.name();
-            self.cells
+            self.0
                 .push(format!("{name}: {what}: {actual:?}, expected {expected:?}"));
         }
     }
 
-    /// What should be right, and is known to be wrong.
-    fn known(&mut self, reason: &'static str, name: String, is_right: bool) {
-        let (wrong, right) = self.known.entry(reason).or_default();
-        match is_right {
-            true => right.push(name),
-            false => *wrong += 1,
-        }
-    }
-
     fn none(self, command: &str) {
-        let cells = self.cells.join("\n");
+        let cells = self.0.join("\n");
         assert!(cells.is_empty(), "`metalmark {command}`:\n{cells}");
-        for (reason, (wrong, right)) in self.known {
-            assert!(
-                right.is_empty() || wrong == 0,
-                "{reason}: right only of {right:?}"
-            );
-            known_failure(reason, || assert_eq!(wrong, 0));
-        }
     }
 }
 
 /// What a run says of each cell's image beside what it writes.
 fn compare_told(wrong: &mut Wrong, told: &Told, cell: Cell, expected: &Outcome) {
-    let errors = told.rules(cell, "error");
-    wrong.compare(cell, "errors", errors, expected.rules.clone());
-    wrong.compare(
-        cell,
-        "failures",
-        cell.is_named_in(&told.rest),
-        expected.fails,
-    );
+    if !expected.fails {
+        wrong.compare(cell, "failures", cell.is_named_in(&told.rest), false);
+    }
+    let mut rules = expected.rules.clone();
+    rules.sort_unstable();
+    wrong.compare(cell, "errors", told.rules(cell, "error"), rules);
 }
 
 /// The blocks of a lock by key.
@@ -153,29 +146,30 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
             );
         }
         let written = site.project.read("metalmark.lock");
+        let failed = cells.iter().filter(|cell| rules::lock(**cell).fails);
+        assert_eq!(told.failures(), failed.count(), "{}", told.rest);
         let (actual, mut wrong) = (blocks(&written), Wrong::default());
         for cell in &cells {
             let outcome = rules::lock(*cell);
             compare_told(&mut wrong, &told, *cell, &outcome);
-            let name = cell.name();
-            let is_locked_unproven = cell.key == Key::ExpressionFails
-                && cell.entry == Entry::Absent
-                && cell.answer.has_manifest();
-            let actual = actual.get(name.as_str()).map(|block| (*block).to_owned());
-            match is_locked_unproven {
-                true => wrong.known(UNESTABLISHED, name, actual.is_none()),
-                false => {
-                    let expected = site.after(*cell, &outcome.after);
-                    let expected = expected.map(|text| text.trim().to_owned());
-                    wrong.compare(*cell, "entry", actual, expected);
-                }
-            }
+            let actual = actual.get(cell.name().as_str());
+            let expected = site.after(*cell, &outcome.after);
+            wrong.compare(
+                *cell,
+                "entry",
+                actual.map(|block| (*block).to_owned()),
+                expected.map(|text| text.trim().to_owned()),
+            );
         }
         wrong.none("lock");
-        if cells.iter().all(|cell| cell.key != Key::ExpressionFails) {
-            let whole = site.lock_of(|cell| site.after(cell, &rules::lock(cell).after));
-            assert_eq!(written, whole, "every byte");
-        }
+        let whole = site.lock_of(|cell| site.after(cell, &rules::lock(cell).after));
+        assert_eq!(written, whole, "every byte");
+        let proof = |cell| site.proof_after(cell, &rules::lock(cell).after);
+        assert_eq!(
+            site.project.read("metalmark.evidence"),
+            site.evidence_of(proof),
+            "every byte"
+        );
     }
 }
 
@@ -184,8 +178,10 @@ fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
     let mut cells = cells();
     cells.retain(|cell| cell.entry != Entry::Absent);
     let world = World::new(&cells);
-    // What is wrong with the key itself is not told today.
-    let status = |cell| rules::verify(cell).status(Key::NotConfigured);
+    let status = |cell: Cell| match rules::verify(cell).status(cell.key) {
+        0 if rules::is_stale(cell) => 1,
+        status => status,
+    };
     for (status, cells) in by_status(&cells, status) {
         let site = Site::new(&world, &cells, false);
         let before = site.project.read("metalmark.lock");
@@ -197,6 +193,13 @@ fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
             "nothing is written"
         );
         let (told, mut wrong) = (Told::read(&run.stderr), Wrong::default());
+        for key in cells.iter().filter_map(|cell| cell.key.finding()) {
+            assert!(told.has(key), "{key}");
+        }
+        let is_stale = cells.iter().any(|cell| rules::is_stale(*cell));
+        assert_eq!(told.has("lock-stale"), is_stale);
+        let failed = cells.iter().filter(|cell| rules::verify(**cell).fails);
+        assert_eq!(told.failures(), failed.count(), "{}", told.rest);
         let shown: Value = serde_json::from_str(&run.stdout).expect("JSON");
         let shown = shown["images"].as_array().expect("a list");
         assert_eq!(shown.len(), cells.len());
@@ -218,28 +221,6 @@ fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
             };
             let signed_by = image["signed_by"].as_str().map(str::to_owned);
             wrong.compare(*cell, "signed by", signed_by, signer);
-            let is_edited = cell.entry == Entry::Edited && has_manifest;
-            let conflicts = told.rules(*cell, "warning");
-            let expected = if is_edited { 2 } else { 0 };
-            wrong.compare(
-                *cell,
-                "conflicts",
-                conflicts,
-                vec!["fact-conflict"; expected],
-            );
-            if is_edited {
-                let errors = told.rules(*cell, "error").len();
-                wrong.known(EDITED, name.clone(), errors > outcome.rules.len());
-            }
-            let is_unproven = match cell.key.trust() {
-                Trust::Anybody => cell.entry.signer().is_some(),
-                Trust::Nobody => true,
-                Trust::Signer(_) => false,
-            };
-            if is_unproven && has_manifest {
-                let errors = told.rules(*cell, "error").len();
-                wrong.known(UNCHECKED, name, errors > 0);
-            }
         }
         wrong.none("verify");
     }
@@ -255,38 +236,39 @@ fn gates_without_a_network_refuse_what_is_not_locked_or_not_signed_by_the_key() 
         .map(|(key, entry)| Cell { key, entry, answer })
         .collect();
     let world = World::new(&cells);
-    // 0: trusted; 1: refused; 2: to be refused, and trusted today.
-    let group = |cell: Cell| match rules::refused_offline(cell) {
-        None => 0,
-        Some(_) if cell.entry == Entry::Absent => 1,
-        Some(_) => 2,
+    let status = |cell: Cell| {
+        let is_refused = !rules::refused_offline(cell).is_empty() || rules::is_stale(cell);
+        i32::from(is_refused || cell.key.trust() == Trust::Nobody)
     };
-    for (group, cells) in by_status(&cells, group) {
+    for (status, cells) in by_status(&cells, status) {
         let site = Site::new(&world, &cells, true);
         let before = site.project.read("metalmark.lock");
         for command in [
             "lock --check --output json",
+            "check --output json",
             "check --frozen --output json",
             "render --frozen --stdout",
+            "render --stdout",
         ] {
             let run = site.run(command);
             let text = format!("{}{}", run.stdout, run.stderr);
-            let (told, mut wrong) = (Told::read(&run.stdout), Wrong::default());
-            let is_told = |cell: Cell| match command.starts_with("render") {
-                true => cell.is_named_in(&text),
-                false => !told.rules(cell, "error").is_empty(),
-            };
-            match group {
-                0 | 1 => assert_eq!(run.status, group, "{command}: {text}"),
-                _ => wrong.known(UNCHECKED, command.to_owned(), run.status == 1),
+            assert_eq!(run.status, status, "{command}: {text}");
+            if command.starts_with("render") {
+                let is_told = |cell: &&Cell| cell.is_named_in(&text);
+                let refused = cells.iter();
+                let refused = refused.filter(|cell| !rules::refused_offline(**cell).is_empty());
+                assert_eq!(refused.clone().count(), refused.filter(is_told).count());
+                continue;
             }
+            let (told, mut wrong) = (Told::read(&run.stdout), Wrong::default());
+            for key in cells.iter().filter_map(|cell| cell.key.finding()) {
+                assert!(told.has(key), "{command}: {key}");
+            }
+            let is_stale = cells.iter().any(|cell| rules::is_stale(*cell));
+            assert_eq!(told.has("lock-stale"), is_stale, "{command}");
             for cell in &cells {
-                match group {
-                    0 => wrong.compare(*cell, "errors", told.rules(*cell, "error"), Vec::new()),
-                    1 => wrong.compare(*cell, "is told", is_told(*cell), true),
-                    _ if command.starts_with("render") => {}
-                    _ => wrong.known(UNCHECKED, cell.name(), is_told(*cell)),
-                }
+                let expected = rules::refused_offline(*cell);
+                wrong.compare(*cell, "errors", told.rules(*cell, "error"), expected);
             }
             wrong.none(command);
         }

@@ -23,6 +23,10 @@ pub(super) enum Entry {
     ByB,
     /// Verified by A; its checksum and its file name were edited afterwards.
     Edited,
+    /// As an earlier metalmark wrote it: without evidence.
+    Bare,
+    BareByA,
+    BareEdited,
 }
 
 /// What the registry answers about the image and its signatures.
@@ -58,12 +62,15 @@ pub(super) const KEYS: [Key; 7] = [
     Key::B,
 ];
 
-pub(super) const ENTRIES: [Entry; 5] = [
+pub(super) const ENTRIES: [Entry; 8] = [
     Entry::Absent,
     Entry::Unverified,
     Entry::ByA,
     Entry::ByB,
     Entry::Edited,
+    Entry::Bare,
+    Entry::BareByA,
+    Entry::BareEdited,
 ];
 
 pub(super) const ANSWERS: [Answer; 12] = [
@@ -111,8 +118,7 @@ impl Key {
     /// The finding about the key itself, at its place in the values.
     pub(super) fn finding(self) -> Option<&'static str> {
         match self {
-            Self::FileMissing | Self::Garbage => Some("signature-invalid"),
-            Self::ExpressionFails => Some("value-missing"),
+            Self::FileMissing | Self::Garbage | Self::ExpressionFails => Some("signature-invalid"),
             _ => None,
         }
     }
@@ -121,9 +127,30 @@ impl Key {
 impl Entry {
     pub(super) fn signer(self) -> Option<Signer> {
         match self {
-            Self::Absent | Self::Unverified => None,
-            Self::ByA | Self::Edited => Some(Signer::A),
+            Self::Absent | Self::Unverified | Self::Bare => None,
+            Self::ByA | Self::Edited | Self::BareByA | Self::BareEdited => Some(Signer::A),
             Self::ByB => Some(Signer::B),
+        }
+    }
+
+    pub(super) fn has_evidence(self) -> bool {
+        matches!(
+            self,
+            Self::Unverified | Self::ByA | Self::ByB | Self::Edited
+        )
+    }
+
+    pub(super) fn is_edited(self) -> bool {
+        matches!(self, Self::Edited | Self::BareEdited)
+    }
+
+    /// Why an entry is not to be trusted under a signer's key, by what the lock has alone; none where it is, or where only its
+    /// evidence is missing.
+    fn refused_under(self, signer: Signer) -> Option<&'static str> {
+        match self.signer() {
+            Some(known) if known == signer => None,
+            Some(_) => Some("signature-invalid"),
+            None => Some("signature-missing"),
         }
     }
 }
@@ -155,6 +182,7 @@ impl Answer {
             (Self::TagFails | Self::TagFailsReferrersMissing | Self::NothingAnswers, _) => {
                 Proof::Unknown
             }
+            (Self::OtherName, Signer::A) => Proof::Refused("signature-other-name"),
             _ => Proof::Refused("signature-invalid"),
         }
     }
@@ -166,9 +194,11 @@ pub(super) enum After {
     Absent,
     /// Every byte of the old entry.
     Unchanged,
-    /// The old entry, or a new one, without a signer.
+    /// The old entry with its evidence, its facts as the artifact says them.
+    Kept,
+    /// What the registry says, without a signer.
     Unverified,
-    /// The old entry, or a new one, with this signer and form.
+    /// What the artifact says, with this signer and form.
     Verified(Signer, &'static str),
 }
 
@@ -197,6 +227,12 @@ impl Outcome {
         }
     }
 
+    /// The same, with one more error.
+    fn and(mut self, rule: &'static str) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
     fn failed(after: After) -> Self {
         Self {
             fails: true,
@@ -214,21 +250,32 @@ impl Outcome {
     }
 }
 
-/// `metalmark lock`: what is locked for the reference is not asked for; where a key is known, only what its holder signed is
-/// locked; what was locked before a key was known is verified by it; what is refused leaves the old entry or a gap.
+/// `metalmark lock`: what is locked for the reference, with evidence, is not asked for; where a key is known, only what its holder
+/// signed is locked; what was locked before a key was known is verified by it; what is refused leaves the old entry or a gap.
 pub(super) fn lock(cell: Cell) -> Outcome {
-    let is_new = cell.entry == Entry::Absent;
-    let stays = match is_new {
-        true => After::Absent,
-        false => After::Unchanged,
+    let stays = match cell.entry {
+        Entry::Absent => After::Absent,
+        entry if entry.has_evidence() => After::Kept,
+        _ => After::Unchanged,
     };
-    if is_new && !cell.answer.has_manifest() {
-        return Outcome::failed(stays);
+    let is_unasked = cell.key.trust() == Trust::Anybody;
+    let is_forgotten = is_unasked && cell.entry.signer().is_some();
+    if !cell.entry.has_evidence() && !cell.answer.has_manifest() {
+        let failed = Outcome::failed(stays);
+        return match is_forgotten {
+            true => failed.and("signature-unchecked"),
+            false => failed,
+        };
     }
     match cell.key.trust() {
-        Trust::Anybody if is_new => Outcome::clean(After::Unverified),
+        Trust::Anybody if is_forgotten => Outcome::refused(stays, "signature-unchecked"),
+        Trust::Anybody if !cell.entry.has_evidence() => Outcome::clean(After::Unverified),
         Trust::Anybody | Trust::Nobody => Outcome::clean(stays),
-        Trust::Signer(signer) if cell.entry.signer() == Some(signer) => Outcome::clean(stays),
+        Trust::Signer(signer)
+            if cell.entry.has_evidence() && cell.entry.signer() == Some(signer) =>
+        {
+            Outcome::clean(stays)
+        }
         Trust::Signer(signer) => match cell.answer.proves(signer) {
             Proof::Good(form) => Outcome::clean(After::Verified(signer, form)),
             Proof::Refused(rule) => Outcome::refused(stays, rule),
@@ -237,29 +284,53 @@ pub(super) fn lock(cell: Cell) -> Outcome {
     }
 }
 
-/// `metalmark verify`, of an image that is in the lock: whether the tag is the locked digest and the digest is signed.
+/// `metalmark verify`, of an image that is in the lock: whether the tag is the locked digest, the digest is signed, and the lock says
+/// what its artifact and its signatures say. What the registry says of a signature is told before what the lock does.
 pub(super) fn verify(cell: Cell) -> Outcome {
-    let clean = Outcome::clean(After::Unchanged);
-    match (cell.answer.has_manifest(), cell.key.trust()) {
-        (false, _) => Outcome::failed(After::Unchanged),
-        (true, Trust::Anybody | Trust::Nobody) => clean,
-        (true, Trust::Signer(signer)) => match cell.answer.proves(signer) {
-            Proof::Good(_) => clean,
-            Proof::Refused(rule) => Outcome::refused(After::Unchanged, rule),
-            Proof::Unknown => Outcome::failed(After::Unchanged),
-        },
+    let mut outcome = match cell.answer.has_manifest() {
+        true => Outcome::clean(After::Unchanged),
+        false => Outcome::failed(After::Unchanged),
+    };
+    if cell.entry == Entry::Edited || cell.entry.is_edited() && cell.answer.has_manifest() {
+        outcome = outcome.and("lock-tampered").and("lock-tampered");
     }
+    let (rule, is_unknown) = match cell.key.trust() {
+        Trust::Nobody => (None, false),
+        Trust::Anybody => (cell.entry.signer().map(|_| "signature-unchecked"), false),
+        Trust::Signer(signer) if !cell.answer.has_manifest() => {
+            (cell.entry.refused_under(signer), false)
+        }
+        Trust::Signer(signer) => match cell.answer.proves(signer) {
+            Proof::Refused(rule) => (Some(rule), false),
+            Proof::Good(_) => (cell.entry.refused_under(signer), false),
+            Proof::Unknown => (cell.entry.refused_under(signer), true),
+        },
+    };
+    outcome.fails |= is_unknown;
+    outcome.rules.extend(rule);
+    outcome
 }
 
-/// Why an image's entry is not to be trusted, where no network is needed to see it; none where it is.
-pub(super) fn refused_offline(cell: Cell) -> Option<&'static str> {
-    match (cell.key.trust(), cell.entry.signer()) {
-        _ if cell.entry == Entry::Absent => Some("it is not locked"),
-        (Trust::Anybody, Some(_)) => Some("its signer is not configured any more"),
-        (Trust::Anybody, None) => None,
-        (Trust::Nobody, _) => Some("the configured key cannot be used"),
-        (Trust::Signer(wanted), signer) => {
-            (signer != Some(wanted)).then_some("the configured key did not sign it")
-        }
+/// The rules of the errors that name an image at every gate without a network.
+pub(super) fn refused_offline(cell: Cell) -> Vec<&'static str> {
+    let mut rules = Vec::new();
+    if cell.entry == Entry::Absent {
+        return vec!["lock-missing-image"];
     }
+    if cell.entry == Entry::Edited {
+        rules.extend(["lock-tampered"; 2]);
+    }
+    rules.extend(match cell.key.trust() {
+        Trust::Nobody => None,
+        Trust::Anybody => cell.entry.signer().map(|_| "signature-unchecked"),
+        Trust::Signer(signer) => cell.entry.refused_under(signer),
+    });
+    rules
+}
+
+/// Whether an image's signer is known and its evidence is missing: told once for all such images.
+pub(super) fn is_stale(cell: Cell) -> bool {
+    let signer = cell.entry.signer();
+    let is_bare = !cell.entry.has_evidence() && signer.is_some();
+    is_bare && matches!(cell.key.trust(), Trust::Signer(wanted) if Some(wanted) == signer)
 }

@@ -245,7 +245,66 @@ impl<'a> Site<'a> {
         };
         let lock = site.lock_of(|cell| site.before(cell));
         site.project.write("metalmark.lock", &lock);
+        let evidence = site.evidence_of(|cell| {
+            let has_evidence = cell.entry.has_evidence();
+            has_evidence.then(|| site.witness(cell, cell.entry.signer().map(|by| (by, "tag"))))
+        });
+        site.project.write("metalmark.evidence", &evidence);
         site
+    }
+
+    /// The text of the evidence of these entries: the signature of each, where it has one.
+    pub(super) fn evidence_of(&self, entry: impl Fn(Cell) -> Option<Vec<String>>) -> String {
+        let line = |cell: &Cell| {
+            let signatures = entry(*cell)?;
+            let manifest = self.world.manifest(*cell);
+            let manifest = String::from_utf8(manifest).expect("UTF-8");
+            let digest = self.world.digest(*cell);
+            let mut line = format!(
+                r#"{{"digest":"{digest}","manifest":{}"#,
+                serde_json::to_string(&manifest).expect("a text")
+            );
+            if !signatures.is_empty() {
+                line += &format!(r#","signatures":[{}]"#, signatures.join(","));
+            }
+            Some(line + "}\n")
+        };
+        let mut lines: Vec<String> = self.cells.iter().filter_map(line).collect();
+        lines.sort();
+        lines.dedup();
+        format!(
+            "# Written by `metalmark lock`; commit it beside the lock. The manifests and signatures that prove its entries.\n{}",
+            lines.concat()
+        )
+    }
+
+    /// A good signature of a cell's image in a form, as the lock keeps it.
+    fn witness(&self, cell: Cell, signer: Option<(Signer, &str)>) -> Vec<String> {
+        let Some((signer, form)) = signer else {
+            return Vec::new();
+        };
+        let (key, digest) = (self.world.key(signer), self.world.digest(cell));
+        if form == "bundle" {
+            let bundle = signed_bundle(key, &statement(&digest, SIGN));
+            return vec![format!(r#"{{"form":"bundle","bundle":{}}}"#, json!(bundle))];
+        }
+        let repository = format!("{}/os/{}", self.world.registry.host(), cell.name());
+        let payload = payload(&digest, &repository);
+        let signature = BASE64.encode(&key.sign(payload.as_bytes()));
+        let (payload, signature) = (json!(payload), json!(signature));
+        vec![format!(
+            r#"{{"form":"{form}","payload":{payload},"signature":{signature}}}"#
+        )]
+    }
+
+    /// The evidence of a cell after the run.
+    pub(super) fn proof_after(&self, cell: Cell, after: &After) -> Option<Vec<String>> {
+        match after {
+            After::Absent | After::Unchanged => None,
+            After::Kept => Some(self.witness(cell, cell.entry.signer().map(|by| (by, "tag")))),
+            After::Unverified => Some(Vec::new()),
+            After::Verified(signer, form) => Some(self.witness(cell, Some((*signer, *form)))),
+        }
     }
 
     /// The text of a lock with these entries.
@@ -272,8 +331,10 @@ impl<'a> Site<'a> {
     pub(super) fn before(&self, cell: Cell) -> Option<String> {
         match (cell.entry, cell.entry.signer()) {
             (Entry::Absent, _) => None,
-            (_, None) => Some(self.entry(cell, None)),
-            (_, Some(signer)) => Some(self.entry(cell, Some((signer, "tag")))),
+            (_, signer) => {
+                let signer = signer.map(|signer| (signer, "tag"));
+                Some(self.entry(cell, signer, cell.entry.is_edited()))
+            }
         }
     }
 
@@ -282,17 +343,21 @@ impl<'a> Site<'a> {
         match after {
             After::Absent => None,
             After::Unchanged => self.before(cell),
-            After::Unverified => Some(self.entry(cell, None)),
-            After::Verified(signer, form) => Some(self.entry(cell, Some((*signer, form)))),
+            After::Kept => {
+                let signer = cell.entry.signer().map(|signer| (signer, "tag"));
+                Some(self.entry(cell, signer, false))
+            }
+            After::Unverified => Some(self.entry(cell, None, false)),
+            After::Verified(signer, form) => Some(self.entry(cell, Some((*signer, form)), false)),
         }
     }
 
     /// docs/lock.md, "The file".
-    fn entry(&self, cell: Cell, verified: Option<(Signer, &str)>) -> String {
+    fn entry(&self, cell: Cell, verified: Option<(Signer, &str)>, is_edited: bool) -> String {
         let name = cell.name();
-        let (file, checksum) = match cell.entry {
-            Entry::Edited => ("another.raw".to_owned(), "c".repeat(64)),
-            _ => (format!("{name}-{VERSION}.raw"), "a".repeat(64)),
+        let (file, checksum) = match is_edited {
+            true => ("another.raw".to_owned(), "c".repeat(64)),
+            false => (format!("{name}-{VERSION}.raw"), "a".repeat(64)),
         };
         let verified = verified.map(|(signer, form)| {
             let key = self.world.key(signer).fingerprint();

@@ -1,0 +1,61 @@
+//! What proves a lock entry without a network: the bytes that its digest is of, and the signatures of that digest.
+//!
+//! Nothing here is believed because it is in a file: the manifest is compared with the digest, the facts with the manifest, and
+//! the signatures with the key that the values name, at every gate.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The proof of one digest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The manifest or index that the digest is of, byte for byte.
+    pub manifest: Arc<str>,
+    /// Of an index, the manifest for the project's architecture.
+    pub part: Option<Arc<str>>,
+    /// One signature for each key that was configured, as it was found.
+    pub signatures: Vec<Witness>,
+}
+
+impl Evidence {
+    /// Adds the signatures that somebody else found of the same manifest.
+    pub fn join(&mut self, other: &Self) {
+        self.signatures.extend(other.signatures.iter().cloned());
+        self.signatures.sort();
+        self.signatures.dedup();
+        if self.part.is_none() {
+            self.part.clone_from(&other.part);
+        }
+    }
+}
+
+/// A signature in the form in which it was stored.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(tag = "form", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Witness {
+    /// cosign's payload and its signature in base64, from the tag `sha256-<hex>.sig`.
+    Tag {
+        /// What is signed.
+        payload: Arc<str>,
+        /// The signature in base64.
+        signature: Arc<str>,
+    },
+    /// The same, from an image that refers to the artifact.
+    Referrer {
+        /// What is signed.
+        payload: Arc<str>,
+        /// The signature in base64.
+        signature: Arc<str>,
+    },
+    /// A Sigstore bundle that refers to the artifact.
+    Bundle {
+        /// The bundle's JSON.
+        bundle: Arc<str>,
+    },
+    /// A signature that exists and cannot be read, so that a waiver of it still finds what it accepts. Proves nothing.
+    Malformed {
+        /// Why it cannot be read.
+        reason: Arc<str>,
+    },
+}

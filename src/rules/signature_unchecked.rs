@@ -1,0 +1,79 @@
+//! No key is named for an image whose signature has to be checked.
+
+use std::collections::HashSet;
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::lock::LockedImage;
+use crate::rules::{Reach, Rule, WorkspaceInput};
+
+/// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
+pub(super) struct SignatureUnchecked;
+
+impl Rule for SignatureUnchecked {
+    fn id(&self) -> &'static str {
+        "signature-unchecked"
+    }
+
+    fn summary(&self) -> &'static str {
+        "no key is named for an image whose signature has to be checked"
+    }
+
+    fn explanation(&self) -> &'static str {
+        "\
+The lock says that an image was signed, and no cluster's values name a key for it any more: it was blanked, removed, or
+`security.os_images.skip_signing_check` was set. Or the project file requires signatures (`policy.signatures`), and the values name
+no key for a registry, or boot an image that nobody can sign, such as a file of a web server. Nothing can be checked then, so
+nothing is trusted. A project under `policy.signatures` ignores `skip_signing_check`.
+
+Wrong, where the lock has `verified:` for the images of this registry:
+
+    os_images_oci_registries:
+      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: ''}
+
+Right:
+
+    os_images_oci_registries:
+      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: keys/cosign.pub}
+
+Or, where an image is not signed any more, `metalmark lock --upgrade KEY` asks for it again and drops its signer."
+    }
+
+    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+        let Some((lock, sources)) = input.lock else {
+            return;
+        };
+        // A cluster of another shard may name the key.
+        if input.reach == Reach::Shard {
+            return;
+        }
+        let used = input.uses.iter().flat_map(|cluster| &cluster.locked);
+        let used: HashSet<u32> = used.copied().collect();
+        let keyed = input.uses.iter().flat_map(|cluster| &cluster.signed.keyed);
+        let keyed: HashSet<u32> = keyed.copied().collect();
+        for image in lock.images() {
+            let place = image.place().start;
+            if !image.verified.is_empty() && used.contains(&place) && !keyed.contains(&place) {
+                let spot = sources.resolve(image.digest.place);
+                report(finding(image).at(spot, "locked here"));
+            }
+        }
+    }
+}
+
+/// That an entry was verified, and no key is named for it any more.
+pub fn finding(entry: &LockedImage) -> Finding {
+    let (key, reference) = entry.identity();
+    let signers: Vec<&str> = entry.verified.iter().map(|it| &*it.key).collect();
+    let message = format!(
+        "`{reference}` is locked as signed by the key {}, and the values name no key for it any more",
+        signers.join(" and ")
+    );
+    let subject = Subject {
+        image: Some(key.to_owned()),
+        ..Subject::default()
+    };
+    let finding = Finding::new("signature-unchecked", message).about(subject);
+    finding.help(format!(
+        "name the key again; or, if the image is not signed any more, run `metalmark lock --upgrade {key}`"
+    ))
+}
