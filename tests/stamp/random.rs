@@ -6,11 +6,10 @@ use std::sync::Arc;
 use metalmark::model::place::{FileId, Source};
 use metalmark::model::value::{Node, Number, Value as Ours};
 use metalmark::stamp::Options;
-use proptest::prelude::{ProptestConfig, Strategy, any};
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::prelude::{Strategy, any};
 use serde_json::{Map, Value, json};
 
-use crate::support::rounds;
+use crate::support::{property, rounds};
 
 use super::model::{self, KEPT, Object};
 use super::run::{planned, problems, texts};
@@ -342,16 +341,6 @@ fn same_keys(old: &Value, new: &Value) -> bool {
 
 #[test]
 fn exactly_the_images_and_what_follows_them_change() {
-    let given = ProptestConfig::default();
-    let rng_seed = match given.rng_seed {
-        RngSeed::Random => RngSeed::Fixed(13),
-        fixed @ RngSeed::Fixed(_) => fixed,
-    };
-    let config = ProptestConfig {
-        failure_persistence: None,
-        rng_seed,
-        ..ProptestConfig::with_cases(rounds(250, 5000) as u32)
-    };
     let options =
         (any::<bool>(), 0..4_usize, any::<bool>()).prop_map(|(rotate, keep, set_version)| {
             Options {
@@ -361,9 +350,7 @@ fn exactly_the_images_and_what_follows_them_change() {
             }
         });
     let cases = (files(), [a_style(), a_style()], options);
-    let tried = TestRunner::new(config).run(&cases, |(files, styles, options)| {
-        check(&files, styles, options);
-        Ok(())
+    property(rounds(250, 5000), &cases, |(files, styles, options)| {
+        check(&files, styles, options)
     });
-    tried.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -11,11 +11,9 @@ use metalmark::model::manifest::{
     ChangeKind, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin, STAGED,
 };
 use metalmark::write::{self, Foreign, Options};
-use proptest::prelude::ProptestConfig;
-use proptest::test_runner::{RngSeed, TestRunner};
 use tempfile::TempDir;
 
-use crate::support::rounds;
+use crate::support::{property, rounds};
 
 use super::model::{self, Disk, Expected, Item, Listed, Run};
 use super::steps::{Damage, Step, a_step};
@@ -387,19 +385,9 @@ fn remove(path: &Path) {
 
 #[test]
 fn after_any_sequence_a_folder_is_what_the_page_on_ownership_says() {
-    let given = ProptestConfig::default();
-    let rng_seed = match given.rng_seed {
-        RngSeed::Random => RngSeed::Fixed(13),
-        fixed @ RngSeed::Fixed(_) => fixed,
-    };
-    let config = ProptestConfig {
-        failure_persistence: None,
-        rng_seed,
-        ..ProptestConfig::with_cases(rounds(300, 2000) as u32)
-    };
     let seen = std::cell::RefCell::new(BTreeMap::<&str, usize>::new());
     let steps = proptest::collection::vec(a_step(), 2..10);
-    let tried = TestRunner::new(config).run(&steps, |steps| {
+    property(rounds(300, 2000), &steps, |steps| {
         let mut world = World::new();
         let outside = disk(&world.scratch.path().join("outside"));
         steps.iter().for_each(|step| world.step(step));
@@ -407,9 +395,7 @@ fn after_any_sequence_a_folder_is_what_the_page_on_ownership_says() {
         for (what, count) in world.seen {
             *seen.borrow_mut().entry(what).or_default() += count;
         }
-        Ok(())
     });
-    tried.unwrap_or_else(|error| panic!("{error}"));
     let seen = seen.into_inner();
     for what in SEEN {
         assert!(
