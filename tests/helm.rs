@@ -96,10 +96,13 @@ fn helm() -> Option<(PathBuf, Engine)> {
         .output()
         .expect("helm starts");
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
-    let engine = if version.starts_with("v3") {
-        Engine::Helm3
-    } else {
-        Engine::Helm4
+    let numbers: Vec<u32> = { version.trim_start_matches('v').split(['.', '+']) }
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let engine = match numbers[..] {
+        [3, ..19, ..] => Engine::Helm3_18,
+        [3, ..] => Engine::Helm3,
+        _ => Engine::Helm4,
     };
     Some((helm, engine))
 }

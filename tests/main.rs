@@ -19,6 +19,7 @@ mod git;
 mod gotemplate;
 mod guards;
 mod helm;
+mod helm_versions;
 mod hooks;
 mod host_pages;
 mod hostile;

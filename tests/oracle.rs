@@ -11,7 +11,7 @@ use super::support::{golden, repository};
 
 /// The engines under the names they have in the data.
 pub(crate) const ENGINES: [(&str, Engine); 3] = [
-    ("helm3", Engine::Helm3),
+    ("helm3", Engine::Helm3_18),
     ("helm4", Engine::Helm4),
     ("kubectl", Engine::Kubectl),
 ];

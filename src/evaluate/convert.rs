@@ -1,12 +1,9 @@
 //! Between values trees, what expressions compute with, and JSON.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use crate::gotemplate::{Budget, Error, ErrorClass, Value};
+use crate::gotemplate::{self, Budget, Error, ErrorClass, Value};
 use crate::model::json::{Html, to_json};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Entry, Node, Number};
@@ -132,80 +129,13 @@ pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool,
 /// The typed result that a text carries. Text that is no JSON, or has something behind it, is null, as Helm's `fromJson`
 /// makes it.
 pub(super) fn decapsulate(text: &str) -> Value {
-    let Ok(Json(Value::Map(map))) = serde_json::from_str(text) else {
+    let Some(Value::Map(map)) = gotemplate::from_json(text) else {
         return Value::Nil;
     };
     map.get("encapsulated-result")
         .ok()
         .flatten()
         .unwrap_or(Value::Nil)
-}
-
-/// JSON, read as Go reads it into an `interface {}`.
-struct Json(Value);
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonVisitor).map(Self)
-    }
-}
-
-struct JsonVisitor;
-
-impl<'de> DeserializeSeed<'de> for JsonVisitor {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for JsonVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Nil)
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Bool(flag))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Float(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Float(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Float(number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(JsonVisitor)? {
-            items.push(item);
-        }
-        Ok(Value::list(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut entries = BTreeMap::new();
-        while let Some(key) = map.next_key::<String>()? {
-            entries.insert(key.into(), map.next_value_seed(JsonVisitor)?);
-        }
-        Ok(Value::map(entries))
-    }
 }
 
 #[cfg(test)]

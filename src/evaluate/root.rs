@@ -137,7 +137,8 @@ fn chart(options: &Options) -> Value {
 fn capabilities(engine: Engine) -> Value {
     let (kubernetes, helm) = match engine {
         Engine::Helm4 => (["v1.35.0", "1", "35"], "v4.1.4"),
-        _ => (["v1.32.0", "1", "32"], "v3.17.2"),
+        Engine::Helm3_18 => (["v1.32.0", "1", "32"], "v3.17.2"),
+        _ => (["v1.34.0", "1", "34"], "v3.19.4"),
     };
     let fields = vec![
         (

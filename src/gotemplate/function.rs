@@ -221,6 +221,23 @@ impl Call<'_> {
         self.budget.charge(bytes)
     }
 
+    /// Bytes that the function made, as text.
+    ///
+    /// # Errors
+    /// They are not UTF-8. Go computes with any bytes; here texts are UTF-8, and others in their place would change a checksum
+    /// without a word.
+    pub fn text(&self, bytes: impl Into<Vec<u8>>) -> Result<Value, Error> {
+        let not_text = |_| {
+            self.error(format!(
+                "`{}` makes bytes that are not UTF-8, with which expressions cannot compute here; set the result in a values file",
+                self.name
+            ))
+        };
+        String::from_utf8(bytes.into())
+            .map(Value::from)
+            .map_err(not_text)
+    }
+
     /// An error of class [`ErrorClass::Other`]; the engine adds the place.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::new(ErrorClass::Other, message)

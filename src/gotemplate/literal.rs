@@ -126,7 +126,7 @@ pub(super) fn string(text: &str) -> Result<String, String> {
         }
         rest = behind;
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8(bytes).map_err(|_| format!("the bytes of {text} are not UTF-8"))
 }
 
 enum Unit {

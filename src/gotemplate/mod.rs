@@ -27,6 +27,11 @@ pub use machine::execute;
 pub use parse::parse;
 pub use value::Value;
 
+/// JSON as `fromJson` reads it; none where the text is not JSON.
+pub(crate) fn from_json(text: &str) -> Option<Value> {
+    functions::from_json(text)
+}
+
 /// What went wrong in an expression, and where in its text.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]

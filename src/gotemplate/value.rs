@@ -10,7 +10,7 @@ use super::object::Object;
 
 /// A Go value. Maps are shared and mutable, as in Go; lists and strings are not mutable by any template.
 ///
-/// Strings are UTF-8 always: where Go would cut a character in two, the pieces become U+FFFD, as Go's JSON has them.
+/// Strings are UTF-8 always: what would make other bytes is an error.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// An untyped nil: also what a missing key gives.

@@ -105,6 +105,25 @@ impl From<serde_json::Value> for Value {
     }
 }
 
+/// A tree as JSON data. A float without a fraction is an integer, as Go writes it; what JSON has no number for is null.
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Number(number) => {
+                let number: Result<serde_json::Number, _> = format_number(*number).parse();
+                number.map_or(Self::Null, Self::Number)
+            }
+            Value::String(text) => Self::String(text.to_string()),
+            Value::List(items) => items.iter().map(|item| Self::from(&item.value)).collect(),
+            Value::Map(map) => { map.iter() }
+                .map(|entry| (entry.key.to_string(), Self::from(&entry.node.value)))
+                .collect(),
+        }
+    }
+}
+
 fn write_value(out: &mut String, value: &Value, html: Html) {
     match value {
         Value::Null => out.push_str("null"),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::model::engine::Engine;
 use crate::model::finding::Level;
 use crate::model::matching::Matching;
 use crate::model::workspace::ChecksumStyle;
@@ -38,7 +39,7 @@ pub(super) struct ProjectFile {
     /// How expressions see values that hold expressions themselves.
     #[serde(default)]
     pub evaluation: EvaluationOption,
-    /// The Helm major version whose reading and templating rules hold, where the two differ.
+    /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as \"3.17\".
     #[serde(default)]
     pub helm: HelmVersion,
     /// What is written where.
@@ -154,27 +155,24 @@ pub(super) enum EvaluationOption {
     Exact,
 }
 
-/// A Helm major version.
+/// A version of Helm: `3` and `4` are the newest of each; a minor is a text, since `3.20` without quotes is the number 3.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "u32")]
-#[schemars(with = "u32", extend("enum" = [3, 4]))]
-pub(super) enum HelmVersion {
-    /// Helm 3, which Flux's helm-controller embeds.
-    #[default]
-    Three,
-    /// Helm 4.
-    Four,
-}
+#[serde(from = "serde_json::Value")]
+#[schemars(
+    with = "serde_json::Value",
+    extend("enum" = [3, 4, "3.17", "3.18", "3.19", "3.20", "4.0", "4.1", "4.2", "4.3"])
+)]
+pub(super) struct HelmVersion(pub Engine);
 
-impl TryFrom<u32> for HelmVersion {
-    type Error = String;
-
-    fn try_from(number: u32) -> Result<Self, Self::Error> {
-        match number {
-            3 => Ok(Self::Three),
-            4 => Ok(Self::Four),
-            _ => Err(format!("`helm` is 3 or 4, not {number}")),
-        }
+impl From<serde_json::Value> for HelmVersion {
+    /// A version of the schema's list.
+    fn from(version: serde_json::Value) -> Self {
+        Self(match version.as_str() {
+            Some("3.17" | "3.18") => Engine::Helm3_18,
+            Some(minor) if minor.starts_with('4') => Engine::Helm4,
+            None if version == 4 => Engine::Helm4,
+            _ => Engine::Helm3,
+        })
     }
 }
 

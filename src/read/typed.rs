@@ -225,6 +225,7 @@ impl Walk<'_> {
         };
         let near = did_you_mean(&shown(found), words.iter().map(String::as_str));
         let help = match near {
+            _ if found.is_number() && words.contains(&shown(found)) => "quote it".to_owned(),
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("write one of {listed}"),
         };

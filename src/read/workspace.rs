@@ -60,10 +60,7 @@ pub fn workspace_in(
     waivers.retain(|waiver| rules::rule(&waiver.rule).is_some());
 
     let flags = &request.flags;
-    let engine = match project.file.helm {
-        HelmVersion::Three => Engine::Helm3,
-        HelmVersion::Four => Engine::Helm4,
-    };
+    let HelmVersion(engine) = project.file.helm;
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let (clusters, found) = fleet::entries(&*tree, &project.file, &flags.clusters, &places)?;

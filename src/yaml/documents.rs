@@ -46,7 +46,7 @@ pub(super) fn part(
     engine: Engine,
 ) -> Result<Vec<Range<usize>>, SyntaxError> {
     let mut parts = Vec::new();
-    if engine == Engine::Helm3 {
+    if engine.is_helm3() {
         parts.push(0..text.len());
         return Ok(parts);
     }

@@ -46,7 +46,7 @@ const fn minor(
 pub(super) const MINORS: &[Minor] = &[
     minor(
         "3.17",
-        Engine::Helm3,
+        Engine::Helm3_18,
         "v3.17.3",
         ["v3.3.0", "v1.4.0", "v2.4.2"],
     ),

@@ -21,55 +21,20 @@ pub(super) struct Known {
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
-        id: "D3",
-        what: "`toYaml` does not break a scalar behind column 80",
-        kind: Kind::Expression,
-        minor: "4.3",
-        case: "{{ `a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s t u v w x y z` | toYaml }}",
-        is_it: |difference| difference.calls(&["toYaml"]) && difference.in_theirs("\n"),
-    },
-    Known {
         id: "D4",
-        what: "`toToml`, `fromToml`, `duration` and `durationRound` are missing",
+        what: "`toToml` and `fromToml` are missing",
         kind: Kind::Expression,
         minor: "3.17",
         case: "{{ dict `a` 1 | toToml }}",
         is_it: |difference| difference.in_ours("there is no function"),
     },
     Known {
-        id: "V1",
-        what: "a constraint with a pre-release means what Masterminds 3.3 says, in Helm 3.19 and later too",
-        kind: Kind::Expression,
-        minor: "4.1",
-        case: "{{ semverCompare `!=1.31.8` `v1.31.9-rc1` }}",
-        is_it: |difference| {
-            difference.calls(&["semverCompare"])
-                && difference.minor.semver != "v3.3.0"
-                && difference.agrees_with("3.17")
-        },
-    },
-    Known {
         id: "D6",
-        what: "bytes that are not UTF-8 become U+FFFD",
+        what: "bytes that are not UTF-8 are refused",
         kind: Kind::Expression,
         minor: "3.17",
         case: "{{ `/w==` | b64dec | sha256sum }}",
-        is_it: |difference| {
-            difference.in_theirs("not UTF-8")
-                || difference.calls(&["b64dec", "b32dec"])
-                || !difference.input.is_ascii()
-                    && difference
-                        .calls(&["trunc", "substr", "abbrev", "wrapWith", "slice", "index"])
-        },
-    },
-    Known {
-        id: "D7",
-        what: "`toYamlPretty` writes a float with all its digits",
-        kind: Kind::Expression,
-        minor: "3.17",
-        case: "{{ toYamlPretty 1e6 }}",
-        // What is made of its text may show no exponent.
-        is_it: |difference| difference.calls(&["toYamlPretty"]),
+        is_it: |difference| difference.in_ours("not UTF-8"),
     },
     Known {
         id: "N1",
@@ -165,18 +130,6 @@ pub(super) const KNOWN: &[Known] = &[
         },
     },
     Known {
-        id: "G1",
-        what: "`range` over an integer is refused for Helm 3, as Go before 1.24 did; Helm 3.18 and later are built with Go 1.24",
-        kind: Kind::Expression,
-        minor: "3.19",
-        case: "{{ range 2 }}x{{ end }}",
-        is_it: |difference| {
-            difference.minor.engine == Engine::Helm3
-                && difference.in_ours("`range` cannot go over")
-                && (difference.in_ours("of type `int") || difference.in_ours("of type `uint8`"))
-        },
-    },
-    Known {
         id: "D11",
         what: "`.NaN` is refused also where a later line of the same key wins",
         kind: Kind::Values,
@@ -253,14 +206,6 @@ impl Difference {
 
     fn in_theirs(&self, part: &str) -> bool {
         self.theirs.contains(part)
-    }
-
-    /// Whether our answer is what another minor gives.
-    fn agrees_with(&self, minor: &str) -> bool {
-        let answers = self.answers.iter();
-        answers
-            .filter(|(other, _)| other.name == minor)
-            .any(|(_, theirs)| *theirs == self.ours)
     }
 }
 

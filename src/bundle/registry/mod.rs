@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::{File, MANIFESTS};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Source, Spot};
 use crate::objects::bundled::is_cluster_scoped;
 use crate::yaml;
@@ -254,14 +253,8 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
     };
     match yaml::read(&text, FileId(0), Engine::Kubectl) {
         Ok(read) => {
-            let json = |node: &crate::model::value::Node| {
-                serde_json::from_str(&to_json(&node.value, Html::Plain)).unwrap_or_default()
-            };
-            let all: Vec<Value> = read.documents.iter().map(json).collect();
-            Ok(all
-                .into_iter()
-                .filter(|document| !document.is_null())
-                .collect())
+            let documents = read.documents.iter().map(|node| Value::from(&node.value));
+            Ok(documents.filter(|document| !document.is_null()).collect())
         }
         Err(error) => {
             let source = Arc::new(Source::new(Arc::clone(&file.from), text));

@@ -15,7 +15,6 @@ use crate::check;
 use crate::error::Error;
 use crate::evaluate::{Evaluator, Failure, TemplateCache};
 use crate::model::finding::Finding;
-use crate::model::json::{Html, to_json};
 use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Node, Value};
@@ -314,8 +313,7 @@ fn asked<'w>(
 
 /// A node as JSON data.
 fn json(node: &Node) -> serde_json::Value {
-    // What was written as JSON is read as JSON.
-    serde_json::from_str(&to_json(&node.value, Html::Plain)).unwrap_or_default()
+    (&node.value).into()
 }
 
 /// A scalar, or an empty map or list, as YAML on one line.

@@ -3,7 +3,7 @@
 use super::super::object::Object;
 use super::super::print::{self, NESTING};
 use super::super::value::{Element, List, Map};
-use super::super::{Budget, Error, Value};
+use super::super::{Budget, Error, ErrorClass, Value};
 use super::{Spec, float, integer, quote};
 
 /// Text being written, within what the evaluation may still spend.
@@ -159,7 +159,9 @@ impl<'b> Printer<'b> {
             if matches!(verb, 'x' | 'X') {
                 self.hexadecimal(&bytes, verb, spec);
             } else {
-                self.string(&String::from_utf8_lossy(&bytes), verb, spec);
+                let text = std::str::from_utf8(&bytes)
+                    .map_err(|_| Error::new(ErrorClass::Other, "these bytes are not UTF-8"))?;
+                self.string(text, verb, spec);
             }
             return Ok(());
         }

@@ -44,6 +44,22 @@ fn texts_are_spelled_as_sprig_spells_them() {
 }
 
 #[test]
+fn durations_are_written_and_read_as_go_does() {
+    assert_answers(&[
+        ("duration \"95\"", "1m35s"),
+        ("duration \"-86400\"", "-24h0m0s"),
+        ("duration 95", "0s"),
+        ("duration (int64 3600)", "1h0m0s"),
+        ("duration \"9223372036854775808\"", "-1s"),
+        ("durationRound \"2h10m5s\"", "2h"),
+        ("durationRound \"-49h\"", "2d"),
+        ("durationRound \"8760h1s\"", "1y"),
+        ("durationRound \"1500ms\"", "1s"),
+        ("durationRound \"1.5\"", "0s"),
+    ]);
+}
+
+#[test]
 fn texts_are_cut_and_filled_as_sprig_does() {
     assert_answers(&[
         ("trunc -3 \"hello\"", "llo"),

@@ -2,12 +2,14 @@
 //! (<https://github.com/Masterminds/semver#checking-version-constraints>).
 //!
 //! They differ from Cargo's and npm's: blanks and commas both mean "and", a bare version means `=`, and a pre-release passes
-//! only a constraint that names a pre-release itself.
+//! only where the constraint names a pre-release too. Until version 3.3 of the library each bound decided this for itself; since
+//! 3.4, a pre-release in one bound of an "and" group admits pre-releases to all of them.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use super::version::{Version, prerelease_order};
+use crate::model::engine::Engine;
 use crate::regexp::Regexp;
 
 /// Alternatives, each of which is a list of constraints that must all hold.
@@ -100,11 +102,20 @@ impl Constraints {
         Some(Self { alternatives })
     }
 
-    /// Whether a version satisfies one of the alternatives.
-    pub(super) fn admit(&self, version: &Version) -> bool {
-        let all =
-            |constraints: &Vec<Constraint>| constraints.iter().all(|each| each.admits(version));
-        self.alternatives.iter().any(all)
+    /// Whether a version satisfies one of the alternatives, as that engine's version of the library decides.
+    pub(super) fn admit(&self, version: &Version, engine: Engine) -> bool {
+        self.alternatives.iter().any(|all| {
+            let is_open = |each: &Constraint| match engine {
+                Engine::Helm3_18 => {
+                    each.names_prerelease()
+                        || each.operator == Operator::NotEqual && each.open == Open::Nowhere
+                }
+                _ => all.iter().any(Constraint::names_prerelease),
+            };
+            let is_refused = |each| !version.prerelease.is_empty() && !is_open(each);
+            all.iter()
+                .all(|each| !is_refused(each) && each.admits(version))
+        })
     }
 }
 
@@ -143,12 +154,12 @@ impl Constraint {
         })
     }
 
+    fn names_prerelease(&self) -> bool {
+        !self.version.prerelease.is_empty()
+    }
+
     fn admits(&self, version: &Version) -> bool {
         let wanted = &self.version;
-        let unasked = !version.prerelease.is_empty() && wanted.prerelease.is_empty();
-        if unasked && !(self.operator == Operator::NotEqual && self.open == Open::Nowhere) {
-            return false;
-        }
         let order = version.precedence(wanted);
         match self.operator {
             Operator::Equal if self.open == Open::Nowhere => order == Ordering::Equal,
@@ -227,7 +238,7 @@ impl Constraint {
 
 #[cfg(test)]
 mod tests {
-    use super::Constraints;
+    use super::{Constraints, Engine};
     use crate::gotemplate::functions::version::Version;
 
     /// The versions that constraints are asked about.
@@ -245,7 +256,7 @@ mod tests {
         "2.0.0",
     ];
 
-    /// What Helm 3.17 and 4.1 answer: a digit for each version, 1 if it is admitted.
+    /// What every Helm answers: a digit for each version, 1 if it is admitted.
     const ADMITTED: &[(&str, &str)] = &[
         (">=1.30.0, <1.32 || ^1.33.x", "00000011010"),
         ("1.2 - 1.4", "00010100000"),
@@ -257,6 +268,7 @@ mod tests {
         ("~0.0.0", "11110111011"),
         ("!=1.31", "11110100011"),
         ("!=*", "11110111011"),
+        ("<1.3 || >=1.33.0-0", "11110000011"),
         (">1", "00000000001"),
         (">1.2", "00000111011"),
         ("<=1", "11110111010"),
@@ -271,20 +283,47 @@ mod tests {
         ("~> 1.2", "00010000000"),
     ];
 
+    /// What Helm before 3.19 answers, and what Helm answers since.
+    const CHANGED: &[(&str, [&str; 2])] = &[
+        ("!=1.31.8", ["11111100111", "11110100011"]),
+        (">=1.31.8-alpha, <1.33", ["00000011000", "00000011100"]),
+        ("1.2 - 1.31.8-beta", ["00010100000", "00011100100"]),
+        ("!=1.31.8 || <0.0.1-0", ["11111100111", "11110100011"]),
+    ];
+
+    fn admitted(constraint: &str, engine: Engine) -> String {
+        let constraints = Constraints::parse(constraint).expect(constraint);
+        let admitted = |version: &&str| {
+            let version = Version::parse(version).expect("a version");
+            if constraints.admit(&version, engine) {
+                '1'
+            } else {
+                '0'
+            }
+        };
+        VERSIONS.iter().map(admitted).collect()
+    }
+
     #[test]
     fn constraints_admit_what_helm_lets_them() {
         for (constraint, expected) in ADMITTED {
-            let constraints = Constraints::parse(constraint).expect(constraint);
-            let admitted = |version: &&str| {
-                let version = Version::parse(version).expect("a version");
-                if constraints.admit(&version) {
-                    '1'
-                } else {
-                    '0'
-                }
-            };
-            let answers: String = VERSIONS.iter().map(admitted).collect();
-            assert_eq!(answers, *expected, "{constraint}");
+            for engine in [Engine::Helm3_18, Engine::Helm3, Engine::Helm4] {
+                assert_eq!(admitted(constraint, engine), *expected, "{constraint}");
+            }
+        }
+    }
+
+    #[test]
+    fn since_helm_3_19_a_prerelease_in_one_bound_admits_prereleases_to_all() {
+        for (constraint, [before, since]) in CHANGED {
+            assert_eq!(
+                admitted(constraint, Engine::Helm3_18),
+                *before,
+                "{constraint}"
+            );
+            for engine in [Engine::Helm3, Engine::Helm4] {
+                assert_eq!(admitted(constraint, engine), *since, "{constraint}");
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
-use crate::model::bytes::{self, BASE32, BASE64, Base};
+use crate::model::bytes::{BASE32, BASE64, Base};
 
 const TEXT: &[Type] = &[Type::String];
 
@@ -33,10 +33,10 @@ fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
 fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.charge(text.len())?;
-    Ok(match base.decode(text.as_bytes()) {
-        Ok(decoded) => bytes::text(&decoded).into(),
-        Err(position) => format!("illegal {} data at input byte {position}", base.name).into(),
-    })
+    match base.decode(text.as_bytes()) {
+        Ok(decoded) => call.text(decoded),
+        Err(position) => Ok(format!("illegal {} data at input byte {position}", base.name).into()),
+    }
 }
 
 fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {

@@ -9,6 +9,7 @@ mod convert;
 mod decimal;
 mod defaults;
 mod dicts;
+mod durations;
 mod encoding;
 mod json;
 mod json_text;
@@ -33,6 +34,7 @@ use super::function::Function;
 pub(super) const TABLES: &[&[Function]] = &[
     defaults::TABLE,
     dicts::TABLE,
+    durations::TABLE,
     encoding::TABLE,
     json::TABLE,
     lists::TABLE,
@@ -47,6 +49,11 @@ pub(super) const TABLES: &[&[Function]] = &[
     words::TABLE,
     yaml::TABLE,
 ];
+
+/// JSON as `fromJson` reads it; none where the text is not JSON.
+pub(super) fn from_json(text: &str) -> Option<super::Value> {
+    json_text::read(text).ok()
+}
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
     let constraints = Constraints::parse(&constraint)
         .ok_or_else(|| call.error(format!("`{constraint}` is not a version constraint")))?;
     let version = Version::parse(&version).ok_or_else(|| not_a_version(call, &version))?;
-    Ok(Value::Bool(constraints.admit(&version)))
+    Ok(Value::Bool(constraints.admit(&version, call.engine)))
 }
 
 fn not_a_version(call: &Call<'_>, text: &str) -> Error {

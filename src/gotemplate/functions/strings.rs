@@ -3,7 +3,6 @@
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value, format, print};
 use super::convert::{self, lower, upper};
-use crate::model::bytes;
 
 const TEXT: &[Type] = &[Type::String];
 const TWO_TEXTS: &[Type] = &[Type::String, Type::String];
@@ -151,7 +150,7 @@ fn trunc(call: &mut Call<'_>) -> Result<Value, Error> {
     } else {
         0..size
     };
-    Ok(bytes::text(&text.as_bytes()[cut]).into())
+    call.text(&text.as_bytes()[cut])
 }
 
 /// From a start to an end: a negative start means from the beginning, an end below zero or too large means to the end.
@@ -167,10 +166,11 @@ fn substr(call: &mut Call<'_>) -> Result<Value, Error> {
     };
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
     let cut = range.and_then(|(from, to)| text.as_bytes().get(from..to));
-    cut.map(|cut| bytes::text(cut).into()).ok_or_else(|| {
+    let cut = cut.ok_or_else(|| {
         let message = format!("no bytes {from} to {to} in a text of {length}");
         Error::new(ErrorClass::OutOfRange, message)
-    })
+    })?;
+    call.text(cut)
 }
 
 fn plural(call: &mut Call<'_>) -> Result<Value, Error> {

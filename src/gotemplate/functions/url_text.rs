@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::model::bytes;
-
 /// A URL taken apart; all parts but the query are unescaped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Url {
@@ -203,7 +201,7 @@ fn unescape(text: &str) -> Result<String, &'static str> {
         unescaped.push(u8::from_str_radix(code, 16).unwrap_or_default());
         unescaped.extend_from_slice(&piece.as_bytes()[2..]);
     }
-    Ok(bytes::text(&unescaped))
+    String::from_utf8(unescaped).map_err(|_| "its bytes are not UTF-8")
 }
 
 /// Appends a text, with `%` and two digits for each byte that is neither unreserved nor among the allowed.

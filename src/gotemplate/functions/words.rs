@@ -4,7 +4,6 @@ use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use super::convert::{lower, upper};
 use super::spelling;
-use crate::model::bytes;
 
 const TEXT: &[Type] = &[Type::String];
 
@@ -32,7 +31,7 @@ pub(super) const TABLE: &[Function] = &[
         wrap_with,
     ),
     Function::new("abbrev", &[Type::Int, Type::String], |call| {
-        Ok(abbreviated(&call.string(1)?, 0, call.int(0)?).into())
+        call.text(abbreviated(call.string(1)?.as_bytes(), 0, call.int(0)?))
     }),
     Function::new(
         "abbrevboth",
@@ -164,7 +163,7 @@ fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Resul
         at = next;
     }
     out.extend_from_slice(&bytes[at..]);
-    Ok(bytes::text(&out).into())
+    call.text(out)
 }
 
 fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -172,27 +171,24 @@ fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
     if left > 0 && width < 7 {
         return Ok(Value::String(text));
     }
-    Ok(abbreviated(&text, left, width).into())
+    call.text(abbreviated(text.as_bytes(), left, width))
 }
 
 /// At most `width` bytes, from an offset on, with `...` for what is left out.
-fn abbreviated(text: &str, offset: i64, width: i64) -> String {
+fn abbreviated(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
+    const MARK: &[u8] = b"...";
     let length = text.len() as i64;
     if width < 4 || length <= width {
         return text.to_owned();
     }
-    let bytes = |from: i64, to: i64| {
-        let index = |position: i64| usize::try_from(position.clamp(0, length)).unwrap_or(0);
-        bytes::text(&text.as_bytes()[index(from)..index(to)])
-    };
+    let index = |position: i64| usize::try_from(position.clamp(0, length)).unwrap_or(0);
     let room = width - 3;
     let offset = offset.min(length).min(length - room);
     if offset <= 4 {
-        return format!("{}...", bytes(0, room));
+        return [&text[..index(room)], MARK].concat();
     }
     if offset + room < length {
-        let rest = &text.as_bytes()[usize::try_from(offset).unwrap_or(0)..];
-        return format!("...{}", abbreviated(&bytes::text(rest), 0, room));
+        return [MARK, &abbreviated(&text[index(offset)..], 0, room)].concat();
     }
-    format!("...{}", bytes(length - room, length))
+    [MARK, &text[index(length - room)..]].concat()
 }

@@ -66,14 +66,14 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Go 1.24, which Helm 4 is built with, brought loops over integers.
+    /// Go 1.24, which Helm 3.18 and later are built with, brought loops over integers.
     fn count(
         &self,
         count: i64,
         value: &Value,
         variables: Variables,
     ) -> Result<Option<Items>, Error> {
-        if self.host.engine() == Engine::Helm3 {
+        if self.host.engine() == Engine::Helm3_18 {
             return Err(not_iterable(value));
         }
         if matches!(variables, Variables::Declared(2) | Variables::Assigned(..)) {

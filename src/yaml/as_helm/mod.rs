@@ -1,7 +1,7 @@
 //! YAML as Helm's `toYaml` writes it (sigs.k8s.io/yaml over go-yaml v2): what templates must see, byte for byte.
 //!
-//! Lists stand at the indent of their key, keys are in natural order, no line is broken, and whatever a YAML 1.1 reader could
-//! take for something else than a string is quoted.
+//! Keys are in natural order, and whatever a YAML 1.1 reader could take for something else than a string is quoted. `toYaml` writes
+//! lists at the indent of their key and breaks long lines between words; `toYamlPretty` (yaml.v3) does neither.
 
 mod order;
 mod style;
@@ -35,6 +35,9 @@ pub enum Lists {
 }
 
 const STEP: isize = 2;
+
+/// The column behind which `toYaml` breaks a line at the next blank.
+const WIDTH: usize = 80;
 
 /// The longest text, in bytes, that a key may be without a `?`.
 const SIMPLE_KEY: usize = 128;
@@ -71,6 +74,9 @@ impl Writer {
         match value {
             Value::Null => self.out.push_str("null"),
             Value::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
+            Value::Number(Number::Float(number)) if self.lists == Lists::Indented => {
+                self.out.push_str(&shortest(*number));
+            }
             Value::Number(number) => self.out.push_str(&number_text(*number)),
             Value::String(text) => self.text(text, indent, Context::Value),
             Value::List(_) => self.out.push_str("[]"),
@@ -123,40 +129,66 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str, indent: isize, context: Context) {
+        let indent = (indent + STEP).max(STEP);
+        let breaks_lines = context == Context::Value && self.lists == Lists::AtKey;
         match style(text, context) {
-            Style::Plain => self.out.push_str(text),
-            Style::Single => self.single(text, (indent + STEP).max(STEP)),
-            Style::Double => self.double(text),
-            Style::Literal => self.literal(text, (indent + STEP).max(STEP)),
+            Style::Literal => self.literal(text, indent),
+            Style::Plain => self.words(text, indent, breaks_lines, Style::Plain),
+            style @ (Style::Single | Style::Double) => {
+                let quote = if style == Style::Single { '\'' } else { '"' };
+                self.out.push(quote);
+                self.words(text, indent, breaks_lines, style);
+                self.out.push(quote);
+            }
         }
     }
 
-    fn single(&mut self, text: &str, indent: isize) {
-        self.out.push('\'');
-        let mut broken = false;
-        for c in text.chars() {
-            if !is_break(c) && std::mem::take(&mut broken) {
-                self.pad(indent);
+    /// The characters of a text. A blank beyond column [`WIDTH`] becomes a line break (`yaml_emitter_write_plain_scalar` and its
+    /// siblings in go-yaml v2).
+    fn words(&mut self, text: &str, indent: isize, breaks_lines: bool, style: Style) {
+        let line = self.out.rsplit(is_break).next().unwrap_or_default();
+        let mut column = line.chars().count();
+        let (mut is_behind_blank, mut is_behind_break) = (false, false);
+        for (at, c) in text.char_indices() {
+            let start = self.out.len();
+            if c == ' ' {
+                let is_inside = at > 0 && at + 1 < text.len();
+                let is_followed = text[at + 1..].starts_with(' ');
+                let is_broken = breaks_lines && is_inside && !is_behind_blank && column > WIDTH;
+                if is_broken && (!is_followed || style == Style::Double) {
+                    self.line(indent);
+                    column = indent.cast_unsigned();
+                    if is_followed {
+                        self.out.push('\\');
+                        column += 1;
+                    }
+                } else {
+                    self.out.push(' ');
+                    column += 1;
+                }
+                is_behind_blank = true;
+                continue;
             }
-            broken |= is_break(c);
-            if c == '\'' {
-                self.out.push('\'');
+            is_behind_blank = false;
+            match style {
+                Style::Double if !is_readable(c) => self.out.push_str(&escaped(c)),
+                Style::Single if is_break(c) => {
+                    self.out.push(c);
+                    (column, is_behind_break) = (0, true);
+                    continue;
+                }
+                _ => {
+                    if std::mem::take(&mut is_behind_break) {
+                        self.pad(indent);
+                    }
+                    if style == Style::Single && c == '\'' {
+                        self.out.push('\'');
+                    }
+                    self.out.push(c);
+                }
             }
-            self.out.push(c);
+            column += self.out[start..].chars().count();
         }
-        self.out.push('\'');
-    }
-
-    fn double(&mut self, text: &str) {
-        self.out.push('"');
-        for c in text.chars() {
-            if is_printable(c) && !is_break(c) && !matches!(c, '"' | '\\' | '\u{feff}') {
-                self.out.push(c);
-            } else {
-                self.out.push_str(&escaped(c));
-            }
-        }
-        self.out.push('"');
     }
 
     fn literal(&mut self, text: &str, indent: isize) {
@@ -214,6 +246,11 @@ fn shortest(number: f64) -> String {
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+/// Whether a character is written as it is between double quotes.
+fn is_readable(c: char) -> bool {
+    is_printable(c) && !is_break(c) && !matches!(c, '"' | '\\' | '\u{feff}')
 }
 
 fn escaped(c: char) -> String {

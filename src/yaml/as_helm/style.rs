@@ -11,6 +11,7 @@ pub(super) enum Context {
 }
 
 /// How a text is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
     Single,

@@ -82,7 +82,7 @@ impl<'t> Composer<'t> {
     pub(super) fn new(text: &'t str, start: usize, file: FileId, engine: Engine) -> Self {
         let scanner = Scanner::new(text, start..text.len(), file);
         let scanner = match engine {
-            Engine::Helm3 => scanner,
+            Engine::Helm3 | Engine::Helm3_18 => scanner,
             Engine::Helm4 | Engine::Kubectl => scanner.ending_the_last_line(),
         };
         Self {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::model::engine::Engine;
 use crate::model::value::Node;
 
 use super::super::SyntaxError;
@@ -50,7 +49,7 @@ impl Composer<'_> {
 
     fn note_further_document(&mut self) -> Result<()> {
         let token = self.scanner.peek()?;
-        if self.engine == Engine::Helm3 && matches!(token.kind, Kind::DocumentStart) {
+        if self.engine.is_helm3() && matches!(token.kind, Kind::DocumentStart) {
             let (start, end) = (token.start, token.end);
             let place = self.place(start, end);
             let kind = NoticeKind::IgnoredDocuments;
