@@ -224,7 +224,7 @@ fn helpers_evaluate_what_they_are_given() {
         ),
         (
             "v: '{{ tuple . \"x\" | include \"internalPersistentRandomPasswd\" }}'",
-            "MissingFunction",
+            "Refused",
         ),
         ("v: '{{ include \"no-such\" . }}'", "MissingTemplate"),
     ]);

@@ -52,7 +52,11 @@ fn a_minor_of_helm_is_a_text_of_the_list() {
         ("3.20", "not `3.2`", "did you mean"),
         ("3.17", "not `3.17`", "help: quote it"),
         ("5", "not `5`", "help: write one of `3`, `4`, `3.17`"),
-        ("\"3.x\"", "not `3.x`", "help: write one of `3`, `4`, `3.17`"),
+        (
+            "\"3.x\"",
+            "not `3.x`",
+            "help: write one of `3`, `4`, `3.17`",
+        ),
     ] {
         let folder = project(&format!("helm: {given}\n"), "cluster: {}\n");
         let outcome = Metalmark::within(folder.path()).args(["check"]).run();

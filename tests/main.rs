@@ -5,6 +5,7 @@ mod architecture;
 mod archive;
 mod bundle;
 mod charts;
+mod charts_templates;
 mod cli;
 mod cmp;
 mod cmp_server;

@@ -88,7 +88,7 @@ fn is_same(ours: &Result<String, Error>, expect: &Json) -> bool {
 fn class_name(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Parse => "parse",
-        ErrorClass::MissingFunction => "missing_function",
+        ErrorClass::MissingFunction | ErrorClass::Refused => "missing_function",
         ErrorClass::MissingTemplate => "missing_template",
         ErrorClass::NilPointer => "nil_pointer",
         ErrorClass::WrongType => "wrong_type",

@@ -87,7 +87,7 @@ fn without_kept(node: Node) -> Tree {
 fn class(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Parse => "parse",
-        ErrorClass::MissingFunction => "missing_function",
+        ErrorClass::MissingFunction | ErrorClass::Refused => "missing_function",
         ErrorClass::MissingTemplate => "missing_template",
         ErrorClass::NilPointer => "nil_pointer",
         ErrorClass::WrongType => "wrong_type",

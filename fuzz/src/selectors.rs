@@ -7,7 +7,7 @@ use metalmark::model::cluster::Choice;
 use metalmark::model::engine::Engine;
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin};
 use metalmark::model::labels::LabelSelector;
-use metalmark::model::matching::{self, ClusterFacts, Matching, Outcome, PatternCache};
+use metalmark::model::matching::{self, ClusterFacts, Library, Matching, Outcome, PatternCache};
 use metalmark::model::place::{FileId, Located, Place};
 use metalmark::model::selector::{Selector, Term, Wanted};
 use metalmark::model::value::{Node, Value};
@@ -31,6 +31,7 @@ pub(super) fn run(data: &[u8]) {
         k8s_version: word("k8s_version").map(|text| &**text),
         bootstrap_provider: word("bootstrap_provider").map(|text| &**text),
         autoselect_registries: word("autoselect_registries").map(|text| &**text),
+        library: Library::default(),
     };
     let cache = PatternCache::default();
     let choice = Choice {
@@ -42,7 +43,7 @@ pub(super) fn run(data: &[u8]) {
         if let Outcome::Image(key) = &selection.outcome {
             assert!(images.contains_key(key), "{key}");
         }
-        if let Ok(keys) = matching::matching(&selector, &images, mode, &cache) {
+        if let Ok(keys) = matching::matching(&selector, cluster.library, &images, mode, &cache) {
             assert!(keys.iter().all(|key| images.contains_key(key)));
         }
         let told = matching::candidates(&selector, &images, mode, &cache);

@@ -24,6 +24,7 @@ mod text;
 mod trace;
 mod view;
 
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub use failure::{Failure, Step};
 pub use order::OrderDifference;
 pub use trace::Reading;
 
-use crate::gotemplate::{Engine, Limits};
+use crate::gotemplate::{Engine, Limits, Template};
 use crate::model::place::Place;
 use crate::model::value::Node;
 use session::Session;
@@ -59,8 +60,19 @@ pub struct Options {
     pub release: Release,
     /// `.Chart`
     pub chart: Chart,
+    /// The named templates of the chart; none where it is not in the repository.
+    pub templates: Option<Arc<dyn Templates>>,
     /// What the evaluation of one cluster may spend.
     pub limits: Limits,
+}
+
+/// A chart's named templates.
+pub trait Templates: fmt::Debug + Send + Sync {
+    /// The template of that name.
+    fn named(&self, name: &str) -> Option<Template>;
+
+    /// Why the template may be missing: the files that cannot be read or parsed, as one sentence each.
+    fn faults(&self) -> &[String];
 }
 
 /// `.Release`: as for `helm template`, it is always the first revision of an installation.
@@ -94,6 +106,7 @@ impl Default for Options {
                 name: "sylva-units".into(),
                 version: "0.0.0".into(),
             },
+            templates: None,
             limits: Limits::default(),
         }
     }

@@ -223,16 +223,31 @@ fn is_same_map(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Helm's own templates are Sylva's helpers here.
+/// The chart's named templates, and Sylva's helpers where there is no chart or lazy evaluation needs them.
 impl Host for Session {
     fn engine(&self) -> Engine {
         self.options.engine
     }
 
     fn named(&self, name: &str) -> Option<Named<'_>> {
+        let templates = self.options.templates.as_ref();
+        let of_chart = templates.filter(|_| !helpers::is_interpreter(name));
+        if let Some(template) = of_chart.and_then(|templates| templates.named(name)) {
+            return Some(Named::Template(template));
+        }
         let index = helpers::position(name)?;
         let helpers = self.helpers.get_or_init(|| helpers::all(self));
         helpers.get(index).map(|helper| Named::Native(helper))
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let mut error = gotemplate::missing_template(name);
+        if let Some(templates) = &self.options.templates {
+            for fault in templates.faults() {
+                error.message = format!("{}; {fault}", error.message);
+            }
+        }
+        error
     }
 
     fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {

@@ -14,6 +14,11 @@ pub trait Host {
     /// The template of that name, if there is one outside the text that is evaluated.
     fn named(&self, name: &str) -> Option<Named<'_>>;
 
+    /// The error of a template that there is not.
+    fn missing(&self, name: &str) -> Error {
+        super::missing_template(name)
+    }
+
     /// Parses a text for `tpl`; a host may keep what it parsed.
     fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
         parse("gotpl", text)

@@ -27,6 +27,12 @@ pub use machine::execute;
 pub use parse::parse;
 pub use value::Value;
 
+/// The error of a template that there is not.
+pub(crate) fn missing_template(name: &str) -> Error {
+    let message = format!("there is no template `{name}`");
+    Error::new(ErrorClass::MissingTemplate, message)
+}
+
 /// JSON as `fromJson` reads it; none where the text is not JSON.
 pub(crate) fn from_json(text: &str) -> Option<Value> {
     functions::from_json(text)
@@ -66,8 +72,10 @@ impl Error {
 pub enum ErrorClass {
     /// The text is not a template.
     Parse,
-    /// No such function; or one that is refused by name (random, clock).
+    /// No such function.
     MissingFunction,
+    /// A function whose answer is another one on each run, or comes from outside: random text, the clock, the network.
+    Refused,
     /// `include` or `template` of a name that is not defined.
     MissingTemplate,
     /// A field of nil.

@@ -99,7 +99,7 @@ fn refuse(call: &Call<'_>, reason: &str) -> Result<Value, Error> {
         "`{}` is refused: it {reason}; set the value in a values file",
         call.name
     );
-    Err(Error::new(ErrorClass::MissingFunction, message))
+    Err(Error::new(ErrorClass::Refused, message))
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
         let error = run("x {{ randAlphaNum 8 }}").err();
         let error = error.map(|error| (error.class, error.span, error.message));
         let (class, span, message) = error.unwrap_or_else(|| panic!("it must be refused"));
-        assert_eq!((class, span), (ErrorClass::MissingFunction, 5..19));
+        assert_eq!((class, span), (ErrorClass::Refused, 5..19));
         assert!(message.contains("`randAlphaNum` is refused"), "{message}");
     }
 }

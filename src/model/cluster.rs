@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::component_choice::BundleChoice;
 use super::endpoint::ControlPlaneEndpoint;
+use super::matching::Library;
 use super::place::{Located, Place};
 use super::selector::Selector;
 use super::value::Node;
@@ -30,8 +31,10 @@ pub struct Cluster {
     pub pools: Vec<Pool>,
     /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalised (S27).
     pub additional_selectors: Vec<(Arc<str>, Selector)>,
-    /// `os_image_selector_autoselect_registries`, when set (sylva-library 0.9.0).
+    /// `os_image_selector_autoselect_registries`, when set.
     pub autoselect_registries: Option<Arc<str>>,
+    /// The version of sylva-library that its chart has.
+    pub library: Library,
     /// `os_images_default_download_storage_space`, such as `30Gi` (S34).
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project ask for an endpoint: nothing was read then.
@@ -94,6 +97,7 @@ impl Default for Cluster {
             pools: Vec::new(),
             additional_selectors: Vec::new(),
             autoselect_registries: None,
+            library: Library::default(),
             default_storage: None,
             endpoint: None,
         }

@@ -73,7 +73,8 @@ pub fn served(
         .collect();
     for (_, selector) in &cluster.additional_selectors {
         // A selector that is refused serves nothing; the rules say so.
-        keys.extend(matching::matching(selector, images, mode, patterns).unwrap_or_default());
+        let found = matching::matching(selector, cluster.library, images, mode, patterns);
+        keys.extend(found.unwrap_or_default());
     }
     keys.into_iter().collect()
 }

@@ -90,6 +90,7 @@ fn with_state(
     state: &State<'_>,
 ) -> Result<ClusterRead, Error> {
     let own = workspace.shared.with(&entry.layers, state)?;
+    let chart = workspace.charts.of(&*workspace.files, &own);
     let options = options(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
     let evaluator = Evaluator::new(&own.values, &options, templates);
@@ -106,8 +107,10 @@ fn with_state(
         true => extract::Asked::Endpoints,
         false => extract::Asked::ImagesAlone,
     };
-    let (cluster, found) =
+    let (mut cluster, found) =
         extract::cluster(&evaluator, &own.sources, &entry.name, &namespace, asked);
+    let library = workspace.library.or(chart.and_then(|chart| chart.library));
+    cluster.library = library.unwrap_or_default();
     findings.extend(found);
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),
@@ -224,7 +227,18 @@ pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) ->
         (None, Some(composed)) => composed.into(),
         (None, None) => Arc::clone(&entry.name),
     };
-    of_release(workspace, release, Some(namespace))
+    let mut options = of_release(
+        workspace,
+        entry.release.as_deref().or(release),
+        Some(namespace),
+    );
+    if let Some(chart) = workspace.charts.of(&*workspace.files, own) {
+        options.chart.name = Arc::clone(&chart.name);
+        options.chart.version = Arc::clone(&chart.version);
+        let templates = Arc::clone(&chart.templates);
+        options.templates = Some(templates);
+    }
+    options
 }
 
 fn of_release(

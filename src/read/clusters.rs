@@ -22,6 +22,8 @@ pub struct ClusterEntry {
     pub name: Arc<str>,
     /// The namespace of its objects, where the project names one: else the release's that composes it, else the name.
     pub namespace: Option<Arc<str>>,
+    /// The name of its Helm release, where the project names one.
+    pub release: Option<Arc<str>>,
     /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
     /// The cluster whose state it is told of at run time, where the project names one.

@@ -141,6 +141,7 @@ fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEnt
         name,
         namespace,
         layers,
+        release: source.release.as_deref().map(Arc::from),
         management: source.management.as_deref().map(Arc::from),
     }
 }

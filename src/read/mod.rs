@@ -1,6 +1,7 @@
 //! Stage 1: files → [`Workspace`]. Reads the project file, the shared layers and the list of clusters once; then each
 //! cluster's own layers when its turn comes, so that memory does not grow with the fleet.
 
+mod chart;
 mod cluster;
 mod clusters;
 pub mod compose;
@@ -34,7 +35,7 @@ use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
-use crate::model::matching::Matching;
+use crate::model::matching::{Library, Matching};
 use crate::model::place::Source;
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
@@ -111,6 +112,10 @@ pub struct Workspace {
     pub engine: Engine,
     /// How expressions see values that hold expressions themselves.
     evaluation: project::EvaluationOption,
+    /// The version of sylva-library that the project names.
+    library: Option<Library>,
+    /// The charts of the clusters, by their folders.
+    charts: chart::Charts,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
     /// The clusters, in the project's order.

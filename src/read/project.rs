@@ -39,9 +39,13 @@ pub(super) struct ProjectFile {
     /// How expressions see values that hold expressions themselves.
     #[serde(default)]
     pub evaluation: EvaluationOption,
-    /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as \"3.17\".
+    /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as "3.17".
     #[serde(default)]
     pub helm: HelmVersion,
+    /// The version of sylva-library that matches images, such as "0.3.5"; that of the chart in the repository unless given,
+    /// else 0.9.0.
+    #[serde(default)]
+    pub sylva_library: Option<String>,
     /// What is written where.
     #[serde(default)]
     pub outputs: Vec<OutputOptions>,
@@ -115,6 +119,9 @@ pub(super) struct ClusterSource {
     /// The namespace of its objects; the cluster's name unless given.
     #[serde(default)]
     pub namespace: Option<String>,
+    /// The name of its Helm release, `.Release.Name`; that of the HelmRelease or Application, else `sylva-units`.
+    #[serde(default)]
+    pub release: Option<String>,
     /// The cluster that tells it its state at run time; the only one that needs no such state unless given.
     #[serde(default)]
     pub management: Option<String>,

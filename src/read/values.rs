@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
-use crate::model::finding::{Finding, Subject};
+use crate::gotemplate::ErrorClass;
+use crate::model::finding::{Finding, Level, Subject};
 use crate::model::merge::Layer;
 use crate::model::place::Sources;
 use crate::model::value::Node;
@@ -63,10 +64,15 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
 }
 
 impl ClusterValues {
-    /// What failed in evaluating them, as findings, each once.
+    /// What failed in evaluating them, as findings, each once. Random text and the like, which no image depends on, is a warning.
     pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
-        let mut findings = extract::failed(&self.sources, self.subject.clone(), failures);
+        let is_refused = |failure: &Failure| failure.class == ErrorClass::Refused;
+        let (refused, failures) = failures.into_iter().partition(is_refused);
+        let findings = |failures| extract::failed(&self.sources, self.subject.clone(), failures);
+        let refused = findings(refused).into_iter();
+        let mut findings = findings(failures);
         cluster::tell_missing(&self.missing, &mut findings);
+        findings.extend(refused.map(|finding| finding.unless_set(Level::Warning)));
         findings
     }
 }

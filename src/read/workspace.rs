@@ -20,8 +20,8 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, compose, confined, files, fleet, layers, record, stamps, typed,
-    unknown,
+    Location, Request, Workspace, chart, compose, confined, files, fleet, layers, record, stamps,
+    typed, unknown,
 };
 
 /// Reads the project and everything that its clusters share.
@@ -98,6 +98,8 @@ pub fn workspace_in(
     Ok(Workspace {
         engine,
         evaluation: project.file.evaluation,
+        library: project.file.sylva_library.as_deref().map(chart::library_of),
+        charts: chart::Charts::default(),
         shared,
         clusters,
         shard: flags.shard,

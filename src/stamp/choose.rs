@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, ImageKey, Images, fact};
-use crate::model::matching::{self, Matching, PatternCache};
+use crate::model::matching::{self, Library, Matching, PatternCache};
 use crate::model::place::Place;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{Asked, Wish};
@@ -65,8 +65,14 @@ impl Chooser<'_> {
         };
         let selector = with_version(selector, runs);
         let invalid = |reason| told("selector-key-unknown", reason);
-        matching::validate(&selector).map_err(invalid)?;
-        let found = matching::matching(&selector, self.images, self.matching, self.patterns);
+        let library = Library::default();
+        let found = matching::matching(
+            &selector,
+            library,
+            self.images,
+            self.matching,
+            self.patterns,
+        );
         let mut found = found.map_err(invalid)?;
         let proven = |key: &ImageKey| self.is_proven(key, runs);
         if found.len() > 1 && found.iter().any(proven) {

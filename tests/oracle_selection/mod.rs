@@ -61,6 +61,27 @@ fn every_pool_boots_what_the_library_selects() {
     told.is_told();
 }
 
+/// 0.3.5 refuses `oci-image-registry-key` and ignores `os_image_selector_autoselect_registries`.
+#[test]
+fn every_pool_boots_what_the_older_library_selects() {
+    let (mut wrong, mut differing) = (Vec::new(), 0);
+    for cluster in selecting() {
+        for (pool, recorded) in pools(&cluster.recorded_by("0.3.5")) {
+            let (theirs, ours) = (theirs(recorded), ours(cluster.older_answer(), pool));
+            differing += usize::from(ours != self::ours(cluster.answer(Mode::Exact), pool));
+            let reason = || reason(cluster, Mode::Exact, pool, (&theirs, &ours));
+            if !agree(&theirs, &ours, cluster, pool) && reason().is_none() {
+                let id = &cluster.id;
+                wrong.push(format!(
+                    "{id} {pool}: the library {theirs}, metalmark {ours}"
+                ));
+            }
+        }
+    }
+    none(&wrong);
+    assert!(differing > 400, "{differing}");
+}
+
 #[test]
 fn what_the_library_serves_is_served() {
     let mut wrong = Vec::new();

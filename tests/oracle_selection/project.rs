@@ -7,7 +7,7 @@ use metalmark::check;
 use metalmark::evaluate::TemplateCache;
 use metalmark::model::finding::{Judged, Level};
 use metalmark::model::image::Image;
-use metalmark::model::matching::{Matching, Outcome, PatternCache};
+use metalmark::model::matching::{Library, Matching, Outcome, PatternCache};
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::{ClusterView, Settings};
 use metalmark::read::{self, Request};
@@ -32,6 +32,8 @@ pub(super) struct Cluster {
 struct Answers {
     exact: Answer,
     normalised: Answer,
+    /// In exact mode, as sylva-library 0.3.5 matches.
+    older: Answer,
     /// The findings at error level with the default mode: each one's rule, and its pool where it has one.
     errors: Vec<(&'static str, Option<String>)>,
 }
@@ -43,6 +45,11 @@ impl Cluster {
             Mode::Exact => &self.answers.exact,
             Mode::Normalised => &self.answers.normalised,
         }
+    }
+
+    /// What metalmark makes of it in exact mode as sylva-library 0.3.5 matches.
+    pub(super) fn older_answer(&self) -> &Answer {
+        &self.answers.older
     }
 
     /// Whether one of these rules has an error for that pool, or for the whole cluster.
@@ -186,6 +193,9 @@ fn answers(folder: &Path) -> Vec<Answers> {
             let view = resolve::cluster(read.clone(), &catalogues, settings, &patterns);
             view.expect("it is resolved")
         });
+        let mut older = read;
+        older.cluster.library = Library::WithoutRegistries;
+        let older = resolve::cluster(older, &catalogues, &modes[0], &patterns);
         let today = Date::parse("2026-01-01").expect("a date");
         let judged = check::cluster(&views[1], &modes[1], today).findings;
         let error = |judged: &Judged| judged.level == Level::Error;
@@ -194,6 +204,7 @@ fn answers(folder: &Path) -> Vec<Answers> {
         Answers {
             exact: answer(&views[0]),
             normalised: answer(&views[1]),
+            older: answer(&older.expect("it is resolved")),
             errors: errors.collect(),
         }
     });

@@ -139,6 +139,7 @@ pub(super) fn cluster(name: &str) -> ClusterView {
             pools: Vec::new(),
             additional_selectors: Vec::new(),
             autoselect_registries: None,
+            library: Default::default(),
             default_storage: None,
             endpoint: None,
         },

@@ -1,4 +1,5 @@
-//! Sylva's named templates that values call by `include`, written anew in Rust.
+//! Sylva's named templates that values call by `include`, written anew in Rust: for values without their chart, and those that
+//! interpret values.
 //!
 //! Source: what each means is in expressions.md §3 and §4; they stand in sylva-core `charts/sylva-units/templates/*.tpl` and
 //! in sylva-library. A template that asks the cluster finds nothing there, as under `helm template`; one that makes random
@@ -81,6 +82,28 @@ pub(super) fn position(name: &str) -> Option<usize> {
     TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()
 }
 
+/// Whether a helper interprets values. Such a one is always ours, whatever the chart has under its name: lazy evaluation reads
+/// evaluated values, and random text is refused.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    const INTERPRETERS: [&str; 14] = [
+        "as-bool",
+        "internalPersistentRandomPasswd",
+        "interpret",
+        "interpret-and-hash",
+        "interpret-as-bool",
+        "interpret-as-string",
+        "interpret-for-test",
+        "interpret-inner-gotpl",
+        "interpret-ternary",
+        "interpret-values-gotpl",
+        "preserve-type",
+        "set-if-defined",
+        "set-only-if",
+        "unshield-raw",
+    ];
+    INTERPRETERS.contains(&name)
+}
+
 /// All helpers, in the order of the table.
 pub(super) fn all(session: &Session) -> Vec<Helper> {
     TABLE
@@ -94,7 +117,7 @@ pub(super) fn all(session: &Session) -> Vec<Helper> {
 
 fn refused(_session: &Session, _argument: &Value) -> Result<String, Error> {
     Err(Error::new(
-        ErrorClass::MissingFunction,
+        ErrorClass::Refused,
         "`internalPersistentRandomPasswd` makes random text, and is not evaluated here",
     ))
 }

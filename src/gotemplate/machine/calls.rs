@@ -101,7 +101,7 @@ impl Machine<'_> {
         if self.own_template(&name).is_some() || self.host.named(&name).is_some() {
             return Ok(());
         }
-        Err(missing(&name))
+        Err(self.host.missing(&name))
     }
 
     pub(super) fn template(&mut self, name: Index) -> Result<(), Error> {
@@ -180,7 +180,7 @@ impl Machine<'_> {
             let outside = template.is_empty().then(|| self.host.named(name)).flatten();
             return Ok(outside.unwrap_or(Named::Template(template)));
         }
-        self.host.named(name).ok_or_else(|| missing(name))
+        self.host.named(name).ok_or_else(|| self.host.missing(name))
     }
 
     /// The template that the texts being evaluated define: the innermost that is not empty.
@@ -217,9 +217,4 @@ fn method(receiver: &Operand, name: &str) -> Result<Option<Signature>, Error> {
         Value::Nil | Value::Map(_) => Ok(None),
         other => Err(no_field(other, name)),
     }
-}
-
-fn missing(name: &str) -> Error {
-    let message = format!("there is no template `{name}`");
-    Error::new(ErrorClass::MissingTemplate, message)
 }

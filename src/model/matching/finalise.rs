@@ -1,6 +1,6 @@
 //! Selectors before they are matched: what Sylva adds to them, and which it refuses.
 
-use super::ClusterFacts;
+use super::{ClusterFacts, Library};
 use crate::model::image::fact;
 use crate::model::place::Place;
 use crate::model::selector::{Selector, Term, Wanted};
@@ -12,7 +12,7 @@ pub const USE_EXTRA_KEYS: &str = "_use_extra_keys_";
 /// The key that matches the image's own key.
 pub const IMAGE_KEY: &str = "_os_images_key_";
 
-/// The registry that an image comes from, by its name in `os_images_oci_registries` (sylva-library 0.9.0).
+/// The registry that an image comes from, by its name in `os_images_oci_registries`: [`Library::WithRegistries`] compares it.
 pub const REGISTRY_KEY: &str = "oci-image-registry-key";
 
 /// The facts that a selector may name without [`USE_EXTRA_KEYS`] (S20).
@@ -48,12 +48,13 @@ pub fn finalise(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selec
         .autoselect_registries
         .filter(|pattern| !pattern.is_empty())
         .unwrap_or(".*");
+    let version = version.replace('+', r"\+");
+    let mut added = vec![(fact::K8S_VERSION, &*version), (fact::K8S_FLAVOR, flavor)];
+    if cluster.library == Library::WithRegistries {
+        added.push((REGISTRY_KEY, registries));
+    }
     let mut terms = selector.terms.clone();
-    for (name, pattern) in [
-        (fact::K8S_VERSION, version.replace('+', r"\+").as_str()),
-        (fact::K8S_FLAVOR, flavor),
-        (REGISTRY_KEY, registries),
-    ] {
+    for (name, pattern) in added {
         if selector.term(name).is_none() {
             terms.push(Term {
                 fact: name.into(),
@@ -69,10 +70,16 @@ pub fn finalise(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selec
 
 /// Refuses a selector that names an unknown fact or wants a value that is neither text nor boolean; the first in the order
 /// of the facts' names, as upstream (S20, S21).
-pub fn validate(selector: &Selector) -> Result<(), String> {
+pub fn validate(selector: &Selector, library: Library) -> Result<(), String> {
     let extra_keys = selector.term(USE_EXTRA_KEYS).is_some();
     for term in &selector.terms {
         let name = &*term.fact;
+        let is_later = name == REGISTRY_KEY && library == Library::WithoutRegistries;
+        if !extra_keys && is_later {
+            return Err(format!(
+                "`{name}` is not a fact that selectors know in the chart's version of sylva-library"
+            ));
+        }
         if !extra_keys && !SELECTOR_KEYS.contains(&name) {
             return Err(format!("`{name}` is not a fact that selectors know"));
         }
@@ -87,7 +94,12 @@ pub fn validate(selector: &Selector) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{finalise, validate};
+    use super::{Library, finalise};
+
+    fn validate(selector: &Selector) -> Result<(), String> {
+        super::validate(selector, Library::default())
+    }
+
     use crate::model::matching::ClusterFacts;
     use crate::model::matching::tests::{cluster, selector};
     use crate::model::selector::{Selector, Wanted};
@@ -177,6 +189,20 @@ mod tests {
         }
         let written = selector(&[("os-version", "15.6"), ("_use_extra_keys_", "null?")]);
         assert!(validate(&written).is_err());
+    }
+
+    #[test]
+    fn registries_are_compared_since_sylva_library_0_9() {
+        let named = selector(&[("oci-image-registry-key", "lab")]);
+        let facts = ClusterFacts {
+            autoselect_registries: Some("sylva"),
+            library: Library::WithoutRegistries,
+            ..cluster("v1.31.8", "cabpk")
+        };
+        let finalised = finalise(&selector(&[("os", "x")]), &facts).unwrap_or_default();
+        assert_eq!(finalised.term("oci-image-registry-key"), None);
+        assert!(super::validate(&named, Library::WithoutRegistries).is_err());
+        assert_eq!(validate(&named), Ok(()));
     }
 
     #[test]

@@ -55,11 +55,12 @@ pub fn select(
 /// The images that a selector matches as it stands, not finalised: the additional selectors of the image server (S27).
 pub fn matching(
     selector: &Selector,
+    library: Library,
     images: &Images,
     mode: Matching,
     cache: &PatternCache,
 ) -> Result<Vec<ImageKey>, String> {
-    validate(selector)?;
+    validate(selector, library)?;
     let found = find(&Compiled::new(selector, cache), images);
     Ok(match mode {
         Matching::Exact => found.exact?,
@@ -129,6 +130,18 @@ pub struct ClusterFacts<'a> {
     pub bootstrap_provider: Option<&'a str>,
     /// `os_image_selector_autoselect_registries`
     pub autoselect_registries: Option<&'a str>,
+    /// The version of sylva-library that its chart has.
+    pub library: Library,
+}
+
+/// A version of sylva-library, as far as versions match images differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Library {
+    /// 0.3.8 and earlier: selectors do not know the registry that an image comes from.
+    WithoutRegistries,
+    /// 0.9.0 and later.
+    #[default]
+    WithRegistries,
 }
 
 impl<'a> ClusterFacts<'a> {
@@ -141,6 +154,7 @@ impl<'a> ClusterFacts<'a> {
             k8s_version: text(&cluster.k8s_version),
             bootstrap_provider: text(&cluster.bootstrap_provider),
             autoselect_registries: cluster.autoselect_registries.as_deref(),
+            library: cluster.library,
         }
     }
 }
@@ -246,7 +260,7 @@ fn by_selector(
         Ok(finalised) => finalised,
         Err(reason) => return invalid(selector.clone(), reason),
     };
-    if let Err(reason) = validate(&finalised) {
+    if let Err(reason) = validate(&finalised, cluster.library) {
         return invalid(finalised, reason);
     }
     let found = find(&Compiled::new(&finalised, cache), images);

@@ -6,6 +6,7 @@ use super::report::Report;
 use super::{Asked, endpoint, pools};
 use crate::evaluate::{Branch, Evaluator};
 use crate::model::cluster::Cluster;
+use crate::model::matching::Library;
 use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
 use crate::model::value::Value;
@@ -32,6 +33,7 @@ pub(super) fn cluster(
         pools: Vec::new(),
         additional_selectors: additional_selectors(&root, report),
         autoselect_registries: None,
+        library: Library::default(),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
         endpoint: None,
     };

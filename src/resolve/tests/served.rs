@@ -40,6 +40,7 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
             .map(|pair| ("x".into(), selector(pair)))
             .collect(),
         autoselect_registries: None,
+        library: Default::default(),
         default_storage: None,
         endpoint: None,
     }

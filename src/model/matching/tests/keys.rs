@@ -3,6 +3,7 @@
 use super::{HERE, both, by_key, by_selector, cluster, found, images, outcomes, rke2, selector};
 use crate::model::cluster::Choice;
 use crate::model::image::{Fact, Images, Origin};
+use crate::model::matching::Library;
 use crate::model::matching::{ClusterFacts, Matching, Outcome, PatternCache, matching};
 use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
@@ -117,6 +118,7 @@ fn the_images_own_key_is_matched_by_its_special_name() {
         let selector = selector(&[("_os_images_key_", pattern)]);
         matching(
             &selector,
+            Library::default(),
             &images,
             Matching::Exact,
             &PatternCache::default(),

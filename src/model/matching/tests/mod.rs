@@ -7,7 +7,8 @@ mod patterns;
 use std::sync::Arc;
 
 use super::{
-    ClusterFacts, Difference, Matching, Outcome, PatternCache, Selection, candidates, select,
+    ClusterFacts, Difference, Library, Matching, Outcome, PatternCache, Selection, candidates,
+    select,
 };
 use crate::model::cluster::Choice;
 use crate::model::image::{Fact, Facts, Image, Images, Origin};
@@ -47,6 +48,7 @@ pub(super) fn cluster<'a>(k8s_version: &'a str, bootstrap_provider: &'a str) -> 
         k8s_version: Some(k8s_version),
         bootstrap_provider: Some(bootstrap_provider),
         autoselect_registries: None,
+        library: Library::default(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     both, by_selector, cluster, found, image, images, named_only, outcomes, rke2, selector,
 };
 use crate::model::image::{Fact, Origin};
+use crate::model::matching::Library;
 use crate::model::matching::{Matching, Outcome, PatternCache, matching};
 use crate::model::place::Place;
 
@@ -129,7 +130,7 @@ fn additional_selectors_are_matched_as_they_stand() {
     let images = images([rke2("a", "true", "1.28.3+rke2r1")]);
     let cache = PatternCache::default();
     let written = selector(&[("k8s-version", "v1.28.*")]);
-    let keys = |mode| matching(&written, &images, mode, &cache);
+    let keys = |mode| matching(&written, Library::default(), &images, mode, &cache);
     assert_eq!(keys(Matching::Exact), Ok(Vec::new()));
     assert_eq!(keys(Matching::Normalised), Ok(vec!["a".into()]));
 }

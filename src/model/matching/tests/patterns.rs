@@ -2,6 +2,7 @@
 
 use super::{both, by_selector, cluster, found, image, images, outcomes, rke2, selector};
 use crate::model::image::Origin;
+use crate::model::matching::Library;
 use crate::model::matching::{Matching, Outcome, PatternCache, matching};
 
 #[test]
@@ -59,6 +60,12 @@ fn a_refused_selector_is_invalid_in_both_modes() {
 fn extra_facts_match_once_opted_in() {
     let images = images([image("a", Origin::Annotation, &[("size", "22000000000")])]);
     let written = selector(&[("size", "22.*"), ("_use_extra_keys_", "false!")]);
-    let keys = matching(&written, &images, Matching::Exact, &PatternCache::default());
+    let keys = matching(
+        &written,
+        Library::default(),
+        &images,
+        Matching::Exact,
+        &PatternCache::default(),
+    );
     assert_eq!(keys, Ok(vec!["a".into()]));
 }
