@@ -12,7 +12,7 @@ mod find;
 mod run;
 mod splice;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -68,6 +68,9 @@ struct Options {
     /// Mutants made by hand, instead of those made by rule.
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
+    /// Only mutants that this output of an earlier run lists: those that survived it.
+    #[arg(long, value_name = "FILE")]
+    again: Option<PathBuf>,
     /// Stops trying further mutants after that time.
     #[arg(long)]
     seconds: Option<u64>,
@@ -108,6 +111,11 @@ impl Candidate {
         )
     }
 
+    /// As the output lists it.
+    fn place(&self) -> String {
+        format!("{}:{} {}", self.file, self.mutant.line, self.mutant.change)
+    }
+
     fn module(&self) -> &str {
         let of = MODULES
             .iter()
@@ -139,15 +147,20 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         [] => sampled(by_rule(&project, options)?, options),
         files => by_hand(&project, files)?,
     };
+    if let Some(output) = &options.again {
+        let output = fs::read_to_string(output)?;
+        let listed: HashSet<&str> = { output.lines() }
+            .filter_map(|line| line.split_once(": "))
+            .map(|(_, mutant)| mutant)
+            .collect();
+        candidates.retain(|candidate| listed.contains(&*candidate.place()));
+    }
     for (index, candidate) in candidates.iter_mut().enumerate() {
         candidate.number = u32::try_from(index)? + 1;
     }
     if options.list {
         for candidate in &candidates {
-            println!(
-                "{}:{} {}",
-                candidate.file, candidate.mutant.line, candidate.mutant.change
-            );
+            println!("{}", candidate.place());
         }
         println!("{} mutants", candidates.len());
         return Ok(true);
@@ -361,10 +374,7 @@ fn judge(
                     let chosen =
                         chosen(candidate, tests, &kills.lock().expect("no panic"), options);
                     let fate = run::fate(candidate.number, &chosen, folder);
-                    let mut line = format!(
-                        "{}:{} {}",
-                        candidate.file, candidate.mutant.line, candidate.mutant.change
-                    );
+                    let mut line = candidate.place();
                     match &fate {
                         Fate::Killed(by) => {
                             let mut kills = kills.lock().expect("no panic");
