@@ -101,6 +101,7 @@ fn select_an_image_of_60(bencher: Bencher<'_, '_>) {
         k8s_version: Some("v1.30.12+rke2r1"),
         bootstrap_provider: Some("cabpr"),
         autoselect_registries: None,
+        library: Default::default(),
     };
     let (images, cache) = (catalogue(), PatternCache::default());
     let choose = || select(&choice, &cluster, &images, Matching::default(), &cache);

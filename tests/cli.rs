@@ -97,11 +97,11 @@ fn a_value_that_is_none_of_the_few_is_told_with_them() {
     };
     assert_eq!(
         told("helm: 5"),
-        "error[project-file]: `helm` is one of `3`, `4`, not `5`\n --> metalmark.yaml:6:7"
+        "error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `5`\n --> metalmark.yaml:6:7"
     );
     assert_eq!(
         told("helm: '3'"),
-        "error[project-file]: `helm` is one of `3`, `4`, not `\"3\"`\n --> metalmark.yaml:6:7"
+        "error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `\"3\"`\n --> metalmark.yaml:6:7"
     );
     assert_eq!(
         told("policy: {rules: {image-unused: warnin}}"),

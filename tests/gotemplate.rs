@@ -41,7 +41,7 @@ struct Names {
 
 impl Host for Names {
     fn engine(&self) -> Engine {
-        Engine::Helm3
+        Engine::Helm3_18
     }
 
     fn named(&self, name: &str) -> Option<Named<'_>> {
@@ -237,7 +237,7 @@ fn a_template_defined_in_a_tpl_text_is_seen_there_only() {
 }
 
 #[test]
-fn only_helm_4_ranges_over_integers() {
+fn helm_ranges_over_integers_since_3_19() {
     let names = Names {
         template: parse("names", "").expect("a template"),
     };

@@ -5,6 +5,7 @@
 //! other arguments than `check`; a folder `before` holds the files that were other ones in the last commit. `BLESS=1` rewrites the reports and docs/rules.md.
 
 mod advice;
+mod bundles;
 mod checksums;
 mod choices;
 mod endpoints;

@@ -55,7 +55,7 @@ fn selectors_match_what_they_mean() {
             "os_images: {{im: {{uri: x, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, {facts}}}}}\ncluster: {{capm3: {{os_image_selector: {{_os_images_key_: im, {term}}}}}}}"
         )
     };
-    let rows: [(String, &[&str]); 16] = [
+    let rows: [(String, &[&str]); 17] = [
         (image("os: ubuntu", "os: ubuntu"), &[]),
         (image("os: ubuntu", "os: 'u.*'"), &[]),
         (image("os: ubuntu", "os: '(ubuntu|suse)'"), &[]),
@@ -63,6 +63,10 @@ fn selectors_match_what_they_mean() {
         (
             image("os: ubuntu", "os: 'ubuntu)|(.*'"),
             &["warning control-plane ['ubuntu)|(.*'] => (ubuntu|opensuse)"],
+        ),
+        (
+            image("os: ubuntu", "os: '[(]?ubuntu)|(.*'"),
+            &["warning control-plane ['[(]?ubuntu)|(.*'] => (ubuntu|opensuse)"],
         ),
         (image("os: ubuntu", "os: 'ubuntu[)]?'"), &[]),
         (image("os: ubuntu", "os: 'ubuntu\\)?'"), &[]),

@@ -1,5 +1,6 @@
 //! What reaches the disk: exactly the tree, whole files only, nobody else's files, nothing outside the folder.
 
+mod copied;
 mod foreign;
 mod meanwhile;
 mod model;

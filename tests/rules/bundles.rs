@@ -1,0 +1,54 @@
+//! Component bundles: which fit a pool, and whether their bytes are pinned.
+
+use super::super::support::project::Project;
+use super::rows::assert_found;
+
+const SUM: &str = "17eed95025dc9bd8aa92aa7f874216195c0b30c2ae4ebeb40ff3d5a50084836f";
+
+/// A cluster whose control plane chooses a bundle so; `bundle` describes the only one.
+fn cluster(bundle: &str, choice: &str) -> String {
+    format!(
+        "os_images: {{sle: {{uri: 'oci://h.org/sle:1', os: sle-micro, image-format: container}}}}\n\
+         component_bundles: {{b: {{k8s_version: v1.31.8+rke2r1, k8s_flavor: rke2, {bundle}}}}}\n\
+         cluster: {{k8s_version: v1.31.8+rke2r1, capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpr}}, \
+         elemental: {{image_key: sle, {choice}}}}}\n"
+    )
+}
+
+#[test]
+fn a_bundle_is_pinned_by_its_digest_or_its_checksum() {
+    let digest = format!("uri: 'oci://h.org/b:1@sha256:{SUM}'");
+    let checksum = format!("uri: 'https://h.org/b.tar.gz', sha256: {SUM}");
+    let own_digest = format!("uri: 'oci://h.org/b:1', digest: 'sha256:{SUM}'");
+    let unpinned: &[&str] = &["error control-plane [b, b] => metalmark lock"];
+    for (bundle, expected) in [
+        (&*digest, &[][..]),
+        (&checksum, &[]),
+        (&own_digest, &[]),
+        ("uri: 'oci://h.org/b:1'", unpinned),
+        (
+            "uri: 'https://h.org/b.tar.gz'",
+            &["error control-plane [b, b] => sha256"],
+        ),
+    ] {
+        let project = Project::of(&cluster(bundle, "component_bundle_key: b"), "");
+        assert_found("component-mismatch", &project, expected, bundle);
+    }
+}
+
+/// Where nothing else speaks against a bundle, it is the selector that does not match it.
+#[test]
+fn a_selector_that_matches_no_bundle_names_what_speaks_against_each() {
+    let pinned = format!("uri: 'https://h.org/b.tar.gz', sha256: {SUM}");
+    for (selector, expected) in [
+        ("{k8s-flavor: rke2}", &[][..]),
+        (
+            "{k8s-flavor: kubeadm}",
+            &["error control-plane [{k8s-flavor: kubeadm}] => b"],
+        ),
+    ] {
+        let choice = format!("component_bundle_selector: {selector}");
+        let project = Project::of(&cluster(&pinned, &choice), "");
+        assert_found("component-mismatch", &project, expected, selector);
+    }
+}
