@@ -20,7 +20,7 @@ use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
 use crate::resolve::{self, Catalogues};
-use crate::rules::{ImageUse, Reach, WorkspaceInput};
+use crate::rules::{self, ImageUse, Reach, WorkspaceInput};
 use crate::sources;
 
 /// What the stages need beside the workspace.
@@ -198,8 +198,13 @@ pub(super) fn survey_one<T: Send>(
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
 ) -> Result<Survey<T>, Error> {
     let parts = parts(workspace, tools, &[entry], keep)?;
-    let (mut survey, ..) = gather(parts);
-    survey.add(workspace.findings.clone(), workspace, tools.today);
+    let (mut survey, uses, _) = gather(parts);
+    let mut found = workspace.findings.clone();
+    // Another cluster may name the key of an entry that this one names none for.
+    if workspace.clusters.len() == 1 {
+        found.extend(rules::unchecked(tools.lock(), &tools.lock_sources(), &uses));
+    }
+    survey.add(found, workspace, tools.today);
     Ok(survey)
 }
 

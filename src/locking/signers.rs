@@ -63,8 +63,8 @@ pub struct Keyring {
 /// The PEM text of a key that values name: itself, or a file's.
 type TextOf = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
-/// A repository, a digest in it, and a key's fingerprint.
-type Question = (String, Digest, Digest);
+/// A reference, the digest that it is locked to, and a key's fingerprint.
+type Question = (Arc<str>, Digest, Digest);
 
 impl Keyring {
     /// None yet. `text` gives the PEM text of a key that values name.
@@ -90,10 +90,9 @@ impl Keyring {
     /// What the evidence of a lock entry proves under a key; none where it has no evidence.
     pub(super) fn recheck(&self, image: &LockedImage, key: &PublicKey) -> Option<signature::Proof> {
         let evidence = image.evidence.as_ref()?;
-        let reference = Reference::parse(&image.reference.value).ok()?;
         let digest = image.digest.value.clone();
         let question = (
-            reference.repository.to_string(),
+            Arc::clone(&image.reference.value),
             digest.clone(),
             key.fingerprint().clone(),
         );
@@ -101,6 +100,7 @@ impl Keyring {
         if let Some(known) = known().get(&question) {
             return Some(known.clone());
         }
+        let reference = Reference::parse(&image.reference.value).ok()?;
         let asked = (reference, digest, key.clone());
         let proof = signature::recheck(&asked, &evidence.manifest, &evidence.signatures);
         known().insert(question, proof.clone());

@@ -11,6 +11,7 @@ use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
 use crate::model::matching::Outcome;
 use crate::model::signing::RequiredSignatures;
 use crate::model::workspace::ClusterView;
+use crate::rules;
 use crate::signature::{PublicKey, Verdict};
 
 /// What a cluster's lock entries prove.
@@ -32,24 +33,51 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     }
     let signers = signers::signers(view, required, keyring);
     trust.findings.extend(signers.findings);
+    let (mut unproven, mut missing) = (Vec::new(), Vec::new());
     for (image, _, signing) in signers.images {
-        let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
-        let Some(entry) = lock.and_then(|lock| lock.get(&image.key, uri)) else {
-            continue;
-        };
-        trust.entry(entry, &signing, view, keyring);
+        match lock.and_then(|lock| lock.get(&image.key, address(image))) {
+            Some(entry) => trust.entry(entry, &signing, view, keyring, &mut unproven),
+            None if required.cover(address(image)) => missing.push(image),
+            None => {}
+        }
+    }
+    let stale = rules::unproven(&unproven, &view.sources);
+    trust.findings.extend(stale);
+    if lock.is_none() {
+        trust.findings.extend(without_lock(view, &missing));
     }
     trust.findings.extend(unsigned_addresses(view, required));
     trust
 }
 
+/// That there is no lock, where images have to be signed: nothing else proves what a tag is.
+fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
+    let first = missing.first()?;
+    let keys: Vec<String> = missing.iter().map(|it| format!("`{}`", it.key)).collect();
+    let message = format!(
+        "`policy.signatures` requires signatures, and there is no lock with those of {}",
+        keys.join(", ")
+    );
+    let subject = Subject {
+        cluster: Some(view.cluster.name.to_string()),
+        ..Subject::default()
+    };
+    let finding = Finding::new("lock-missing-image", message).about(subject);
+    Some(
+        finding
+            .at(view.sources.resolve(first.place), "")
+            .help("run `metalmark lock` and commit the lock and its evidence"),
+    )
+}
+
 impl Trust {
-    fn entry(
+    fn entry<'a>(
         &mut self,
-        entry: &LockedImage,
+        entry: &'a LockedImage,
         signing: &Signing,
         view: &ClusterView,
         keyring: &Keyring,
+        unproven: &mut Vec<&'a LockedImage>,
     ) {
         if *signing != Signing::Unasked {
             self.signed.keyed.push(entry.place().start);
@@ -59,7 +87,10 @@ impl Trust {
         for key in keys {
             match under(entry, key, keyring) {
                 Proven::Good => {}
-                Proven::WithoutEvidence => self.signed.unproven.push(entry.place().start),
+                Proven::WithoutEvidence => {
+                    self.signed.unproven.push(entry.place().start);
+                    unproven.push(entry);
+                }
                 Proven::Not(finding) => {
                     let spot = view.sources.resolve(entry.digest.place);
                     self.findings.push(finding.at(spot, "locked here"));

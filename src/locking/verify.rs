@@ -237,8 +237,13 @@ fn signatures(
         let all: Option<Vec<String>> = signers.into_iter().collect();
         out.images[index].signed_by = all.map(|all| all.join(", ").into());
     }
-    let bare = rules::without_evidence(lock, sources, &unproven);
-    out.findings.extend(bare);
+    let images = lock.images().iter();
+    let stale: Vec<&LockedImage> = images
+        .filter(|image| unproven.contains(&image.place().start))
+        .collect();
+    out.findings.extend(rules::unproven(&stale, sources));
+    out.findings
+        .extend(rules::without_evidence(lock, sources, &unproven));
 }
 
 /// What the lock itself proves of an entry.

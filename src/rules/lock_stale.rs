@@ -63,6 +63,7 @@ Right, after `metalmark lock`:
         let Some((lock, sources)) = input.lock else {
             return;
         };
+        // Those whose signature has to be proven are told with the clusters whose keys apply to them.
         let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
         let unproven: HashSet<u32> = unproven.copied().collect();
         without_evidence(lock, sources, &unproven)
@@ -71,23 +72,28 @@ Right, after `metalmark lock`:
     }
 }
 
-/// The entries without evidence: one finding for those whose signature has to be proven (`unproven`, by their places), one for the others.
-pub fn without_evidence(lock: &Lock, sources: &Sources, unproven: &HashSet<u32>) -> Vec<Finding> {
-    let lacking = lock.images().iter().filter(|image| image.lacks_evidence());
-    let (errors, warnings): (Vec<&LockedImage>, Vec<&LockedImage>) =
-        lacking.partition(|image| unproven.contains(&image.place().start));
-    let errors = bare(
-        &errors,
-        sources,
-        "so that their signatures cannot be proven",
-    );
-    let warnings = bare(
-        &warnings,
+/// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).
+pub fn without_evidence(
+    lock: &Lock,
+    sources: &Sources,
+    unproven: &HashSet<u32>,
+) -> Option<Finding> {
+    let lacking = lock
+        .images()
+        .iter()
+        .filter(|image| image.lacks_evidence() && !unproven.contains(&image.place().start));
+    let lacking: Vec<&LockedImage> = lacking.collect();
+    let finding = bare(
+        &lacking,
         sources,
         "so that nothing proves what it says of them",
-    );
-    let warnings = warnings.map(|finding| finding.unless_set(Level::Warning));
-    errors.into_iter().chain(warnings).collect()
+    )?;
+    Some(finding.unless_set(Level::Warning))
+}
+
+/// That entries have no evidence whose signature has to be proven.
+pub fn unproven(images: &[&LockedImage], sources: &Sources) -> Option<Finding> {
+    bare(images, sources, "so that their signatures cannot be proven")
 }
 
 /// One finding for some entries without evidence.

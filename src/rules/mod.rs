@@ -89,8 +89,8 @@ use crate::objects::bundled::Bundle;
 use crate::objects::standing::Manifests;
 
 pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
-pub use lock_stale::without_evidence;
-pub use signature_unchecked::finding as signature_unchecked;
+pub use lock_stale::{unproven, without_evidence};
+pub use signature_unchecked::{finding as signature_unchecked, unchecked};
 
 /// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
 pub const RULES: &[&dyn Rule] = &[

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::lock::LockedImage;
-use crate::rules::{Reach, Rule, WorkspaceInput};
+use crate::model::lock::{Lock, LockedImage};
+use crate::model::place::Sources;
+use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
 pub(super) struct SignatureUnchecked;
@@ -46,18 +47,27 @@ Or, where an image is not signed any more, `metalmark lock --upgrade KEY` asks f
         if input.reach == Reach::Shard {
             return;
         }
-        let used = input.uses.iter().flat_map(|cluster| &cluster.locked);
-        let used: HashSet<u32> = used.copied().collect();
-        let keyed = input.uses.iter().flat_map(|cluster| &cluster.signed.keyed);
-        let keyed: HashSet<u32> = keyed.copied().collect();
-        for image in lock.images() {
-            let place = image.place().start;
-            if !image.verified.is_empty() && used.contains(&place) && !keyed.contains(&place) {
-                let spot = sources.resolve(image.digest.place);
-                report(finding(image).at(spot, "locked here"));
-            }
+        unchecked(lock, sources, input.uses)
+            .into_iter()
+            .for_each(report);
+    }
+}
+
+/// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.
+pub fn unchecked(lock: &Lock, sources: &Sources, uses: &[ImageUse]) -> Vec<Finding> {
+    let used = uses.iter().flat_map(|cluster| &cluster.locked);
+    let used: HashSet<u32> = used.copied().collect();
+    let keyed = uses.iter().flat_map(|cluster| &cluster.signed.keyed);
+    let keyed: HashSet<u32> = keyed.copied().collect();
+    let mut findings = Vec::new();
+    for image in lock.images() {
+        let place = image.place().start;
+        if !image.verified.is_empty() && used.contains(&place) && !keyed.contains(&place) {
+            let spot = sources.resolve(image.digest.place);
+            findings.push(finding(image).at(spot, "locked here"));
         }
     }
+    findings
 }
 
 /// That an entry was verified, and no key is named for it any more.

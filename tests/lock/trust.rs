@@ -7,6 +7,7 @@ use metalmark::oci::Digest;
 use serde_json::json;
 
 use super::{JAMMY, NOBLE, Project, push};
+use crate::support::Metalmark;
 use crate::support::cosign::{ANNOTATION, Key, SIMPLE, Signs, payload};
 use crate::support::layout::LayoutWriter;
 
@@ -129,6 +130,38 @@ fn is_refused_offline(project: &Project, expected: &str) {
         assert_eq!(run.status, 1, "{command}: {told}");
         assert!(told.contains(expected), "{command}: {expected}\n{told}");
     }
+}
+
+/// Argo CD's plugin renders one cluster, and nothing looks at the whole fleet.
+#[test]
+fn what_is_not_proven_is_refused_where_one_cluster_alone_is_rendered() {
+    let generated = |project: &Project| {
+        let run = Metalmark::within(project.path())
+            .args(["cmp", "generate"])
+            .envs(&[("ARGOCD_APP_NAME", "edge-1")])
+            .run();
+        (run.status, run.stderr)
+    };
+    let (project, _) = signed();
+    assert_eq!(generated(&project).0, 0, "{}", generated(&project).1);
+    let evidence = project.read("metalmark.evidence");
+    fs::remove_file(project.path().join("metalmark.evidence")).expect("removed");
+    let (status, told) = generated(&project);
+    assert!(status == 1 && told.contains("error[lock-stale]"), "{told}");
+    project.write("metalmark.evidence", &evidence);
+    project.values("0.4.12", &[NOBLE, JAMMY], "");
+    let (status, told) = generated(&project);
+    assert!(
+        status == 1 && told.contains("error[signature-unchecked]"),
+        "{told}"
+    );
+    project.values("0.4.12", &[NOBLE, JAMMY], "    cosign_publickey: a.pub\n");
+    project.write("a.pub", &Key::new().pem());
+    let (status, told) = generated(&project);
+    assert!(
+        status == 1 && told.contains("error[signature-invalid]"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -259,6 +292,15 @@ fn required_signatures_are_not_relaxed_by_any_values_file() {
     fs::remove_file(project.path().join("metalmark.lock")).expect("removed");
     assert_eq!(project.run("lock").status, 1);
     assert_eq!(project.read("metalmark.lock"), "", "nothing is locked");
+    // Nor is a lock that was deleted with the key.
+    project.values("0.4.12", &[NOBLE, JAMMY], "    cosign_publickey: a.pub\n");
+    for command in ["check", "render --stdout"] {
+        let run = project.run(command);
+        assert_eq!(run.status, 1, "{command}");
+        let told = format!("{}{}", run.stdout, run.stderr);
+        let expected = "error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of";
+        assert!(told.contains(expected), "{command}: {told}");
+    }
     // To skip the check is a value like any other.
     let skip = "    cosign_publickey: a.pub\nsecurity: {os_images: {skip_signing_check: true}}\n";
     project.values("0.4.12", &[NOBLE, JAMMY], skip);
