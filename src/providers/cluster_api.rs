@@ -1,8 +1,7 @@
-//! What Cluster API's own kinds and its bootstrap providers' say beside the machine templates: the Kubernetes version, and
-//! which objects they refer to.
+//! Where Cluster API's own kinds and the control planes of its providers declare the Kubernetes version of their machines.
 //!
 //! Paths are keys with dots between; `[]` is every item of a list. Source: the CRDs of Cluster API, CAPRKE2 and the K3s
-//! provider, each in the versions named.
+//! provider.
 
 /// Where an object says the Kubernetes version of its machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,11 @@ pub enum VersionForm {
 const CLUSTER: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Every field with a Kubernetes version.
+/// Stands for each kind whose name ends so: every control plane provider has its version in one place
+/// (<https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane>).
+pub const ANY_CONTROL_PLANE: &str = "ControlPlane";
+
+/// Every field with a Kubernetes version. The first that fits a kind counts.
 pub const VERSIONS: &[VersionField] = &[
     version(
         "Cluster",
@@ -76,6 +79,12 @@ pub const VERSIONS: &[VersionField] = &[
         VersionForm::Semver,
     ),
     version("Machine", CLUSTER, "spec.version", VersionForm::Semver),
+    version(
+        ANY_CONTROL_PLANE,
+        CONTROL_PLANE,
+        "spec.version",
+        VersionForm::Semver,
+    ),
 ];
 
 /// Where an object says that version once more, if it does. Source: the CRD of the K3s provider.
@@ -97,195 +106,5 @@ const fn version(
         group,
         path,
         form,
-    }
-}
-
-/// Where an object names another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// The kind.
-    pub kind: &'static str,
-    /// Its API group.
-    pub group: &'static str,
-    /// The API versions that have the reference there.
-    pub versions: &'static [&'static str],
-    /// The reference itself, a map with `kind` and `name`.
-    pub path: &'static str,
-}
-
-const OLD: &[&str] = &["v1beta1"];
-const NEW: &[&str] = &["v1beta2"];
-const BOTH: &[&str] = &["v1beta1", "v1beta2"];
-
-/// Every reference to a template or to a bootstrap configuration: what a renamed template moves.
-pub const REFERENCES: &[Reference] = &[
-    reference(
-        "KubeadmControlPlane",
-        CONTROL_PLANE,
-        OLD,
-        "spec.machineTemplate.infrastructureRef",
-    ),
-    reference(
-        "KubeadmControlPlane",
-        CONTROL_PLANE,
-        NEW,
-        "spec.machineTemplate.spec.infrastructureRef",
-    ),
-    reference(
-        "RKE2ControlPlane",
-        CONTROL_PLANE,
-        OLD,
-        "spec.machineTemplate.infrastructureRef",
-    ),
-    // Deprecated, and still read.
-    reference(
-        "RKE2ControlPlane",
-        CONTROL_PLANE,
-        OLD,
-        "spec.infrastructureRef",
-    ),
-    reference(
-        "RKE2ControlPlane",
-        CONTROL_PLANE,
-        NEW,
-        "spec.machineTemplate.spec.infrastructureRef",
-    ),
-    reference(
-        "KThreesControlPlane",
-        CONTROL_PLANE,
-        OLD,
-        "spec.infrastructureTemplate",
-    ),
-    reference(
-        "KThreesControlPlane",
-        CONTROL_PLANE,
-        NEW,
-        "spec.machineTemplate.infrastructureRef",
-    ),
-    reference(
-        "MachineDeployment",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.infrastructureRef",
-    ),
-    reference(
-        "MachineDeployment",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.bootstrap.configRef",
-    ),
-    reference(
-        "MachineSet",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.infrastructureRef",
-    ),
-    reference(
-        "MachineSet",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.bootstrap.configRef",
-    ),
-    reference(
-        "MachinePool",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.infrastructureRef",
-    ),
-    reference(
-        "MachinePool",
-        CLUSTER,
-        BOTH,
-        "spec.template.spec.bootstrap.configRef",
-    ),
-    reference("Cluster", CLUSTER, BOTH, "spec.infrastructureRef"),
-    reference("Cluster", CLUSTER, BOTH, "spec.controlPlaneRef"),
-    reference("ClusterClass", CLUSTER, OLD, "spec.infrastructure.ref"),
-    reference("ClusterClass", CLUSTER, OLD, "spec.controlPlane.ref"),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        OLD,
-        "spec.controlPlane.machineInfrastructure.ref",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        OLD,
-        "spec.workers.machineDeployments[].template.infrastructure.ref",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        OLD,
-        "spec.workers.machineDeployments[].template.bootstrap.ref",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        OLD,
-        "spec.workers.machinePools[].template.infrastructure.ref",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        OLD,
-        "spec.workers.machinePools[].template.bootstrap.ref",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.infrastructure.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.controlPlane.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.controlPlane.machineInfrastructure.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.workers.machineDeployments[].infrastructure.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.workers.machineDeployments[].bootstrap.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.workers.machinePools[].infrastructure.templateRef",
-    ),
-    reference(
-        "ClusterClass",
-        CLUSTER,
-        NEW,
-        "spec.workers.machinePools[].bootstrap.templateRef",
-    ),
-];
-
-const fn reference(
-    kind: &'static str,
-    group: &'static str,
-    versions: &'static [&'static str],
-    path: &'static str,
-) -> Reference {
-    Reference {
-        kind,
-        group,
-        versions,
-        path,
     }
 }

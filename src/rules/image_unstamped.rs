@@ -59,6 +59,24 @@ Right:
                 .help("write `# metalmark: image=KEY` above it, or `# metalmark: ignore`");
             report(finding.unless_set(Level::Warning));
         }
+        for (index, object, kind) in input.machines_of_other_versions() {
+            if input.choices[index].is_made || object.is_kept() {
+                continue;
+            }
+            let (_, version) = object.group_version();
+            let message = format!(
+                "nothing is known of {} `{}`, whose API version is {version}",
+                object.kind, object.name
+            );
+            let finding = Finding::new(self.id(), message)
+                .about(input.subject(index))
+                .at(object.name_spot(), "")
+                .help(format!(
+                    "move it to {}, or write `# metalmark: ignore` above it",
+                    kind.versions.join(" or ")
+                ));
+            report(finding.unless_set(Level::Warning));
+        }
         for (index, choice) in input.choices.iter().enumerate() {
             let object = &input.objects[index];
             for problem in &choice.problems {

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::model::finding::Finding;
 use crate::model::suggest::did_you_mean;
-use crate::objects::standing::{Manifests, Reference};
+use crate::objects::standing::{Manifests, Reference, Standing};
 use crate::rules::Rule;
+use crate::yaml::edit::Step;
+
+/// What the API groups of Cluster API and its providers have in common, misspelled ones included.
+const CLUSTER_API: &str = "cluster.x-k8s.io";
 
 /// Looks at every reference to a kind of which there are any in the same folder and namespace.
 pub(super) struct ReferenceDangling;
@@ -49,6 +53,9 @@ Right:
     fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
         for reference in input.references() {
             let from = &input.objects[reference.from];
+            if !is_of_cluster_api(from, &reference) {
+                continue;
+            }
             let Some(name) = reference
                 .name
                 .value
@@ -81,6 +88,15 @@ Right:
             });
         }
     }
+}
+
+/// Whether an object of Cluster API refers to another one. What other objects refer to may be kept anywhere.
+fn is_of_cluster_api(from: &Standing, reference: &Reference<'_>) -> bool {
+    let is_own = |group: &str| group.contains(CLUSTER_API);
+    let (group, _) = from.group_version();
+    let is_owner = reference.steps.contains(&Step::from("ownerReferences"));
+    let is_template = reference.kind.ends_with("Template");
+    is_own(group) && reference.group.map_or(is_template, is_own) && !is_owner
 }
 
 /// There is an object of that kind and name, and the reference names another group.

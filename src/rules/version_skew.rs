@@ -58,12 +58,14 @@ Right:
     }
 
     fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        let control_planes = control_planes(input);
+        let clusters = input.clusters();
+        let leaders = control_planes(input);
         for (worker, object) in input.objects.iter().enumerate() {
             let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
             let leader = input.cluster(worker).and_then(|cluster| {
-                let name = (object.namespace.as_ref(), cluster);
-                control_planes.get(&name).copied()
+                let cluster =
+                    clusters.nearest(("Cluster", &object.namespace, cluster), worker, |_| true)?;
+                leaders.get(&cluster).copied()
             });
             if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
                 in_manifests(self.id(), input, worker, leader)
@@ -74,13 +76,13 @@ Right:
     }
 }
 
-/// The control plane of each cluster, by namespace and name: the one that the Cluster refers to.
-fn control_planes<'a>(input: &Manifests<'a>) -> BTreeMap<(&'a str, &'a str), usize> {
+/// The control plane of each Cluster: the object that it refers to.
+fn control_planes(input: &Manifests<'_>) -> BTreeMap<usize, usize> {
     let references = input.references().into_iter();
     let of_cluster = references.filter_map(|reference| {
         let (from, to) = (&input.objects[reference.from], reference.to?);
         let is_leader = &*from.kind == "Cluster" && reference.kind.ends_with("ControlPlane");
-        is_leader.then_some(((&*from.namespace, &*from.name), to))
+        is_leader.then_some((reference.from, to))
     });
     of_cluster.collect()
 }

@@ -47,6 +47,25 @@ impl<'a> Past<'a> {
         }
     }
 
+    /// The name of the kept copy with this content. Content that comes back gets it, so that machines that were made from it stay.
+    pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
+        let object = &self.objects[index];
+        let has_content = |copy: &&Standing| {
+            let own = copy.node.at(&["spec"]);
+            Arc::ptr_eq(&copy.text, &object.text) && own.is_some_and(|own| own.value.same(spec))
+        };
+        let mut copies = self.copies(index).map(|index| &self.objects[index]);
+        let copy = copies.find(has_content)?;
+        Some(copy.name.to_string())
+    }
+
+    /// The kept copies of a template.
+    fn copies(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let object = &self.objects[index];
+        let name = (&*object.kind, &*object.namespace, base(&object.name));
+        self.kept.get(&name).into_iter().flatten().copied()
+    }
+
     /// Puts a template under a new name: what bears that name goes, the template as it was is kept, and the oldest of the
     /// past go.
     ///
@@ -79,16 +98,15 @@ impl<'a> Past<'a> {
     /// Takes away the templates of the past that are more than are kept, the oldest first. One that is referred to stays.
     fn prune(&self, index: usize, successor: &str, plan: &mut Plan) {
         let object = &self.objects[index];
-        let name = (&*object.kind, &*object.namespace, base(&object.name));
-        let is_past = |old: &&usize| {
-            let old = &self.objects[**old];
+        let is_past = |old: &usize| {
+            let old = &self.objects[*old];
             *old.name != *successor && Arc::ptr_eq(&old.text, &object.text)
         };
         // Copies stand behind their successors, so the newest comes first; one more is being added.
-        let past = self.kept.get(&name).into_iter().flatten().filter(is_past);
+        let past = self.copies(index).filter(is_past);
         for old in past.skip(self.keep.saturating_sub(1)) {
-            if !self.used.contains(old) {
-                remove(self.objects, *old, plan);
+            if !self.used.contains(&old) {
+                remove(self.objects, old, plan);
             }
         }
     }

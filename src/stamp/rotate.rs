@@ -5,11 +5,11 @@
 //! copy behind it, marked by an annotation. Upstream's advice: the new template and the version in one change
 //! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
-use crate::model::place::FileId;
+use crate::model::place::{FileId, Source};
 use crate::model::value::{Node, Value};
 use crate::objects::hash;
 use crate::objects::standing::{Reference, Standing, Text, references};
@@ -32,19 +32,32 @@ pub(super) fn rotate(objects: &[Standing], keep: usize, plan: &mut Plan) {
         }
     }
     let past = Past::of(objects, keep, referring.keys().copied().collect());
+    let mut given = BTreeSet::new();
     for (index, spec) in specs(objects, plan) {
-        let name = named(&objects[index].name, &spec);
-        if name == *objects[index].name {
+        let object = &objects[index];
+        let former = past.name_of(index, &spec);
+        let former = former.filter(|name| !given.contains(&identity(object, name)));
+        let name = former.unwrap_or_else(|| named(object, &spec, &given));
+        if name == *object.name {
             continue;
         }
         match past.follow(index, &name, plan) {
             Ok(()) => {
                 let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
                 rename(objects, index, &name, referring, plan);
+                given.insert(identity(object, &name));
             }
             Err(problem) => plan.choices[index].problems.push(problem),
         }
     }
+}
+
+/// A name that a template gets in its file.
+type Identity<'a> = (*const Source, &'a str, &'a str, String);
+
+fn identity<'o>(object: &'o Standing, name: &str) -> Identity<'o> {
+    let file = Arc::as_ptr(object.file());
+    (file, &object.kind, &object.namespace, name.to_owned())
 }
 
 /// The specs that templates come to whose fields said something else before.
@@ -111,12 +124,19 @@ fn rename(
     }
 }
 
-/// The name without the hash of earlier content, and with the hash of this.
-fn named(old: &str, spec: &Value) -> String {
+/// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
+/// looks like a hash is taken as a part of the name.
+fn named(object: &Standing, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
     let hash = hash::of_text(&yaml::emit(spec));
-    let base = base(old);
-    let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
-    format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))
+    let with_hash = |base: &str| {
+        let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
+        format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))
+    };
+    let name = with_hash(base(&object.name));
+    match given.contains(&identity(object, &name)) {
+        true => with_hash(&object.name),
+        false => name,
+    }
 }
 
 /// A name without the hash behind it.

@@ -1,17 +1,19 @@
 //! One wish: its image, and the edits that bring the object to it.
 
+use std::sync::Arc;
+
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
 use crate::model::stamping::{Asked, Wish};
 use crate::model::value::{Node, Value};
-use crate::objects::standing::{Choice, FieldChange, Standing, version_node};
+use crate::objects::standing::{Choice, FieldChange, Standing, kind_of, version_node};
 use crate::providers::{self, Kind, Provider, Stamp};
 use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};
 use super::plan::Plan;
-use super::wish::{Wished, known};
+use super::wish::Wished;
 
 /// Plans what a wish comes to. `runs` is the Kubernetes version of the object's machines, where it is known.
 pub(super) fn wish(
@@ -75,7 +77,7 @@ fn image(
 fn of_object(object: &Standing, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
     let Some((provider, kind)) = providers::of_object(&object.api_version, &object.kind) else {
         let (_, version) = object.group_version();
-        let versions = known(object).map_or(String::new(), |kind| kind.versions.join(", "));
+        let versions = kind_of(object).map_or(String::new(), |kind| kind.versions.join(", "));
         let message = format!("{} is known in {versions}, not in {version}", object.kind);
         return Err(vec![message]);
     };
@@ -111,7 +113,12 @@ fn of_field(
     stamp: &Stamp,
 ) -> Result<Vec<Change>, Vec<String>> {
     let name = wish.field.as_deref().unwrap_or("url");
-    let Some(text) = choose::word(stamp, name) else {
+    let text = match (&wish.asked, name) {
+        // A key with dots has dashes in the catalog; elsewhere the image may have the name that the marker gives.
+        (Asked::Image(key), "key") => Some(Arc::from(&**key)),
+        _ => choose::word(stamp, name),
+    };
+    let Some(text) = text else {
         let key = stamp.key.as_deref().unwrap_or_default();
         return Err(vec![format!("nothing says `{name}` of image `{key}`")]);
     };

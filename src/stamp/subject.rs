@@ -104,7 +104,12 @@ fn beside(marker: &Marker, text: &str, object: &Standing) -> Option<(Vec<Step>, 
         1 => nearest,
         _ => called("value").or_else(|| called(field?))?,
     };
-    Some((steps.clone(), (*node).clone()))
+    (!is_identity(&steps[object.steps.len()..])).then(|| (steps.clone(), (*node).clone()))
+}
+
+/// Whether a field says which object it is: the first line below a marker is often `apiVersion`.
+fn is_identity(steps: &[Step]) -> bool {
+    matches!(steps, [Step::Key(key)] if key == "apiVersion" || key == "kind")
 }
 
 /// The bytes of the line that a place is on.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::model::finding::Finding;
 use crate::model::stamping::{StampEntry, Wish};
 use crate::model::value::Node;
-use crate::objects::standing::{Choice, Host, Standing, Text};
-use crate::providers::{Kind, PROVIDERS};
+use crate::objects::standing::{Choice, Host, Standing, Text, kind_of};
 use crate::yaml::edit::Step;
 
 use super::marker::{self, Marker};
@@ -130,13 +129,7 @@ const HOW: &str =
 
 /// Whether an object is of a kind with an image in it, in a version that is known or not.
 fn is_machine(object: &Standing) -> bool {
-    known(object).is_some()
-}
-
-pub(super) fn known(object: &Standing) -> Option<&'static Kind> {
-    let (group, _) = object.group_version();
-    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
-    kinds.find(|kind| kind.kind == &*object.kind && kind.group == group)
+    kind_of(object).is_some()
 }
 
 /// Whether an entry of the project file is about an object.

@@ -91,28 +91,143 @@ spec: {{template: {{spec: {{}}}}}}
 
     /// What `stamp` finds, as level and rule.
     fn found(&self) -> Vec<String> {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        for (name, text) in [
-            ("metalmark.yaml", PROJECT),
-            ("facts.yaml", FACTS),
-            ("edge.yaml", &self.manifests()),
-        ] {
-            std::fs::write(folder.path().join(name), text).expect("written");
-        }
-        let outcome = Metalmark::within(folder.path())
-            .args(["stamp", "--check", "--output", "json"])
-            .run();
-        // What is found is printed beside the changes, and not at all where there is nothing.
-        if outcome.stderr.is_empty() {
-            return Vec::new();
-        }
-        let printed: Value = serde_json::from_str(&outcome.stderr)
-            .unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr));
-        let text = |finding: &Value, name: &str| finding[name].as_str().expect("a text").to_owned();
-        let findings = printed["findings"].as_array().expect("a list").iter();
-        findings
-            .map(|finding| format!("{} {}", text(finding, "level"), text(finding, "rule")))
-            .collect()
+        found(&[("edge.yaml", &self.manifests())])
+    }
+}
+
+/// What `stamp` finds in these files, as level and rule.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let project = PROJECT.replace("edge.yaml", &names.join(", "));
+    for (name, text) in [("metalmark.yaml", &*project), ("facts.yaml", FACTS)]
+        .iter()
+        .chain(files)
+    {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+    let outcome = Metalmark::within(folder.path())
+        .args(["stamp", "--check", "--output", "json"])
+        .run();
+    // What is found is printed beside the changes, and not at all where there is nothing.
+    if outcome.stderr.is_empty() {
+        return Vec::new();
+    }
+    let printed: Value = serde_json::from_str(&outcome.stderr)
+        .unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr));
+    let text = |finding: &Value, name: &str| finding[name].as_str().expect("a text").to_owned();
+    let findings = printed["findings"].as_array().expect("a list").iter();
+    findings
+        .map(|finding| format!("{} {}", text(finding, "level"), text(finding, "rule")))
+        .collect()
+}
+
+/// A Cluster with its control plane, and a worker, each with the same names in every folder.
+fn cluster_and_worker(namespace: &str, plane: &str, worker: &str) -> [String; 2] {
+    let cluster = format!(
+        "apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {{name: edge{namespace}}}
+spec:
+  controlPlaneRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge}}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: KubeadmControlPlane
+metadata: {{name: edge{namespace}}}
+spec: {{version: {plane}}}
+"
+    );
+    let worker = format!(
+        "apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {{name: worker}}
+spec: {{clusterName: edge, template: {{spec: {{clusterName: edge, version: {worker}}}}}}}
+"
+    );
+    [cluster, worker]
+}
+
+#[test]
+fn a_worker_is_compared_with_the_control_plane_of_its_own_folder() {
+    for (dev, prod, expected) in [
+        (("v1.30.4", "v1.30.4"), ("v1.31.8", "v1.31.8"), &[][..]),
+        // The other folder's control plane hides no fault.
+        (
+            ("v1.30.4", "v1.32.4"),
+            ("v1.32.4", "v1.32.4"),
+            &["error version-skew"],
+        ),
+    ] {
+        let [dev_cluster, dev_worker] = cluster_and_worker("", dev.0, dev.1);
+        let [prod_cluster, prod_worker] = cluster_and_worker("", prod.0, prod.1);
+        let files = [
+            ("dev/cluster.yaml", &*dev_cluster),
+            ("dev/md.yaml", &dev_worker),
+            ("prod/cluster.yaml", &prod_cluster),
+            ("prod/md.yaml", &prod_worker),
+        ];
+        assert_eq!(found(&files), expected, "{dev:?} {prod:?}");
+    }
+    // A kustomization may give the worker the namespace that the others write.
+    let [cluster, worker] = cluster_and_worker(", namespace: default", "v1.30.4", "v1.32.4");
+    let files = [("cluster.yaml", &*cluster), ("md.yaml", &worker)];
+    assert_eq!(found(&files), ["error version-skew"]);
+}
+
+#[test]
+fn a_control_plane_of_any_provider_has_a_version() {
+    for plane in ["CK8sControlPlane", "TalosControlPlane"] {
+        let [cluster, worker] = cluster_and_worker("", "v1.30.4", "v1.32.4");
+        let cluster = cluster.replace("KubeadmControlPlane", plane);
+        let files = [("cluster.yaml", &*cluster), ("md.yaml", &worker)];
+        assert_eq!(found(&files), ["error version-skew"], "{plane}");
+    }
+}
+
+#[test]
+fn a_template_of_an_unknown_api_version_is_reported() {
+    let template = |api: &str, kind: &str, mark: &str| {
+        format!(
+            "{mark}apiVersion: infrastructure.cluster.x-k8s.io/{api}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"
+        )
+    };
+    for (api, kind, mark, expected) in [
+        (
+            "v1alpha7",
+            "OpenStackMachineTemplate",
+            "",
+            &["warning image-unstamped"][..],
+        ),
+        (
+            "v1alpha5",
+            "Metal3MachineTemplate",
+            "",
+            &["warning image-unstamped"],
+        ),
+        (
+            "v1alpha3",
+            "AWSMachineTemplate",
+            "",
+            &["warning image-unstamped"],
+        ),
+        (
+            "v1alpha3",
+            "AWSMachineTemplate",
+            "# metalmark: ignore\n",
+            &[],
+        ),
+        (
+            "v1alpha3",
+            "AWSMachineTemplate",
+            "# metalmark: image=noble-31\n",
+            &["error image-unstamped"],
+        ),
+        ("v1alpha3", "OtherMachineTemplate", "", &[]),
+    ] {
+        let text = template(api, kind, mark);
+        assert_eq!(found(&[("a.yaml", &text)]), expected, "{text}");
     }
 }
 

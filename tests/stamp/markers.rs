@@ -2,7 +2,7 @@
 
 use super::model::fields;
 use super::names::{ROTATED, stamped, template};
-use crate::support::known::known_failure;
+use crate::support::Metalmark;
 
 const STRING: &str = "the string beside it holds several lines: write the marker in it";
 const NO_FIELD: &str =
@@ -73,14 +73,12 @@ fn a_marker_that_is_about_nothing_says_why() {
 
 #[test]
 fn a_marker_above_an_object_without_an_image_changes_no_api_version() {
-    known_failure(
-        "the first line below such a marker is the object's `apiVersion`, which gets the URL",
-        || {
-            let text = format!("# metalmark: image=k0\n{OBJECT}");
-            let (after, _) = stamped(&[&text], ROTATED);
-            assert_eq!(after[0], text);
-        },
-    );
+    for field in ["", " field=url", " field=key"] {
+        let text = format!("# metalmark: image=k0{field}\n{OBJECT}");
+        let (after, problems) = stamped(&[&text], ROTATED);
+        assert_eq!(after[0], text);
+        assert_eq!(problems, [format!("the marker stamps nothing: {NO_FIELD}")]);
+    }
 }
 
 #[test]
@@ -106,4 +104,28 @@ fn a_kept_template_keeps_its_annotations() {
     assert_eq!(problems, [""; 0]);
     let kept = "{name: a, annotations: {x: y, metalmark.dev/kept: ";
     assert!(after[0].contains(kept), "{}", after[0]);
+}
+
+#[test]
+fn a_key_is_written_as_the_marker_spells_it() {
+    // The catalog's key has a dash where the name has a dot.
+    let scratch = tempfile::tempdir().expect("a folder");
+    let project = "\
+version: 1
+manifests: [a.yaml]
+images:
+  records:
+    ubuntu-v1.28.11:
+      os: {name: ubuntu, version: \"24.04\", codename: noble}
+      format: qcow2
+      digests: {uncompressed: {sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}}
+      locations: {https: 'https://images.example.org/a.qcow2'}
+";
+    let text = format!("{OBJECT}image: old # metalmark: image=ubuntu-v1.28.11 field=key\n");
+    std::fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+    std::fs::write(scratch.path().join("a.yaml"), &text).expect("written");
+    let outcome = Metalmark::within(scratch.path()).args(["stamp"]).run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
+    assert_eq!(after, text.replacen("old", "ubuntu-v1.28.11", 1));
 }

@@ -117,6 +117,7 @@ fn user((kind, _, other, version, _): &User, target: &Value) -> Object {
         5 => {
             json!({"apiVersion": INFRASTRUCTURE, "kind": "Metal3DataTemplate", "spec": {"clusterName": name}})
         }
+        6 => json!({"apiVersion": "example.org/v1", "kind": "Fleet", "pools": [{"of": reference}]}),
         _ => {
             json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"name": name, "url": "old-url-of-0", "count": "1"}})
         }
@@ -154,7 +155,7 @@ fn files() -> impl Strategy<Value = Vec<Vec<Object>>> {
         0..2_usize,
     );
     let user_of = (
-        0..7_u8,
+        0..8_u8,
         0..9_usize,
         proptest::bool::weighted(0.1),
         0..4_u8,

@@ -39,8 +39,8 @@ pub struct Unread {
     pub error: SyntaxError,
 }
 
-/// The objects of a file, in their order. Lists may stand in lists, and manifests in strings. A document that is no object
-/// counts as one without kind where a marker stands in its text.
+/// The objects of a file, in their order. Lists may be nested, and strings may contain manifests. A document that is no object
+/// counts as one without kind where its text contains a marker, or where it refers to an object as a kustomization does.
 ///
 /// # Errors
 /// The file is no YAML as kubectl reads it.
@@ -55,7 +55,7 @@ fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
     let is_marked = text.source.text.contains(MARKER);
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
-        if is_marked && is_collection && !has_kind(node) {
+        if is_collection && !has_kind(node) && (is_marked || has_reference(node)) {
             found.objects.push(standing(text, document, &[], node));
         }
         let mut walk = Walk {
@@ -201,6 +201,21 @@ fn has_kind(node: &Node) -> bool {
         text.is_some_and(|text| !text.is_empty())
     };
     is_text("apiVersion") && is_text("kind")
+}
+
+/// Whether a map at or below a node refers to an object by kind and name.
+fn has_reference(node: &Node) -> bool {
+    let is_text = |key: &str| {
+        node.at(&[key])
+            .is_some_and(|node| node.value.as_str().is_some())
+    };
+    match &node.value {
+        Value::Map(map) => {
+            is_text("kind") && is_text("name") || map.iter().any(|entry| has_reference(&entry.node))
+        }
+        Value::List(items) => items.iter().any(has_reference),
+        _ => false,
+    }
 }
 
 /// A `kind: List`, whose items are the objects.

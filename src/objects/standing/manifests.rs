@@ -8,12 +8,13 @@ use crate::model::image::{Image, ImageKey, Images};
 use crate::model::matching::Matching;
 use crate::model::place::{Place, Spot};
 use crate::model::value::Node;
-use crate::providers::cluster_api::{REFERENCES, REPEATED_VERSIONS, VERSIONS, VersionField};
-use crate::providers::{self, Change, Kind};
+use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIONS, VersionField};
+use crate::providers::{self, Change, Kind, PROVIDERS};
 use crate::yaml::edit::Step;
 
 use super::Standing;
 use super::nearest::Names;
+use super::references::{Reference, references};
 
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
@@ -79,21 +80,6 @@ pub struct FieldChange {
     pub overwrites: bool,
 }
 
-/// A reference from one object to another.
-#[derive(Clone, Debug)]
-pub struct Reference<'a> {
-    /// The object that refers.
-    pub from: usize,
-    /// The way to the name in its document.
-    pub steps: Vec<Step>,
-    /// The name's node.
-    pub name: &'a Node,
-    /// The kind that is referred to.
-    pub kind: &'a str,
-    /// The object that is meant, if it is among the manifests.
-    pub to: Option<usize>,
-}
-
 impl<'a> Manifests<'a> {
     /// The objects that a provider's machines are made from, with their kind.
     pub fn machines(&self) -> impl Iterator<Item = (usize, &'a Standing, &'static Kind)> + use<'a> {
@@ -101,6 +87,19 @@ impl<'a> Manifests<'a> {
         objects.filter_map(|(index, object)| {
             let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
             Some((index, object, kind))
+        })
+    }
+
+    /// The objects of such a kind in an API version whose fields are not known.
+    pub fn machines_of_other_versions(
+        &self,
+    ) -> impl Iterator<Item = (usize, &'a Standing, &'static Kind)> + use<'a> {
+        let objects = self.objects.iter().enumerate();
+        objects.filter_map(|(index, object)| {
+            let kind = kind_of(object)?;
+            let (_, version) = object.group_version();
+            let is_machine = kind.is_template() || kind.kind.ends_with("MachinePool");
+            (is_machine && !kind.versions.contains(&version)).then_some((index, object, kind))
         })
     }
 
@@ -119,9 +118,17 @@ impl<'a> Manifests<'a> {
         }
     }
 
-    /// Every reference that Cluster API knows.
+    /// Every reference from one object to another.
     pub fn references(&self) -> Vec<Reference<'a>> {
         references(self.objects)
+    }
+
+    /// The Clusters by name.
+    pub fn clusters(&self) -> Names<'a> {
+        let is_cluster = |object: &Standing| {
+            &*object.kind == "Cluster" && object.group_version().0 == "cluster.x-k8s.io"
+        };
+        Names::only(self.objects, is_cluster)
     }
 
     /// The images that were chosen for an object.
@@ -224,6 +231,13 @@ impl<'a> Manifests<'a> {
     }
 }
 
+/// The kind of an object with an image in it, whether or not its API version is known.
+pub fn kind_of(object: &Standing) -> Option<&'static Kind> {
+    let (group, _) = object.group_version();
+    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+    kinds.find(|kind| kind.kind == &*object.kind && kind.group == group)
+}
+
 /// Where an object says its Kubernetes version; none where an expression stands there, which another program evaluates.
 pub fn version_node(object: &Standing) -> Option<(Vec<Step>, &Node)> {
     said_in(object, VERSIONS).into_iter().next()
@@ -238,59 +252,19 @@ pub fn version_nodes(object: &Standing) -> Vec<(Vec<Step>, &Node)> {
 
 fn said_in<'o>(object: &'o Standing, fields: &[VersionField]) -> Vec<(Vec<Step>, &'o Node)> {
     let (group, _) = object.group_version();
+    let is_of_kind = |kind: &str| {
+        kind == &*object.kind || kind == ANY_CONTROL_PLANE && object.kind.ends_with(kind)
+    };
     let own = fields
         .iter()
-        .filter(|field| field.kind == &*object.kind && field.group == group);
+        .filter(|field| is_of_kind(field.kind) && field.group == group)
+        .take(1);
     let found = own.flat_map(|field| object.nodes(field.path));
     let is_said = |node: &Node| {
         let text = node.value.as_str();
         text.is_none_or(|text| !text.contains("{{") && !text.contains("${"))
     };
     found.filter(|(_, node)| is_said(node)).collect()
-}
-
-/// Every reference among these objects that Cluster API knows, in their order.
-pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
-    let known = Names::of(objects);
-    let mut found = Vec::new();
-    for (from, object) in objects.iter().enumerate() {
-        let (group, version) = object.group_version();
-        let shapes = REFERENCES.iter().filter(|shape| {
-            shape.kind == &*object.kind && shape.group == group && shape.versions.contains(&version)
-        });
-        for shape in shapes {
-            for (steps, node) in object.nodes(shape.path) {
-                found.extend(reference(objects, &known, from, steps, node));
-            }
-        }
-    }
-    found
-}
-
-fn reference<'a>(
-    objects: &'a [Standing],
-    known: &Names<'_>,
-    from: usize,
-    mut steps: Vec<Step>,
-    node: &'a Node,
-) -> Option<Reference<'a>> {
-    let text = |key: &str| node.at(&[key]).and_then(|node| node.value.as_str());
-    let (kind, name) = (text("kind")?, node.at(&["name"])?);
-    let own = &objects[from].namespace;
-    let namespace = text("namespace").unwrap_or(own);
-    let group = text("apiGroup").map(|group| &**group);
-    let group = group.or_else(|| Some(text("apiVersion")?.split_once('/')?.0));
-    let wanted = (&**kind, &**namespace, &**name.value.as_str()?);
-    let is_of_group =
-        |index: usize| group.is_none_or(|group| objects[index].group_version().0 == group);
-    steps.push(Step::from("name"));
-    Some(Reference {
-        from,
-        steps,
-        name,
-        kind,
-        to: known.nearest(wanted, from, is_of_group),
-    })
 }
 
 /// Where the kind stands that bootstraps an object's machines.

@@ -4,6 +4,7 @@
 mod gather;
 mod manifests;
 mod nearest;
+mod references;
 mod text;
 
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
-pub use manifests::{
-    Choice, FieldChange, Manifests, Reference, Since, references, version_node, version_nodes,
-};
+pub use manifests::{Choice, FieldChange, Manifests, Since, kind_of, version_node, version_nodes};
+pub use nearest::Names;
+pub use references::{Reference, references};
 pub use text::{Host, Text};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the

@@ -9,15 +9,21 @@ use super::Standing;
 type Name<'a> = (&'a str, &'a str, &'a str);
 
 /// The objects by kind and name.
-pub(super) struct Names<'a> {
+pub struct Names<'a> {
     objects: &'a [Standing],
     known: BTreeMap<(&'a str, &'a str), Vec<usize>>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(objects: &'a [Standing]) -> Self {
+        Self::only(objects, |_| true)
+    }
+
+    /// The objects that are meant, and no others.
+    pub(super) fn only(objects: &'a [Standing], is_meant: impl Fn(&Standing) -> bool) -> Self {
         let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (index, object) in objects.iter().enumerate() {
+        let meant = objects.iter().enumerate();
+        for (index, object) in meant.filter(|(_, object)| is_meant(object)) {
             let name = (&*object.kind, &*object.name);
             known.entry(name).or_default().push(index);
         }
@@ -26,7 +32,7 @@ impl<'a> Names<'a> {
 
     /// The object of a name that stands nearest to the one that names it: in the same text, then in the same file, then where
     /// the paths part last. Of several, the first. Where one side says no namespace, a kustomization may give it the other's.
-    pub(super) fn nearest(
+    pub fn nearest(
         &self,
         (kind, namespace, name): Name<'_>,
         from: usize,

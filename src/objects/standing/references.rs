@@ -1,0 +1,134 @@
+//! References: every map with a `kind` and a `name` refers to the object of that kind and name.
+//!
+//! No list of kinds is kept: each control plane provider puts its reference somewhere else, and a reference that is passed over
+//! leaves machines on a template that is about to be deleted.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::place::Place;
+use crate::model::value::{Node, Value};
+use crate::yaml::edit::Step;
+
+use super::nearest::Names;
+use super::{Standing, Text};
+
+/// A reference from one object to another.
+#[derive(Clone, Debug)]
+pub struct Reference<'a> {
+    /// The object that refers.
+    pub from: usize,
+    /// The way to the name in its document.
+    pub steps: Vec<Step>,
+    /// The name's node.
+    pub name: &'a Node,
+    /// The kind that is referred to.
+    pub kind: &'a str,
+    /// The API group, where the reference names one.
+    pub group: Option<&'a str>,
+    /// The namespace: the reference's, else that of the object that refers.
+    namespace: &'a str,
+    /// The object that is meant, if it is among the manifests.
+    pub to: Option<usize>,
+}
+
+/// The objects of a run by where they are: an object inside another one has references of its own.
+type Places = BTreeSet<(*const Text, Place)>;
+
+/// Every reference among these objects, in their order.
+pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
+    let known = Names::of(objects);
+    let place = |object: &Standing| (Arc::as_ptr(&object.text), object.node.place);
+    let places: Places = objects.iter().map(place).collect();
+    let mut found = Vec::new();
+    for (from, object) in objects.iter().enumerate() {
+        let mut walk = Walk {
+            from,
+            object,
+            places: &places,
+            steps: object.steps.clone(),
+            found: Vec::new(),
+        };
+        walk.below(&object.node);
+        for mut reference in walk.found {
+            reference.to = target(objects, &known, &reference);
+            found.push(reference);
+        }
+    }
+    found
+}
+
+/// The way through one object.
+struct Walk<'a, 'p> {
+    from: usize,
+    object: &'a Standing,
+    places: &'p Places,
+    steps: Vec<Step>,
+    found: Vec<Reference<'a>>,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn below(&mut self, node: &'a Node) {
+        match &node.value {
+            Value::Map(map) => {
+                for entry in &**map {
+                    self.node(Step::from(&*entry.key), &entry.node);
+                }
+            }
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.node(Step::from(index), item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn node(&mut self, step: Step, node: &'a Node) {
+        let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
+        let place = (Arc::as_ptr(&self.object.text), node.place);
+        if !is_collection || node.place.is_known() && self.places.contains(&place) {
+            return;
+        }
+        self.steps.push(step);
+        if let Some(reference) = self.reference(node) {
+            self.found.push(reference);
+        }
+        self.below(node);
+        self.steps.pop();
+    }
+
+    fn reference(&self, node: &'a Node) -> Option<Reference<'a>> {
+        let (kind, name) = (text(node, "kind")?, node.at(&["name"])?);
+        name.value.as_str()?;
+        let steps = self.steps.iter().cloned().chain([Step::from("name")]);
+        // Kustomize's patch targets and Argo CD's selectors write `group`.
+        let group = text(node, "apiGroup").or_else(|| text(node, "group"));
+        let of_version = |version: &'a str| version.split_once('/').map_or("", |(group, _)| group);
+        Some(Reference {
+            from: self.from,
+            steps: steps.collect(),
+            name,
+            kind,
+            group: group.or_else(|| text(node, "apiVersion").map(of_version)),
+            namespace: text(node, "namespace").unwrap_or(&self.object.namespace),
+            to: None,
+        })
+    }
+}
+
+fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
+    let text = node.at(&[key])?.value.as_str()?;
+    Some(text)
+}
+
+/// The object that a reference means.
+fn target(objects: &[Standing], known: &Names<'_>, reference: &Reference<'_>) -> Option<usize> {
+    let name = reference.name.value.as_str()?;
+    let is_of_group = |index: usize| {
+        let (group, _) = objects[index].group_version();
+        reference.group.is_none_or(|wanted| wanted == group)
+    };
+    let wanted = (reference.kind, reference.namespace, &**name);
+    known.nearest(wanted, reference.from, is_of_group)
+}
