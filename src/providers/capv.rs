@@ -3,7 +3,7 @@
 //! Two kinds of one name in two groups. Source: CAPV's CRDs and webhooks.
 
 use super::kind::MACHINE;
-use super::{Change, Edit, Kind, Provider, Stamp, set};
+use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
 use crate::model::value::{Entry, Map, Node};
 
 /// See the module's text.
@@ -35,7 +35,9 @@ const SETTINGS: &[&str] = &[
     "className",
     "cloneMode",
     "customVMXKeys",
+    "dataCenter",
     "dataDisks",
+    "dataStore",
     "datacenter",
     "datastore",
     "diskGiB",
@@ -48,6 +50,7 @@ const SETTINGS: &[&str] = &[
     "naming",
     "namingStrategy",
     "network",
+    "networks",
     "numCPUs",
     "numCoresPerSocket",
     "os",
@@ -60,6 +63,7 @@ const SETTINGS: &[&str] = &[
     "storagePolicyName",
     "tagIDs",
     "thumbprint",
+    "tlsThumbprint",
     "volumes",
 ];
 
@@ -83,7 +87,19 @@ impl Provider for Capv {
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
         let mut machine = set(settings, self.settings());
-        machine.remove(IMAGE_NAME);
+        for name in [IMAGE_NAME, NETWORKS] {
+            machine.remove(name);
+        }
+        for (name, field) in RENAMED {
+            if let Some(entry) = machine.remove(name)
+                && machine.get(field).is_none()
+            {
+                machine.insert(Entry::holding(field, entry.node));
+            }
+        }
+        if let (None, Some(network)) = (machine.get("network"), network(settings)) {
+            machine.insert(Entry::computed("network", network));
+        }
         if let Some(name) = image_name(settings) {
             machine.insert(Entry::holding("template", name.clone()));
         }
@@ -107,12 +123,31 @@ impl Provider for Capv {
     }
 }
 
-const IMAGE_NAME: &str = "image_name";
+/// What Sylva's chart calls fields of a machine.
+const RENAMED: [(&str, &str); 3] = [
+    ("dataCenter", "datacenter"),
+    ("dataStore", "datastore"),
+    ("tlsThumbprint", "thumbprint"),
+];
 
-fn image_name(settings: &Node) -> Option<&Node> {
-    let name = settings.at(&[IMAGE_NAME])?;
-    let text = name.value.as_str()?;
-    (!text.is_empty()).then_some(name)
+/// Sylva's chart has networks by name; machines get the default one.
+const NETWORKS: &str = "networks";
+
+/// The network of a machine: one device, in the default network. It asks a DHCP server for its address, unless it says where
+/// addresses come from.
+fn network(settings: &Node) -> Option<Map> {
+    let default = settings.at(&[NETWORKS, "default"])?.value.as_map()?;
+    let name = default.get("networkName")?.value.as_str()?;
+    let mut device = (**default).clone();
+    let sources = ["dhcp4", "dhcp6", "ipAddrs", "addressesFromPools"];
+    if name.is_empty() {
+        return None;
+    }
+    if sources.iter().all(|source| device.get(source).is_none()) {
+        device.insert(Entry::computed("dhcp4", true));
+    }
+    let devices = vec![Node::computed(device)];
+    Some(Map::from_iter([Entry::computed("devices", devices)]))
 }
 
 #[cfg(test)]
@@ -133,6 +168,36 @@ mod tests {
             r#"{"template":"tpl-ubuntu"}"#
         );
         assert!(Capv.deploys_itself(&settings));
+    }
+
+    #[test]
+    fn settings_of_sylvas_chart_become_fields_of_the_machine() {
+        let machine = |network: Map| {
+            let networks = Map::from_iter([Entry::computed("default", network)]);
+            let settings = Map::from_iter([
+                Entry::computed("dataCenter", "dc"),
+                Entry::computed("dataStore", "ds"),
+                Entry::computed("tlsThumbprint", "AA:BB"),
+                Entry::computed("networks", networks),
+            ]);
+            let machine = Capv.machine(&Node::computed(settings), "v1beta1");
+            to_json(&Value::from(machine), Html::Plain)
+        };
+        let named = || Map::from_iter([Entry::computed("networkName", "vms")]);
+        let written = |network: &str| {
+            format!(r#"{{"datacenter":"dc","datastore":"ds",{network}"thumbprint":"AA:BB"}}"#)
+        };
+        let device = |more: &str| {
+            written(&format!(
+                r#""network":{{"devices":[{{{more},"networkName":"vms"}}]}},"#
+            ))
+        };
+        assert_eq!(machine(named()), device(r#""dhcp4":true"#));
+        let mut six = named();
+        six.insert(Entry::computed("dhcp6", true));
+        assert_eq!(machine(six), device(r#""dhcp6":true"#));
+        let blank = Map::from_iter([Entry::computed("networkName", Value::Null)]);
+        assert_eq!(machine(blank), written(""));
     }
 
     #[test]

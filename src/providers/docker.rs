@@ -1,9 +1,10 @@
-//! Docker and the development provider (`docker`): a container image that plays a machine.
+//! Docker and the development provider (`docker`, which Sylva's charts call `capd`): a container image that plays a machine.
 //!
 //! Source: CAPD's CRDs and webhooks; DockerMachineTemplate is gone after Cluster API v1.14, DevMachineTemplate stays.
 
 use super::kind::MACHINE;
-use super::{Change, Edit, Kind, Provider, Stamp};
+use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
+use crate::model::value::{Entry, Map, Node};
 
 /// See the module's text.
 pub(super) struct Docker;
@@ -26,6 +27,7 @@ const SETTINGS: &[&str] = &[
     "backend",
     "bootstrapTimeout",
     "extraMounts",
+    "image_name",
     "preLoadImages",
 ];
 
@@ -34,8 +36,25 @@ impl Provider for Docker {
         "docker"
     }
 
+    fn alias(&self) -> Option<&'static str> {
+        Some("capd")
+    }
+
     fn kinds(&self) -> &'static [Kind] {
         KINDS
+    }
+
+    fn deploys_itself(&self, settings: &Node) -> bool {
+        image_name(settings).is_some()
+    }
+
+    fn machine(&self, settings: &Node, _version: &str) -> Map {
+        let mut machine = set(settings, self.settings());
+        machine.remove(IMAGE_NAME);
+        if let Some(name) = image_name(settings) {
+            machine.insert(Entry::holding("customImage", name.clone()));
+        }
+        machine
     }
 
     fn settings(&self) -> &'static [&'static str] {
@@ -56,8 +75,24 @@ impl Provider for Docker {
 #[cfg(test)]
 mod tests {
     use super::{Docker, KINDS};
+    use crate::model::json::{Html, to_json};
+    use crate::model::value::{Entry, Map, Node};
     use crate::providers::stamp::tests::with;
     use crate::providers::{Edit, Provider};
+
+    #[test]
+    fn sylva_calls_it_by_another_name_and_names_the_image_itself() {
+        let found = crate::providers::find("capd").expect("Sylva's name");
+        assert_eq!(found.name(), "docker");
+        let settings = Map::from_iter([Entry::computed("image_name", "kindest/node:v1.31.6")]);
+        let settings = Node::computed(settings);
+        let machine = Docker.machine(&settings, "v1beta1");
+        assert_eq!(
+            to_json(&machine.into(), Html::Plain),
+            r#"{"customImage":"kindest/node:v1.31.6"}"#
+        );
+        assert!(Docker.deploys_itself(&settings));
+    }
 
     #[test]
     fn the_two_kinds_have_a_field_each() {

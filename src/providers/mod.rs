@@ -35,6 +35,11 @@ pub trait Provider: Sync {
     /// The name in `cluster.capi_providers.infra_provider`.
     fn name(&self) -> &'static str;
 
+    /// What others call it: Sylva's charts write `capd`.
+    fn alias(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The kinds of objects with an image in them: machine templates first, the default before the others.
     fn kinds(&self) -> &'static [Kind];
 
@@ -113,7 +118,16 @@ pub fn find(name: &str) -> Option<&'static dyn Provider> {
     PROVIDERS
         .iter()
         .copied()
-        .find(|provider| provider.name() == name)
+        .find(|provider| provider.name() == name || provider.alias() == Some(name))
+}
+
+/// The setting in which Sylva's charts name an image that no catalog describes.
+const IMAGE_NAME: &str = "image_name";
+
+fn image_name(settings: &Node) -> Option<&Node> {
+    let name = settings.at(&[IMAGE_NAME])?;
+    let text = name.value.as_str()?;
+    (!text.is_empty()).then_some(name)
 }
 
 /// The provider whose object this is, with its kind.
