@@ -47,7 +47,7 @@ fn on_disk(folder: &Path) -> Files {
 }
 
 fn is_object(path: &str) -> bool {
-    path.ends_with(".yaml") && !path.ends_with(".values.yaml")
+    path.ends_with(".yaml")
 }
 
 /// What a stream holds, by the paths that it names.

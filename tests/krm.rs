@@ -169,7 +169,7 @@ fn rendered(folder: &Path) -> Vec<String> {
     for part in parts {
         let text = match part.split_once('\n') {
             Some((path, text)) if path.starts_with("# ") => {
-                is_object = !path.ends_with(".values.yaml");
+                is_object = !path.ends_with(".values");
                 text
             }
             _ => part,

@@ -67,9 +67,13 @@ pub(super) struct Survey<T> {
 impl<T> Survey<T> {
     /// Whether a finding at error level stands anywhere.
     pub(super) fn has_errors(&self) -> bool {
-        self.judged
-            .iter()
-            .any(|judged| judged.level == Level::Error)
+        self.errors() > 0
+    }
+
+    /// How many findings are at error level.
+    pub(super) fn errors(&self) -> usize {
+        let judged = self.judged.iter();
+        judged.filter(|judged| judged.level == Level::Error).count()
     }
 
     /// The survey with nothing kept of each cluster.

@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
-use crate::render::Renderer;
+use crate::render::{self, FileObjects, Renderer};
 use crate::report::Changes;
+use crate::stamp::{self, Rendered};
 use crate::write::{self, Foreign, Held, Previous};
 
 use super::fleet::{self, Survey};
 use super::outputs::Outputs;
 use super::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
-use super::{Terminal, Verdict, mend};
+use super::{Terminal, Verdict, mend, texts};
 
 /// What `render` was asked for.
 #[derive(Clone, Debug)]
@@ -86,8 +88,9 @@ pub(super) fn within(
     let tools = fleet::tools(&mut workspace, options.today)?;
     let material = Material::of(&mut workspace);
     let renderer = material.renderer(&mut workspace);
-    let duty = Duty::of(&mut workspace, &renderer);
+    let duty = Duty::of(&mut workspace, &renderer, options.today);
     let job = Job {
+        request,
         workspace: &workspace,
         tools: &tools,
         renderer: &renderer,
@@ -99,6 +102,7 @@ pub(super) fn within(
 
 /// What is rendered, with what and how.
 struct Job<'a> {
+    request: &'a Request,
     workspace: &'a Workspace,
     tools: &'a fleet::Tools,
     renderer: &'a Renderer<'a>,
@@ -141,7 +145,15 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     let Job {
         workspace, options, ..
     } = *job;
-    let (survey, changes) = planned(job)?;
+    let Planned {
+        survey,
+        mut changes,
+        followed,
+    } = planned(job)?;
+    let owned = changes.len();
+    if !followed.is_empty() {
+        changes.push(texts::changes(workspace, &followed, 0));
+    }
     let told = match options.mode {
         _ if !may_write(&survey, options) => Changes::None,
         RenderMode::Check => Changes::Drift(&changes),
@@ -154,8 +166,9 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     let is_empty = changes.iter().all(ChangeSet::is_empty);
     refuse_empty(is_empty && !is_idle(job), options)?;
     if options.mode == RenderMode::Write && changes.iter().any(is_unlike) {
-        write::holding(held, &workspace.settings.root, |_| {
-            write::apply_all(&changes)
+        write::holding(held, &workspace.settings.root, |held| {
+            write::apply_all(&changes[..owned])?;
+            texts::replace(workspace, &followed, held)
         })?;
     }
     if let Some(list) = options.reporting.output.changes() {
@@ -167,14 +180,24 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     Ok(verdict)
 }
 
+/// What a run does.
+struct Planned {
+    survey: Survey<()>,
+    /// The changes of the folders that metalmark owns.
+    changes: Vec<ChangeSet>,
+    /// The manifests of people whose references move, each with its new text.
+    followed: Vec<(Arc<Source>, String)>,
+}
+
 /// Every cluster checked, rendered and held against the disk; what may not be written is among the findings.
-fn planned(job: &Job<'_>) -> Result<(Survey<()>, Vec<ChangeSet>), Error> {
+fn planned(job: &Job<'_>) -> Result<Planned, Error> {
     let Job {
         workspace,
         tools,
         renderer,
         duty,
         options,
+        ..
     } = *job;
     let foreign = Foreign::by(options.adopt);
     let previous = match options.mode {
@@ -183,15 +206,31 @@ fn planned(job: &Job<'_>) -> Result<(Survey<()>, Vec<ChangeSet>), Error> {
     };
     let outputs = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
-        let (files, found) = duty.cluster(renderer, view, checked);
-        Ok((outputs.compare(files)?, found))
+        let (mut made, found) = duty.cluster(workspace, renderer, view, checked);
+        let files = std::mem::take(&mut made.files);
+        Ok(((made, outputs.compare(files)?), found))
     })?;
+    let mut made = std::mem::take(&mut survey.results);
+    let mut objects = Vec::new();
+    for (made, _) in &mut made {
+        objects.append(&mut made.objects);
+    }
+    rendered::compare((&objects, &[]), workspace, &mut survey, options.today);
     // While an error stands, what is shared would speak for clusters that are not written.
-    let shared = match duty.shares() && may_write(&survey, options) {
+    let mut shared = match duty.shares() && may_write(&survey, options) {
         true => rendered::shared(workspace, renderer, &mut survey, tools),
         false => Vec::new(),
     };
-    let mut parts = std::mem::take(&mut survey.results);
+    let of_all = render::objects(&mut shared, None);
+    rendered::compare_shared((&objects, &of_all), workspace, &mut survey, options.today);
+    let mut parts = Vec::with_capacity(made.len() + 1);
+    for (made, part) in made {
+        // Clusters that render each other's objects were compared with the disk before that was known.
+        parts.push(match survey.faulty.contains(&made.cluster) {
+            true => outputs.compare(Vec::new())?,
+            false => part,
+        });
+    }
     parts.push(outputs.compare(shared)?);
     let mut changes = outputs.finish(parts, &keeps(job, &survey))?;
     let refused = changes
@@ -199,7 +238,40 @@ fn planned(job: &Job<'_>) -> Result<(Survey<()>, Vec<ChangeSet>), Error> {
         .flat_map(|changes| std::mem::take(&mut changes.findings));
     let refused = refused.collect();
     survey.add(refused, workspace, options.today);
-    Ok((survey.without_results(), changes))
+    objects.extend(of_all);
+    let followed = followed(job, &objects, &mut survey)?;
+    Ok(Planned {
+        survey: survey.without_results(),
+        changes,
+        followed,
+    })
+}
+
+/// The manifests of people that refer to what was rendered. Files that are written elsewhere for a look move nothing.
+fn followed<T>(
+    job: &Job<'_>,
+    objects: &[FileObjects],
+    survey: &mut Survey<T>,
+) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    let workspace = job.workspace;
+    if workspace.manifests.is_empty() || workspace.out.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut files = read::manifests(workspace, job.request, &[])?;
+    let is_clean = |file: &&FileObjects| {
+        let cluster = file.cluster();
+        cluster.is_none_or(|name| !survey.faulty.contains(name))
+    };
+    let rendered = objects.iter().filter(is_clean).flat_map(|file| {
+        let cluster = file.cluster().map(|name| &**name);
+        file.identities()
+            .filter_map(move |it| Rendered::read(it, cluster))
+    });
+    let rendered: Vec<Rendered<'_>> = rendered.collect();
+    let mut followed = stamp::follow(&files.objects, &rendered);
+    followed.findings.append(&mut files.findings);
+    survey.add(followed.findings, workspace, job.options.today);
+    Ok(followed.files)
 }
 
 /// What a tree comes to that is not, or was not, what is rendered.

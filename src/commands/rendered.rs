@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::check::Checked;
+use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::manifest::ManifestFile;
@@ -13,7 +13,7 @@ use crate::model::policy::Date;
 use crate::model::shard::Shard;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::read::{ClusterEntry, Workspace};
-use crate::render::Renderer;
+use crate::render::{self, FileObjects, Home, Renderer};
 use crate::schema::Schemas;
 
 use super::fleet::{self, Survey, Tools};
@@ -88,27 +88,37 @@ pub(super) fn rendered(
     let tools = fleet::tools(workspace, today)?;
     let material = Material::of(workspace);
     let renderer = material.renderer(workspace);
-    let duty = Duty::of(workspace, &renderer);
-    let mut survey = match part {
-        Part::Whole => fleet::survey(workspace, &tools, |view, checked| {
-            Ok(duty.cluster(&renderer, view, checked))
-        })?,
-        Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Vec::new(), Vec::new())))?,
-        Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, |view, checked| {
-            Ok(of_cluster(&renderer, view, checked))
-        })?,
+    let duty = Duty::of(workspace, &renderer, today);
+    let workspace = &*workspace;
+    let make = |view: &ClusterView, checked: &Checked| {
+        Ok(duty.cluster(workspace, &renderer, view, checked))
     };
-    let mut files: Vec<ManifestFile> = std::mem::take(&mut survey.results)
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut survey = match part {
+        Part::Whole => fleet::survey(workspace, &tools, make)?,
+        Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Made::default(), Vec::new())))?,
+        Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, make)?,
+    };
+    let mut made = std::mem::take(&mut survey.results);
+    let mut objects: Vec<FileObjects> = Vec::new();
+    for made in &mut made {
+        objects.append(&mut made.objects);
+    }
     let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
-    if !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {
-        files.extend(shared(workspace, &renderer, &mut survey, &tools));
-    }
-    if !may(&survey) {
-        files.clear();
-    }
+    compare((&objects, &[]), workspace, &mut survey, today);
+    let mut common = match !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {
+        true => shared(workspace, &renderer, &mut survey, &tools),
+        false => Vec::new(),
+    };
+    let of_all = render::objects(&mut common, None);
+    compare_shared((&objects, &of_all), workspace, &mut survey, today);
+    let clean = made
+        .into_iter()
+        .filter(|made| !survey.faulty.contains(&made.cluster));
+    let files = clean.flat_map(|made| made.files).chain(common);
+    let files = match may(&survey) {
+        true => files.collect(),
+        false => Vec::new(),
+    };
     let clusters = match part {
         Part::Cluster(_) => 1,
         Part::Whole | Part::Shared => fleet::entries(workspace).count(),
@@ -123,16 +133,33 @@ pub(super) fn rendered(
 /// What of the fleet a run renders: all, or one shard's clusters. The first shard's part are the shared files too.
 pub(super) struct Duty {
     pub(super) shard: Option<Shard>,
+    today: Date,
+    /// The management cluster of each cluster that names one or is one.
+    managements: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl Duty {
     /// What the workspace was asked for. Shared files speak for every cluster: whoever writes them looks at all.
-    pub(super) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>) -> Self {
+    pub(super) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>, today: Date) -> Self {
         let shard = workspace.shard;
         if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
             workspace.shard = None;
         }
-        Self { shard }
+        let mut managements = BTreeMap::new();
+        for entry in &workspace.clusters {
+            if let Some(management) = &entry.management {
+                managements.insert(Arc::clone(&entry.name), Arc::clone(management));
+                let own = || Arc::clone(management);
+                managements
+                    .entry(Arc::clone(management))
+                    .or_insert_with(own);
+            }
+        }
+        Self {
+            shard,
+            today,
+            managements,
+        }
     }
 
     /// Whether the shared files are its part.
@@ -140,33 +167,81 @@ impl Duty {
         self.shard.is_none_or(Shard::is_first)
     }
 
-    /// The files of a cluster, where they are its part.
+    /// The files of a cluster, where they are its part, and what was found in making them. A cluster with an error has none.
     pub(super) fn cluster(
         &self,
+        workspace: &Workspace,
         renderer: &Renderer<'_>,
         view: &ClusterView,
         checked: &Checked,
-    ) -> (Vec<ManifestFile>, Vec<Finding>) {
+    ) -> (Made, Vec<Finding>) {
         let name = &view.cluster.name;
-        match self.shard.is_none_or(|shard| shard.holds(name)) {
-            true => of_cluster(renderer, view, checked),
-            false => (Vec::new(), Vec::new()),
+        let mut made = Made {
+            cluster: Arc::clone(name),
+            ..Made::default()
+        };
+        let is_own = self.shard.is_none_or(|shard| shard.holds(name));
+        if checked.has_errors() || !is_own {
+            return (made, Vec::new());
         }
+        let mut found = Vec::new();
+        made.files = renderer.cluster(view, &mut |finding| found.push(finding));
+        if check::findings(found.clone(), &workspace.settings, self.today).has_errors() {
+            made.files.clear();
+        }
+        made.objects = render::objects(&mut made.files, Some(&self.home(view)));
+        (made, found)
+    }
+
+    fn home(&self, view: &ClusterView) -> Arc<Home> {
+        let cluster = &view.cluster;
+        Arc::new(Home {
+            cluster: Arc::clone(&cluster.name),
+            object: (
+                Arc::clone(&cluster.namespace),
+                Arc::clone(&cluster.object_name),
+            ),
+            management: self.managements.get(&cluster.name).cloned(),
+        })
     }
 }
 
-/// The files of a cluster that is clean, and what was found in making them.
-fn of_cluster(
-    renderer: &Renderer<'_>,
-    view: &ClusterView,
-    checked: &Checked,
-) -> (Vec<ManifestFile>, Vec<Finding>) {
-    let mut found = Vec::new();
-    let files = match checked.has_errors() {
-        true => Vec::new(),
-        false => renderer.cluster(view, &mut |finding| found.push(finding)),
-    };
-    (files, found)
+/// What was rendered for a cluster.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The project's name of the cluster.
+    pub(super) cluster: Arc<str>,
+    /// Its files; none where it has an error.
+    pub(super) files: Vec<ManifestFile>,
+    /// The objects in them.
+    pub(super) objects: Vec<FileObjects>,
+}
+
+/// Compares the objects of all clusters: one that two of them render is an error of both.
+pub(super) fn compare<T>(
+    (clusters, shared): (&[FileObjects], &[FileObjects]),
+    workspace: &Workspace,
+    survey: &mut Survey<T>,
+    today: Date,
+) {
+    let found = render::duplicates(clusters, shared, &workspace.settings);
+    let errors = survey.errors();
+    survey.add(found.findings, workspace, today);
+    if survey.errors() > errors {
+        survey.faulty.extend(found.clusters);
+    }
+}
+
+/// Compares the shared files' objects with those of all clusters.
+pub(super) fn compare_shared<T>(
+    objects: (&[FileObjects], &[FileObjects]),
+    workspace: &Workspace,
+    survey: &mut Survey<T>,
+    today: Date,
+) {
+    if !objects.1.is_empty() {
+        compare(objects, workspace, survey, today);
+    }
 }
 
 /// What all clean clusters share.

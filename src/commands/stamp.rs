@@ -8,7 +8,6 @@ use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision};
 use crate::model::engine::Engine;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::policy::Date;
 use crate::objects::standing::Manifests;
 use crate::read::{self, ManifestFiles, Request, Workspace};
@@ -53,7 +52,7 @@ pub fn stamp(
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
     tell_skipped(&files.skipped, terminal)?;
-    let changes = [change_set(&workspace, &files, &plan)];
+    let changes = [texts::changes(&workspace, &plan.files, files.read)];
     let told = match (checked.has_errors(), options.check) {
         (true, _) => Changes::None,
         (false, true) => Changes::Drift(&changes),
@@ -162,23 +161,6 @@ fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
     let repository = Repository::of(&workspace.settings.root)?;
     let commit = repository.commit(name)?;
     Revision::open(&repository, &commit)
-}
-
-fn change_set(workspace: &Workspace, files: &ManifestFiles, plan: &Plan) -> ChangeSet {
-    let changes = plan.files.iter().map(|(source, text)| Change {
-        path: source.path.to_string(),
-        kind: ChangeKind::Updated,
-        old: Some(source.text.clone()),
-        new: Some(text.clone()),
-        origin: Origin::Run,
-        seen: None,
-    });
-    ChangeSet {
-        root: workspace.settings.root.clone(),
-        changes: changes.collect(),
-        rendered: files.read,
-        ..ChangeSet::default()
-    }
 }
 
 /// Findings beside a result go to stderr; a format that holds both in one document is the result.

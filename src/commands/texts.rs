@@ -4,9 +4,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
 use crate::model::place::Source;
 use crate::read::Workspace;
 use crate::write::{self, Held, Replacement};
+
+/// The changes of files, of so many that were read.
+pub(super) fn changes(
+    workspace: &Workspace,
+    files: &[(Arc<Source>, String)],
+    read: usize,
+) -> ChangeSet {
+    let changes = files.iter().map(|(source, text)| Change {
+        path: source.path.to_string(),
+        kind: ChangeKind::Updated,
+        old: Some(source.text.clone()),
+        new: Some(text.clone()),
+        origin: Origin::Run,
+        seen: None,
+    });
+    ChangeSet {
+        root: workspace.settings.root.clone(),
+        changes: changes.collect(),
+        rendered: read,
+        ..ChangeSet::default()
+    }
+}
 
 /// Puts texts in the place of what was read of files; of none where one of them has changed meanwhile.
 ///

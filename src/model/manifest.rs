@@ -39,6 +39,12 @@ pub struct ManifestFile {
     pub subject: Subject,
     /// What kind of documents it holds.
     pub kind: FileKind,
+    /// The objects in it: `KIND.GROUP NAMESPACE/NAME`.
+    pub objects: Vec<Box<str>>,
+    /// The number of its output in the project file.
+    pub output: usize,
+    /// What is applied as one: the folder of that output, with the cluster's name in it where its path has one; else the owner.
+    pub root: Arc<str>,
 }
 
 /// What kind of documents a rendered file holds.
@@ -64,6 +70,9 @@ impl ManifestFile {
             owner: owner.into(),
             subject: Subject::default(),
             kind: FileKind::default(),
+            objects: Vec::new(),
+            output: 0,
+            root: "".into(),
         }
     }
 }

@@ -90,21 +90,17 @@ pub enum Which {
 }
 
 /// The name of the object with Glance's ids.
-const GLANCE_IDS: &str = "openstack-images-uuids";
+pub const GLANCE_IDS: &str = "openstack-images-uuids";
 
 /// Builds the ConfigMap around a values tree. `hashed` names it after its content, for those who watch names rather than
 /// labels. `annotations` are added to it.
-pub fn config_map_of(
+pub fn config_map(
     which: Which,
     values: Map,
-    namespace: &str,
+    (own, namespace): (&str, &str),
     hashed: bool,
     annotations: Map,
 ) -> ConfigMap {
-    let own = match which {
-        Which::Info => CONFIG_MAP,
-        Which::GlanceIds => GLANCE_IDS,
-    };
     let values = Node::computed(values);
     let guarded = holds_variables(&values);
     let text = yaml::emit(&values.value);
@@ -131,11 +127,6 @@ pub fn config_map_of(
         name,
         context: Node::computed(context),
     }
-}
-
-/// The `os-images-info` ConfigMap.
-pub fn config_map(values: Map, namespace: &str, hashed: bool, annotations: Map) -> ConfigMap {
-    config_map_of(Which::Info, values, namespace, hashed, annotations)
 }
 
 fn facts(image: &Image) -> Map {

@@ -1,6 +1,6 @@
 //! The machine templates of a cluster: one for each node pool that came to an image.
 
-use super::{SUBSTITUTE_ANNOTATION, holds_variables, name};
+use super::{SUBSTITUTE_ANNOTATION, holds_variables, kept, name};
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
@@ -23,7 +23,7 @@ pub struct Template<'a> {
 }
 
 /// The machine templates in the order of the pools, as the templates take them. A pool that came to no image has none: the
-/// rules say why. `annotations` are added to each.
+/// rules say why. `annotations` are added to each, to those that keep it.
 pub fn contexts(
     view: &ClusterView,
     stamps: &[Option<Stamp>],
@@ -48,7 +48,8 @@ pub fn contexts(
             match template_spec(provider, (kind, version), stamp, &pool.settings) {
                 Ok(spec) => {
                     let spec = Node::computed(spec);
-                    Some(context(view, pool, template, spec, annotations.clone()))
+                    let annotations = kept().iter().chain(annotations).cloned().collect();
+                    Some(context(view, pool, template, spec, annotations))
                 }
                 Err(problem) => {
                     report(invalid(view, pool, stamp, problem));

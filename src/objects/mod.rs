@@ -14,12 +14,25 @@ mod shell;
 pub mod standing;
 
 use crate::model::place::Place;
-use crate::model::value::{Node, Value};
+use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 
 /// Switches Flux's variable substitution off for one object, where its text holds `${` that is not Flux's.
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution".)
 pub const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// The annotations of an object whose name changes with its content: no GitOps tool deletes it when it is no longer rendered, since
+/// machines and references may use it until they are replaced, and Argo CD does not call its Application out of sync for it. The
+/// Cluster owns it in the end.
+/// (kustomize-controller docs/spec/v1/kustomizations.md, "Prune"; Argo CD docs/user-guide/sync-options.md, "No Prune Resources",
+/// and compare-options.md.)
+pub fn kept() -> Map {
+    Map::from_iter([
+        Entry::computed("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
+        Entry::computed("argocd.argoproj.io/sync-options", "Prune=false"),
+        Entry::computed("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+    ])
+}
 
 /// Whether Flux's post-build substitution would change a text of the tree: an undefined `${variable}` becomes empty there.
 pub fn holds_variables(node: &Node) -> bool {

@@ -177,7 +177,12 @@ fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
     };
     let candidates = workspace.clusters.iter();
     let mut candidates = candidates
-        .filter(|entry| entry.management.is_none())
+        .filter(|entry| {
+            entry
+                .management
+                .as_ref()
+                .is_none_or(|name| *name == entry.name)
+        })
         .filter(is_management);
     let only = candidates.next()?;
     match candidates.next() {

@@ -122,7 +122,8 @@ pub(super) struct ClusterSource {
     /// The name of its Helm release, `.Release.Name`; that of the HelmRelease or Application, else `sylva-units`.
     #[serde(default)]
     pub release: Option<String>,
-    /// The cluster that tells it its state at run time; the only one that needs no such state unless given.
+    /// Its management cluster, which has its objects and gives it its state at run time; its own name, where it manages itself. The
+    /// only cluster that needs no such state unless given.
     #[serde(default)]
     pub management: Option<String>,
 }

@@ -35,19 +35,20 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
     }
 }
 
-/// Reports what is wrong with a rendered file.
+/// Reports what is wrong with a rendered file, and returns the objects in it: `KIND.GROUP NAMESPACE/NAME`.
 pub(super) fn check(
     (path, text): (&str, &str),
     content: &Content,
     schemas: Option<&Schemas>,
     report: &mut dyn FnMut(Finding),
-) {
+) -> Vec<Box<str>> {
     let mut found: Vec<Fault> = Vec::new();
+    let mut identities = BTreeSet::new();
     if let Content::TheseObjects(known) = content {
         debug_assert_eq!(as_read(text), as_json(known), "{path}");
-        objects(known, schemas, &mut found);
+        identities = objects(known, schemas, &mut found);
         if found.is_empty() {
-            return;
+            return shown(&identities);
         }
         // Faults are told at their places in the text.
         found.clear();
@@ -61,12 +62,12 @@ pub(super) fn check(
                 }
             }
             if *content != Content::Yaml {
-                objects(&read.documents, schemas, &mut found);
+                identities = objects(&read.documents, schemas, &mut found);
             }
         }
     }
     if found.is_empty() {
-        return;
+        return shown(&identities);
     }
     let source = Arc::new(Source::new(path, text));
     for fault in found {
@@ -85,6 +86,18 @@ pub(super) fn check(
             _ => finding,
         });
     }
+    shown(&identities)
+}
+
+/// Objects are the same to an API server whatever version they are written in.
+fn shown(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
+    let shown = identities
+        .iter()
+        .map(|[api_version, kind, namespace, name]| {
+            let group = api_version.split_once('/').map_or("", |(group, _)| group);
+            format!("{kind}.{group} {namespace}/{name}").into()
+        });
+    shown.collect()
 }
 
 /// The objects of a text, for comparison with those that a target said to stand in it.
@@ -98,7 +111,11 @@ fn as_json(objects: &[Node]) -> Option<Vec<String>> {
     Some(objects.iter().map(json).collect())
 }
 
-fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>) {
+fn objects(
+    documents: &[Node],
+    schemas: Option<&Schemas>,
+    found: &mut Vec<Fault>,
+) -> BTreeSet<[String; 4]> {
     let mut identities = BTreeSet::new();
     for document in documents
         .iter()
@@ -132,6 +149,7 @@ fn objects(documents: &[Node], schemas: Option<&Schemas>, found: &mut Vec<Fault>
             ));
         }
     }
+    identities
 }
 
 /// Which object it is, as far as that is known.
@@ -193,6 +211,13 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
         name::is_label,
         "namespace: lower-case letters, digits and `-`, at most 63",
     );
+    if is_label_of_others(document) {
+        legal(
+            &["metadata", "name"],
+            name::is_label_value,
+            "name: Flux writes it as a label of the objects that it applies, at most 63",
+        );
+    }
     for (field, is_legal) in [
         ("labels", name::is_label_value as fn(&str) -> bool),
         ("annotations", |_: &str| true),
@@ -213,6 +238,18 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
             }
         }
     }
+}
+
+/// Whether the controller of an object labels what it applies with the object's name.
+/// (fluxcd/pkg, `ssa.ResourceManager.SetOwnerLabels`; helm-controller, `postrender.OriginLabels`.)
+fn is_label_of_others(document: &Node) -> bool {
+    let text = |key: &str| document.at(&[key]).and_then(|node| node.value.as_str());
+    let is_of = |kind: &str, group: &str| {
+        let own = text("kind").is_some_and(|text| **text == *kind);
+        own && text("apiVersion").is_some_and(|text| text.starts_with(group))
+    };
+    is_of("Kustomization", "kustomize.toolkit.fluxcd.io/")
+        || is_of("HelmRelease", "helm.toolkit.fluxcd.io/")
 }
 
 fn data_size(document: &Node, found: &mut Vec<Fault>) {

@@ -8,7 +8,9 @@
 
 mod context;
 mod documents;
+mod duplicates;
 mod engine;
+mod options;
 mod stamp;
 
 use std::cell::RefCell;
@@ -27,7 +29,9 @@ use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
 use crate::targets::{self, Content, SharedInput, Target, TargetFile, TargetInput};
+pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};
 use engine::Engine;
+use options::Options;
 
 /// Renders any number of clusters; shared between threads.
 pub struct Renderer<'a> {
@@ -41,8 +45,11 @@ pub struct Renderer<'a> {
 struct Prepared<'a> {
     output: &'a Output,
     target: &'static dyn Target,
+    /// Its number in the project file.
+    index: usize,
     path_template: String,
     names_cluster: bool,
+    options: Options,
 }
 
 impl<'a> Renderer<'a> {
@@ -84,8 +91,10 @@ impl<'a> Renderer<'a> {
             outputs.push(Prepared {
                 output,
                 target,
+                index,
                 path_template,
                 names_cluster,
+                options: Options::of(output, index, &mut engine, report),
             });
         }
         Self {
@@ -133,14 +142,19 @@ impl<'a> Renderer<'a> {
         for prepared in &self.outputs {
             let mut report = |finding| findings.borrow_mut().push(placed(finding, prepared.output));
             let scope = context::scope(None, Some(&cluster));
-            let Some(folder) = self.folder(prepared, scope, &mut report) else {
+            let Some(folder) = self.folder(prepared, scope.clone(), &mut report) else {
                 continue;
             };
+            let output =
+                prepared
+                    .options
+                    .filled(prepared.output, &self.engine, &scope, &mut report);
             let input = TargetInput {
                 view,
                 settings: self.settings,
-                output: prepared.output,
+                output: &output,
                 folder: &folder,
+                is_alone: prepared.names_cluster,
                 stamps: &stamps,
                 stamp: &stamp,
             };
@@ -271,6 +285,10 @@ impl<'a> Renderer<'a> {
         report: &mut dyn FnMut(Finding),
     ) {
         let Prepared { target, output, .. } = prepared;
+        let root: Arc<str> = match target.is_one_folder(output) {
+            true => folder.into(),
+            false => owner.into(),
+        };
         for file in made {
             let template = format!("{}/{}", target.name(), file.template);
             let path = match folder {
@@ -297,9 +315,12 @@ impl<'a> Renderer<'a> {
                         }
                         content => content,
                     };
-                    documents::check((&path, &text), &content, self.schemas, report);
+                    let objects = documents::check((&path, &text), &content, self.schemas, report);
                     // Copied, because the text grew by doubling and thousands may be held until all is checked.
                     let mut file = ManifestFile::new(path, text.as_str(), owner);
+                    file.objects = objects;
+                    file.output = prepared.index;
+                    file.root = Arc::clone(&root);
                     if content == Content::Yaml {
                         file.kind = FileKind::Input;
                     }

@@ -71,6 +71,7 @@ mod storage_too_small;
 mod tag_moved;
 mod template_edited_in_place;
 mod template_error;
+mod template_unreferenced;
 mod unknown_image;
 mod value_missing;
 mod value_surprising;
@@ -164,6 +165,7 @@ pub const RULES: &[&dyn Rule] = &[
     &tag_moved::TagMoved,
     &template_edited_in_place::TemplateEditedInPlace,
     &template_error::TemplateError,
+    &template_unreferenced::TemplateUnreferenced,
     &unknown_image::UnknownImage,
     &value_missing::ValueMissing,
     &value_surprising::ValueSurprising,

@@ -1,4 +1,4 @@
-//! An object stands in a bundle twice.
+//! An object is rendered twice, or is in a bundle twice.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::model::finding::Finding;
 use crate::objects::bundled::{Bundle, Bundled};
 use crate::rules::Rule;
 
-/// Looks at bundles of manifests.
+/// Looks at bundles of manifests; of what is rendered it is found while rendering.
 pub(super) struct ObjectDuplicate;
 
 impl Rule for ObjectDuplicate {
@@ -15,23 +15,32 @@ impl Rule for ObjectDuplicate {
     }
 
     fn summary(&self) -> &'static str {
-        "an object stands in a bundle twice"
+        "an object is rendered twice, or is in a bundle twice"
     }
 
     fn explanation(&self) -> &'static str {
-        "Two objects of one kind, namespace and name are one object to the cluster: which of them wins depends on who applies them.
+        "\
+Two objects of one kind, namespace and name are one object to the API server. The one that is applied last counts, so a cluster
+may boot the image of another one, and a GitOps tool that prunes deletes the object when either file goes. Of what is rendered
+two files are reported where their clusters may be on one API server: always in one folder; else unless `management` names
+two management clusters, or both clusters have one name and namespace and the output's `path` gives each a folder of its own.
+Two outputs that render an object for the same cluster, or for all clusters, are a warning.
 
 Wrong:
 
-    # a.yaml
-    {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: app}}
-    # b.yaml
-    {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: app}}
+    clusters:
+      - {name: one, namespace: fleet, values: [one.yaml]}
+      - {name: two, namespace: fleet, values: [two.yaml]}
+    outputs:
+      - {target: flux, path: flux}
 
 Right:
 
-    # a.yaml
-    {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: app}}"
+    clusters:
+      - {name: one, namespace: fleet-one, values: [one.yaml]}
+      - {name: two, namespace: fleet-two, values: [two.yaml]}
+    outputs:
+      - {target: flux, path: flux}"
     }
 
     fn bundle(&self, input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {

@@ -10,6 +10,7 @@
 mod choose;
 mod fields;
 mod files;
+mod follow;
 mod marker;
 mod past;
 mod plan;
@@ -23,5 +24,6 @@ mod wish;
 
 pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
+pub use follow::{Followed, Rendered, follow};
 pub use plan::{Options, Plan, plan};
 pub use since::since;

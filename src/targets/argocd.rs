@@ -14,7 +14,8 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::Output;
 use crate::objects::choices::{self, Root, Style};
-use crate::objects::{info, machine_template};
+use crate::objects::info::{self, Which};
+use crate::objects::machine_template;
 
 /// See the module's text.
 pub(super) struct ArgoCd;
@@ -183,6 +184,14 @@ fn wave(number: &str) -> Map {
     Map::from_iter([Entry::computed(WAVE, number)])
 }
 
+/// The same, of an object that contains the facts of all images: as `kubectl apply` does by default, Argo CD would write it once
+/// more into an annotation, which takes 256 KiB at most.
+/// (Argo CD docs/user-guide/sync-options.md, "Server-Side Apply".)
+fn server_side(number: &str) -> Map {
+    let option = Entry::computed("argocd.argoproj.io/sync-options", "ServerSideApply=true");
+    wave(number).iter().cloned().chain([option]).collect()
+}
+
 /// The ConfigMap and the machine templates, in their waves.
 fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let values = Map::from_iter([Entry::computed(
@@ -190,7 +199,8 @@ fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         info::os_images(input.served()),
     )]);
     let namespace = &input.view.cluster.namespace;
-    let object = info::config_map(values, namespace, false, wave("-2"));
+    let names = (info::CONFIG_MAP, &**namespace);
+    let object = info::config_map(Which::Info, values, names, false, server_side("-2"));
     let wanted = flag_option(input.output, "machine-templates", true, report);
     let template = wanted.then(|| input.template(report)).flatten();
     let templates = template.map_or_else(Vec::new, |template| {
@@ -233,7 +243,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
                 "value_files",
                 files.unwrap_or_else(|| Node::computed(Vec::new())),
             ),
-            Entry::computed("annotations", wave("0")),
+            Entry::computed("annotations", server_side("0")),
         ])
         .collect()
 }
@@ -257,7 +267,8 @@ fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         info::os_images(input.served()),
     ));
     Map::from_iter([
-        Entry::computed("name", Value::String(cluster.object_name.clone())),
+        // The project's name of the cluster: two clusters may have one name in their values.
+        Entry::computed("name", Value::String(cluster.name.clone())),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed("values", values),
     ])

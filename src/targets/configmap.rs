@@ -1,9 +1,10 @@
 //! The `os-images-info` ConfigMap that Sylva's charts read image facts from, and the map of what the image server offers.
 //!
 //! By default one for all clusters, in the namespace of the management cluster; with `scope: cluster` one for each cluster,
-//! in its own namespace, with the images that are served for it. Beside it stands a values file with
+//! in its own namespace, with the images that are served for it. Beside it is a values file with
 //! `capm3_os_image_server_images`, which in a live system only the image server writes: with the two, the
-//! sylva-capi-cluster chart can be rendered offline.
+//! sylva-capi-cluster chart can be rendered offline. Its name has no YAML ending, because it is no object: Flux, Argo CD and
+//! `kubectl apply` take each YAML file of a folder, and would refuse the whole folder.
 
 use super::{
     Content, SharedInput, Stamper, Target, TargetFile, TargetInput, flag_option, text_option,
@@ -123,7 +124,11 @@ fn files(
         values.insert(Entry::computed("os_images_info", facts));
     }
     let info = |which, values| {
-        let object = info::config_map_of(which, values, namespace, hashed, Map::default());
+        let name = match which {
+            Which::Info => info::CONFIG_MAP,
+            Which::GlanceIds => info::GLANCE_IDS,
+        };
+        let object = info::config_map(which, values, (name, namespace), hashed, Map::default());
         Map::from_iter([Entry::holding("configmap", object.context)])
     };
     let served = info::served(images.iter().copied());
@@ -145,7 +150,7 @@ fn files(
             content: Content::Objects,
         },
         TargetFile {
-            path: format!("{prefix}os-image-server-images.values.yaml"),
+            path: format!("{prefix}os-image-server-images.values"),
             template: "os-image-server-images.yaml.j2",
             context: Map::from_iter([Entry::computed("images", served)]),
             content: Content::Yaml,

@@ -9,12 +9,14 @@
 //! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
 //! undefined variable would become empty.
 
-use super::flux_apply::{kustomization, sync, values_from};
+use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::Output;
 use crate::objects::choices::{self, Root, Style};
-use crate::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
+use crate::objects::info::{self, Which};
+use crate::objects::{SUBSTITUTE_ANNOTATION, holds_variables};
 use crate::yaml;
 
 /// See the module's text.
@@ -60,6 +62,11 @@ impl Target for Flux {
         OPTIONS
     }
 
+    /// A component is listed by the kustomization of its cluster's release.
+    fn is_one_folder(&self, output: &Output) -> bool {
+        text_option(output, "patch", "", &mut |_| {}).is_empty()
+    }
+
     fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
         let cluster = &input.view.cluster;
         let folder = cluster.name.to_string();
@@ -69,7 +76,9 @@ impl Target for Flux {
             "os_images",
             info::os_images(input.served()),
         )]);
-        let object = info::config_map(values, &cluster.namespace, hashed, Map::default());
+        let name = text_option(output, "config-map", info::CONFIG_MAP, report);
+        let names = (name, &*cluster.namespace);
+        let object = info::config_map(Which::Info, values, names, hashed, Map::default());
         let config_map = object.name;
         let mut files = vec![TargetFile {
             path: format!("{folder}/os-images-info.yaml"),
@@ -94,6 +103,7 @@ impl Target for Flux {
             resources.to_vec(),
         ));
         files.push(sync(input, report));
+        files.extend(own_root(input));
         files
     }
 
@@ -101,12 +111,7 @@ impl Target for Flux {
         if !text_option(input.output, "patch", "", report).is_empty() {
             return Vec::new();
         }
-        let resources = input
-            .clusters
-            .iter()
-            .map(|name| Node::computed(format!("{name}.yaml")))
-            .collect();
-        vec![kustomization("kustomization.yaml".to_owned(), resources)]
+        vec![root(input.clusters)]
     }
 }
 
@@ -134,6 +139,10 @@ const OPTIONS: &[(&str, &str)] = &[
         "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
     ),
     ("interval", "how often Flux looks (default `10m`)"),
+    (
+        "config-map",
+        "the ConfigMap's name (default `os-images-info`)",
+    ),
     (
         "name-suffix-hash",
         "true: the ConfigMap's name ends in a hash of its content",

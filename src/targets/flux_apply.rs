@@ -1,5 +1,7 @@
 //! What every Flux target writes around its objects: the kustomization of a folder, and the Kustomization that applies it.
 
+use std::sync::Arc;
+
 use super::{Content, TargetFile, TargetInput, text_option, tree};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
@@ -16,6 +18,19 @@ pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     }
 }
 
+/// The kustomization of an output's folder: only what applies the clusters' folders, which would otherwise be applied twice.
+pub(super) fn root(clusters: &[Arc<str>]) -> TargetFile {
+    let file = |name: &Arc<str>| Node::computed(format!("{name}.yaml"));
+    let resources = clusters.iter().map(file).collect();
+    kustomization("kustomization.yaml".to_owned(), resources)
+}
+
+/// The same, in a folder that only one cluster has.
+pub(super) fn own_root(input: &TargetInput<'_>) -> Option<TargetFile> {
+    let name = &input.view.cluster.name;
+    input.is_alone.then(|| root(std::slice::from_ref(name)))
+}
+
 /// The Flux Kustomization that applies a cluster's folder.
 pub(super) fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
     let output = input.output;
@@ -26,10 +41,8 @@ pub(super) fn sync(input: &TargetInput<'_>, report: Report<'_>) -> TargetFile {
         .collect::<Vec<_>>()
         .join("/");
     let context = Map::from_iter([
-        Entry::computed(
-            "name",
-            Value::String(input.view.cluster.object_name.clone()),
-        ),
+        // The project's name of the cluster: two clusters may have one name in their values.
+        Entry::computed("name", Value::String(input.view.cluster.name.clone())),
         Entry::computed(
             "namespace",
             text_option(output, "flux-namespace", "flux-system", report),

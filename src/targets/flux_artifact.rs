@@ -8,7 +8,7 @@
 //! Flux needs the source-watcher (2.7 or newer).
 //! (source-watcher docs/spec/v1beta1/artifactgenerators.md.)
 
-use super::flux_apply::{kustomization, sync, values_from};
+use super::flux_apply::{kustomization, own_root, root, sync, values_from};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
@@ -83,14 +83,13 @@ impl Target for FluxArtifact {
             kustomization(format!("{folder}/kustomization.yaml"), resources.to_vec()),
             sync(input, report),
         ]
+        .into_iter()
+        .chain(own_root(input))
+        .collect()
     }
 
     fn shared(&self, input: &SharedInput<'_>, _report: Report<'_>) -> Vec<TargetFile> {
-        let clusters = input.clusters.iter();
-        let resources = clusters
-            .map(|name| Node::computed(format!("{name}.yaml")))
-            .collect();
-        vec![kustomization("kustomization.yaml".to_owned(), resources)]
+        vec![root(input.clusters)]
     }
 }
 
@@ -185,7 +184,15 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         ),
         Entry::computed("chart", path(&["@chart", chart(input, report), "**"])),
         Entry::computed("values", values),
+        Entry::computed("artifact", artifact_folder(chart(input, report))),
     ])
+}
+
+/// The one folder of a chart archive: Helm refuses files beside it.
+fn artifact_folder(chart: &str) -> String {
+    let name = chart.trim_matches('/').rsplit('/').next();
+    let name = name.filter(|name| !matches!(*name, "" | "."));
+    format!("@artifact/{}/", name.unwrap_or("chart"))
 }
 
 fn source(alias: &str, kind: &str, name: &str) -> Map {

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::flux_apply::kustomization;
+use super::flux_apply::{own_root, root};
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option, word_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
@@ -81,21 +81,18 @@ impl Target for FluxResourceSet {
                 vec![Node::computed(inputs)],
             )];
         }
-        vec![TargetFile {
+        let provider = TargetFile {
             path: format!("{name}.yaml"),
             template: "provider.yaml.j2",
             context: provider(input, inputs, report),
             content: Content::Objects,
-        }]
+        };
+        std::iter::once(provider).chain(own_root(input)).collect()
     }
 
     fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
         if form(input.output, report) == Form::Provider {
-            let clusters = input.clusters.iter();
-            let resources = clusters
-                .map(|name| Node::computed(format!("{name}.yaml")))
-                .collect();
-            return vec![kustomization("kustomization.yaml".to_owned(), resources)];
+            return vec![root(input.clusters)];
         }
         let images = info::os_images(input.images.values());
         let images = images.iter().map(|entry| {
@@ -174,10 +171,7 @@ fn provider(input: &TargetInput<'_>, inputs: Map, report: Report<'_>) -> Map {
     }
     let namespace = text_option(input.output, "namespace", "flux-system", report);
     Map::from_iter([
-        Entry::computed(
-            "name",
-            Value::String(input.view.cluster.object_name.clone()),
-        ),
+        Entry::computed("name", Value::String(input.view.cluster.name.clone())),
         Entry::computed("namespace", namespace),
         Entry::computed("annotations", annotations),
         Entry::holding("inputs", inputs),

@@ -33,6 +33,10 @@ pub trait Target: Sync {
     fn options(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
+    /// Whether one Kustomization or Application takes the output's whole folder; else a cluster's own takes its part of it.
+    fn is_one_folder(&self, _output: &Output) -> bool {
+        true
+    }
     /// The files of one cluster. Findings are about what cannot be written.
     fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile>;
     /// The files that all clusters share. Not asked for where the output's path names a cluster.
@@ -74,6 +78,8 @@ pub struct TargetInput<'a> {
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
     pub folder: &'a str,
+    /// Whether that folder is the cluster's own: then no shared files are made.
+    pub is_alone: bool,
     /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
     pub stamps: &'a [Option<Stamp>],
     /// What would be stamped of any image of the catalogue.

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::kubectl::Kubectl;
 use super::objects::{Object, objects};
 use super::server::{Server, content, server};
-use crate::support::known::known_failure;
 use crate::support::repository;
 
 /// The kinds without a CRD here, and how many of their objects the trees have.
@@ -153,10 +152,7 @@ fn kubectl_reads_a_rendered_folder_of_config_maps() {
     let trees: Vec<PathBuf> = trees.collect();
     assert_eq!(trees.len(), 3);
     for tree in trees {
-        let reason = "a values file is beside the ConfigMap (engines.md D3)";
-        known_failure(reason, || {
-            let found = kubectl.folder(&tree);
-            assert_eq!(found.len(), objects_of(&tree).len(), "{}", tree.display());
-        });
+        let found = kubectl.folder(&tree);
+        assert_eq!(found.len(), objects_of(&tree).len(), "{}", tree.display());
     }
 }

@@ -111,7 +111,7 @@ fn reference(object: &mut Value) -> Option<&mut Value> {
         }
         ("KubeadmControlPlane", _) => "/spec/machineTemplate/infrastructureRef",
         ("MachineDeployment" | "MachineSet", _) => "/spec/template/spec/infrastructureRef",
-        ("Fleet", _) => "/pools/0/of",
+        ("Fleet", _) => "/spec/pool/of",
         _ => return None,
     };
     object.pointer_mut(path)

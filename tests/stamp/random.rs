@@ -117,7 +117,9 @@ fn user((kind, _, other, version, _): &User, target: &Value) -> Object {
         5 => {
             json!({"apiVersion": INFRASTRUCTURE, "kind": "Metal3DataTemplate", "spec": {"clusterName": name}})
         }
-        6 => json!({"apiVersion": "example.org/v1", "kind": "Fleet", "pools": [{"of": reference}]}),
+        6 => {
+            json!({"apiVersion": "example.org/v1", "kind": "Fleet", "spec": {"pool": {"of": reference}}})
+        }
         _ => {
             json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"name": name, "url": "old-url-of-0", "count": "1"}})
         }

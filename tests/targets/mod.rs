@@ -3,6 +3,8 @@
 mod given;
 mod overrides;
 mod programs;
+mod references;
+mod together;
 
 use metalmark::model::cluster::LevelName;
 use metalmark::model::matching::Outcome;
@@ -50,6 +52,10 @@ metadata:
   namespace: edge-1
   labels:
     cluster.x-k8s.io/cluster-name: edge-1
+  annotations:
+    argocd.argoproj.io/compare-options: IgnoreExtraneous
+    argocd.argoproj.io/sync-options: Prune=false
+    kustomize.toolkit.fluxcd.io/prune: disabled
 spec:
   nodeReuse: true
   template:
@@ -70,6 +76,10 @@ metadata:
   namespace: edge-1
   labels:
     cluster.x-k8s.io/cluster-name: edge-1
+  annotations:
+    argocd.argoproj.io/compare-options: IgnoreExtraneous
+    argocd.argoproj.io/sync-options: Prune=false
+    kustomize.toolkit.fluxcd.io/prune: disabled
 spec:
   template:
     spec:
@@ -323,7 +333,7 @@ data:
         "configmap",
         &json!({"scope": "cluster"}),
         &view,
-        "edge-1-os-image-server-images.values.yaml",
+        "edge-1-os-image-server-images.values",
     );
     let a1 = "a1".repeat(32);
     assert_eq!(
@@ -460,6 +470,7 @@ metadata:
   name: edge-1
   namespace: argocd
   annotations:
+    argocd.argoproj.io/sync-options: ServerSideApply=true
     argocd.argoproj.io/sync-wave: \"0\"
 spec:
   project: default
@@ -593,9 +604,9 @@ fn a_cluster_gets_a_chart_with_its_images_merged_in() {
     let copies = "\
     copy:
     - from: \"@chart/charts/sylva-capi-cluster/**\"
-      to: '@artifact/'
+      to: \"@artifact/sylva-capi-cluster/\"
     - from: \"@rendered/deploy/out/edge-1/values.yaml\"
-      to: '@artifact/values.yaml'
+      to: \"@artifact/sylva-capi-cluster/values.yaml\"
       strategy: Merge
 ";
     assert!(generator.ends_with(copies), "{generator}");

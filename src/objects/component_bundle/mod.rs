@@ -192,7 +192,11 @@ pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
     let part = format!("{}-components", delivery.pool);
     let name = name::machine_template(&cluster.object_name, &part, &delivery.script);
     let labels = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
-    let mut annotations = annotation(delivery);
+    let mut annotations: Map = super::kept()
+        .iter()
+        .chain(&annotation(delivery))
+        .cloned()
+        .collect();
     if delivery.script.contains("${") {
         annotations.insert(Entry::computed(super::SUBSTITUTE_ANNOTATION, "disabled"));
     }

@@ -12,7 +12,7 @@ mod environment;
 mod password;
 
 use super::machine_template::CLUSTER_LABEL;
-use super::{name, secret_within};
+use super::{kept, name, secret_within};
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::value::{Entry, Map, Node, Value};
@@ -194,7 +194,10 @@ fn secret(view: &ClusterView, text: &str, script: Option<String>, annotations: &
         Entry::computed("name", name),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
         Entry::computed("labels", labels),
-        Entry::computed("annotations", annotations.clone()),
+        Entry::computed(
+            "annotations",
+            kept().iter().chain(annotations).cloned().collect::<Map>(),
+        ),
         Entry::computed("stringData", data),
     ]))
 }

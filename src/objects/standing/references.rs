@@ -27,10 +27,13 @@ pub struct Reference<'a> {
     /// The API group, where the reference names one.
     pub group: Option<&'a str>,
     /// The namespace: the reference's, else that of the object that refers.
-    namespace: &'a str,
+    pub namespace: &'a str,
     /// The object that is meant, if it is among the manifests.
     pub to: Option<usize>,
 }
+
+/// The key of a reference that names no kind: `contentFrom: {secret: {name: …}}` of Cluster API's bootstrap configurations.
+const SECRET: &str = "secret";
 
 /// The objects of a run by where they are: an object inside another one has references of its own.
 type Places = BTreeSet<(*const Text, Place)>;
@@ -91,15 +94,15 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         self.steps.push(step);
-        if let Some(reference) = self.reference(node) {
-            self.found.push(reference);
-        }
+        self.found.extend(self.reference(node));
         self.below(node);
         self.steps.pop();
     }
 
     fn reference(&self, node: &'a Node) -> Option<Reference<'a>> {
-        let (kind, name) = (text(node, "kind")?, node.at(&["name"])?);
+        let is_of_secret = matches!(self.steps.last(), Some(Step::Key(key)) if key == SECRET);
+        let kind = text(node, "kind").or_else(|| is_of_secret.then_some("Secret"))?;
+        let name = node.at(&["name"])?;
         name.value.as_str()?;
         let steps = self.steps.iter().cloned().chain([Step::from("name")]);
         // Kustomize's patch targets and Argo CD's selectors write `group`.

@@ -1,0 +1,69 @@
+//! Options of an output that differ by cluster: templates of plain text, as the output's path is.
+
+use std::borrow::Cow;
+
+use minijinja::Value as Context;
+use serde_json::Value;
+
+use super::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::Source;
+use crate::model::workspace::Output;
+
+/// What makes a text a template. Expressions of other programs, such as Argo CD's, do not contain it.
+const OPENING: &str = "{{ cluster.";
+
+/// The options that are templates.
+pub(super) struct Options {
+    /// Each option's name, with the name of its template.
+    templates: Vec<(String, String)>,
+}
+
+impl Options {
+    /// Compiles the templates among an output's options.
+    pub(super) fn of(
+        output: &Output,
+        index: usize,
+        engine: &mut Engine,
+        report: &mut dyn FnMut(Finding),
+    ) -> Self {
+        let mut templates = Vec::new();
+        for (option, value) in &output.options {
+            let Some(text) = value.as_str().filter(|text| text.contains(OPENING)) else {
+                continue;
+            };
+            let name = format!("outputs[{index}].{option}");
+            engine.add(
+                name.clone(),
+                Source::new(name.as_str(), text).into(),
+                report,
+            );
+            templates.push((option.clone(), name));
+        }
+        Self { templates }
+    }
+
+    /// The output with the options that a cluster has.
+    pub(super) fn filled<'o>(
+        &self,
+        output: &'o Output,
+        engine: &Engine,
+        scope: &Context,
+        report: &mut dyn FnMut(Finding),
+    ) -> Cow<'o, Output> {
+        let mut filled = Cow::Borrowed(output);
+        for (option, template) in &self.templates {
+            if engine.is_broken(template) {
+                continue;
+            }
+            match engine.render(template, scope.clone()) {
+                Ok(text) => {
+                    let options = &mut filled.to_mut().options;
+                    options.insert(option.clone(), Value::String(text));
+                }
+                Err(finding) => report(*finding),
+            }
+        }
+        filled
+    }
+}
