@@ -1,11 +1,14 @@
 //! The folders that a run owns: each output's leading folders that no template names, so that a cluster that is gone is
 //! pruned with its folder.
 
+use std::path::PathBuf;
+
 use crate::error::Error;
-use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
+use crate::model::finding::Finding;
+use crate::model::manifest::{ChangeSet, Keeps, ManifestFile, OWNERSHIP_FILE};
 use crate::model::output_path;
 use crate::model::workspace::Output;
-use crate::read::Workspace;
+use crate::read::{PROJECT_FILE_NAME, Workspace};
 use crate::write::{Foreign, Options, Part, Plan, Previous};
 
 /// Where the outputs go.
@@ -27,11 +30,6 @@ impl Outputs {
         foreign: Foreign,
         previous: Previous,
     ) -> Result<Self, Error> {
-        let folder =
-            |output: &Output| match output_path::root(output.path.trim_start_matches("./")).0 {
-                "." => String::new(),
-                folder => folder.to_owned(),
-            };
         let mut folders: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
         folders.sort();
         folders.dedup();
@@ -98,6 +96,60 @@ impl Outputs {
         changes.reverse();
         Ok(changes)
     }
+}
+
+/// The folder that an output owns, below the root; empty for the root itself.
+fn folder(output: &Output) -> String {
+    match output_path::root(output.path.trim_start_matches("./")).0 {
+        "." => String::new(),
+        folder => folder.to_owned(),
+    }
+}
+
+/// How deep below the root the folders of removed outputs are looked for.
+const DEPTH: usize = 3;
+/// A folder with more entries has a folder for each cluster, and none for outputs.
+const ENTRIES: usize = 1000;
+
+/// The folders with files that this project rendered and that no output of it owns any more.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(super) fn orphans(workspace: &Workspace) -> Result<Vec<Finding>, Error> {
+    let owned: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(".")];
+    for depth in 0..=DEPTH {
+        for path in std::mem::take(&mut folders) {
+            let Some(names) = workspace.files.folder(&path)? else {
+                continue;
+            };
+            let has = |wanted: &str| names.iter().any(|name| name == wanted);
+            let shown = path.to_string_lossy().replace('\\', "/");
+            if depth > 0 && has(PROJECT_FILE_NAME) {
+                continue;
+            }
+            if depth > 0 && has(OWNERSHIP_FILE) && !owned.contains(&shown) {
+                found.push(orphan(&shown));
+            }
+            if names.len() <= ENTRIES {
+                let below = names.iter().filter(|name| !name.starts_with('.'));
+                let below = below.filter(|name| !name.contains('.'));
+                folders.extend(below.map(|name| match depth {
+                    0 => PathBuf::from(name),
+                    _ => path.join(name),
+                }));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn orphan(folder: &str) -> Finding {
+    let message = format!("`{folder}` has rendered files that no output of this project writes");
+    Finding::new("output-orphaned", message).help(format!(
+        "delete the folder: `git rm -r {folder}`; or write the output again"
+    ))
 }
 
 /// The part of a path below a folder.

@@ -15,7 +15,7 @@ use crate::stamp::{self, Rendered};
 use crate::write::{self, Foreign, Held, Previous};
 
 use super::fleet::{self, Survey};
-use super::outputs::Outputs;
+use super::outputs::{self, Outputs};
 use super::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
 use super::{Terminal, Verdict, mend, texts};
@@ -204,11 +204,11 @@ fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         RenderMode::Check => Previous::Keep,
         RenderMode::Write | RenderMode::Stdout => Previous::Drop,
     };
-    let outputs = Outputs::open(workspace, foreign, previous)?;
+    let trees = Outputs::open(workspace, foreign, previous)?;
     let mut survey = fleet::survey(workspace, tools, |view, checked| {
         let (mut made, found) = duty.cluster(workspace, renderer, view, checked);
         let files = std::mem::take(&mut made.files);
-        Ok(((made, outputs.compare(files)?), found))
+        Ok(((made, trees.compare(files)?), found))
     })?;
     let mut made = std::mem::take(&mut survey.results);
     let mut objects = Vec::new();
@@ -227,17 +227,20 @@ fn planned(job: &Job<'_>) -> Result<Planned, Error> {
     for (made, part) in made {
         // Clusters that render each other's objects were compared with the disk before that was known.
         parts.push(match survey.faulty.contains(&made.cluster) {
-            true => outputs.compare(Vec::new())?,
+            true => trees.compare(Vec::new())?,
             false => part,
         });
     }
-    parts.push(outputs.compare(shared)?);
-    let mut changes = outputs.finish(parts, &keeps(job, &survey))?;
+    parts.push(trees.compare(shared)?);
+    let mut changes = trees.finish(parts, &keeps(job, &survey))?;
     let refused = changes
         .iter_mut()
         .flat_map(|changes| std::mem::take(&mut changes.findings));
     let refused = refused.collect();
     survey.add(refused, workspace, options.today);
+    if workspace.out.is_none() {
+        survey.add(outputs::orphans(workspace)?, workspace, options.today);
+    }
     objects.extend(of_all);
     let followed = followed(job, &objects, &mut survey)?;
     Ok(Planned {

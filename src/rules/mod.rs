@@ -53,6 +53,7 @@ mod namespace_missing;
 mod no_image_matches;
 mod object_duplicate;
 mod object_too_large;
+mod output_orphaned;
 mod output_path_collision;
 mod output_path_illegal;
 mod output_symlink;
@@ -147,6 +148,7 @@ pub const RULES: &[&dyn Rule] = &[
     &no_image_matches::NoImageMatches,
     &object_duplicate::ObjectDuplicate,
     &object_too_large::ObjectTooLarge,
+    &output_orphaned::OutputOrphaned,
     &output_path_collision::OutputPathCollision,
     &output_path_illegal::OutputPathIllegal,
     &output_symlink::OutputSymlink,
