@@ -253,3 +253,95 @@ fn several_definitions_stand_in_one_file_in_any_layout() {
         2
     );
 }
+
+/// What the built-in definitions say of an object.
+fn built_in(object: &str) -> Vec<String> {
+    let read = metalmark::yaml::read(object, FileId(0), Engine::Kubectl).expect("YAML");
+    let found = Schemas::built_in(None).check(&read.documents[0]);
+    let shown = |problem: metalmark::schema::Problem| {
+        assert!(problem.is_built_in);
+        format!("{}: {}", problem.path, problem.message)
+    };
+    found.into_iter().map(shown).collect()
+}
+
+#[test]
+fn every_machine_template_is_defined_without_a_folder() {
+    let schemas = Schemas::built_in(None);
+    for provider in metalmark::providers::PROVIDERS {
+        for kind in provider.kinds().iter().filter(|kind| kind.is_template()) {
+            let object = format!(
+                "apiVersion: {}/{}\nkind: {}\nmetadata: {{name: a}}\nspec: 1\n",
+                kind.group, kind.versions[0], kind.kind
+            );
+            let found = built_in(&object);
+            assert!(
+                found.iter().any(|it| it.starts_with("spec: ")),
+                "{object}{found:?}"
+            );
+        }
+    }
+    assert!(schemas.len() > 40, "{}", schemas.len());
+}
+
+#[test]
+fn a_required_field_is_missed_without_a_folder() {
+    let template = |version: &str, network: &str| {
+        format!(
+            "apiVersion: infrastructure.cluster.x-k8s.io/{version}\nkind: VSphereMachineTemplate\nmetadata: {{name: a}}\n\
+             spec: {{template: {{spec: {{template: t{network}}}}}}}\n"
+        )
+    };
+    assert_eq!(
+        built_in(&template("v1beta1", "")),
+        ["spec.template.spec: `network` is required"]
+    );
+    let network = ", network: {devices: [{networkName: a, dhcp4: true}]}";
+    assert_eq!(built_in(&template("v1beta1", network)), [""; 0]);
+    // Another release may have that version.
+    assert_eq!(built_in(&template("v1beta9", "")), [""; 0]);
+}
+
+#[test]
+fn a_definition_of_ones_own_replaces_the_one_that_is_built_in() {
+    let text = "\
+kind: CustomResourceDefinition
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names:
+    kind: VSphereMachineTemplate
+  versions: [{name: v1beta1, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+";
+    let own = Schemas::new([Arc::new(Source::new("own.yaml", text))]);
+    let schemas = Schemas::built_in(Some(own));
+    let object = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: VSphereMachineTemplate\nmetadata: {name: a}\nspec: {}\n";
+    let read = metalmark::yaml::read(object, FileId(0), Engine::Kubectl).expect("YAML");
+    assert_eq!(schemas.check(&read.documents[0]), []);
+}
+
+#[test]
+fn the_built_in_definitions_are_those_of_the_folder() {
+    let Some(folder) = super::providers::crds() else {
+        return;
+    };
+    let script = "tests/interop/schemas.py";
+    let output = std::process::Command::new("python3")
+        .arg(script)
+        .arg(folder)
+        .output();
+    let Some(output) = output.ok().filter(|output| output.status.success()) else {
+        super::programs::missing("python3 with PyYAML");
+        return;
+    };
+    let built_in = std::fs::read("src/schema/builtin.yaml.gz").expect("the file");
+    let text = |bytes: &[u8]| {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes), &mut text)
+            .expect("gzip");
+        text
+    };
+    assert!(
+        text(&output.stdout) == text(&built_in),
+        "run {script} again"
+    );
+}

@@ -53,7 +53,7 @@ pub(super) enum Faulty {
 pub(super) struct Material {
     settings: Settings,
     templates: BTreeMap<String, Arc<Source>>,
-    schemas: Option<Schemas>,
+    schemas: Schemas,
 }
 
 impl Material {
@@ -62,13 +62,13 @@ impl Material {
         Self {
             settings: workspace.settings.clone(),
             templates: std::mem::take(&mut workspace.templates),
-            schemas: workspace.schemas.take(),
+            schemas: Schemas::built_in(workspace.schemas.take()),
         }
     }
 
     /// The renderer; what is wrong with the templates joins the workspace's findings.
     pub(super) fn renderer(&self, workspace: &mut Workspace) -> Renderer<'_> {
-        let (templates, schemas) = (&self.templates, self.schemas.as_ref());
+        let (templates, schemas) = (&self.templates, Some(&self.schemas));
         Renderer::new(&self.settings, templates, schemas, &mut |finding| {
             workspace.findings.push(finding)
         })

@@ -20,11 +20,16 @@ const DATA_SIZE: usize = 1 << 20;
 
 const TOO_LARGE: &str = "object-too-large";
 
+const OTHER_RELEASE: &str =
+    "the CRD of the newest release says so; `schemas: FOLDER` names the CRDs of your release";
+
 /// What is wrong with a rendered file, and where in it.
 struct Fault {
     rule: &'static str,
     message: String,
     place: Place,
+    /// Whether a definition says so that is built in.
+    is_built_in: bool,
 }
 
 fn fault(message: impl Into<String>, place: Place) -> Fault {
@@ -32,6 +37,7 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
         rule: "manifest-invalid",
         message: message.into(),
         place,
+        is_built_in: false,
     }
 }
 
@@ -83,6 +89,7 @@ pub(super) fn check(
             TOO_LARGE => {
                 finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
             }
+            _ if fault.is_built_in => finding.help(OTHER_RELEASE),
             _ => finding,
         });
     }
@@ -137,10 +144,10 @@ fn objects(
                 "" => String::new(),
                 path => format!("`{path}` "),
             };
-            found.push(fault(
-                format!("{label}: {at}{}", problem.message),
-                problem.place,
-            ));
+            found.push(Fault {
+                is_built_in: problem.is_built_in,
+                ..fault(format!("{label}: {at}{}", problem.message), problem.place)
+            });
         }
         if !identities.insert(identity) {
             found.push(fault(

@@ -16,8 +16,8 @@ impl Rule for ManifestInvalid {
 
     fn explanation(&self) -> &'static str {
         "\
-Every rendered document must parse, carry `apiVersion`, `kind` and a legal name, and fit its schema where `--schemas` names a
-folder of CRD files. A template of your own, or a value that ends up in a name, may break that.
+Every rendered document must parse, carry `apiVersion`, `kind` and a legal name, and fit the schema of its kind; `--schemas` names a
+folder of CRD files, which come before those that are built in. A template of your own, or a value that ends up in a name, may break that.
 
 Wrong:
 

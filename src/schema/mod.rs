@@ -5,15 +5,19 @@
 //! (`x-kubernetes-validations`) and webhooks are not run: an object that passes here can still be refused by one of them.
 //! Objects of a kind that no file defines are not checked.
 //!
-//! Files are parsed when an object of their kind first asks for them: until then they are only searched for the two lines
-//! that name group and kind.
+//! Files are parsed when an object of their kind is first checked: until then they are only searched for the two lines
+//! that name group and kind. The kinds that are rendered are built in, as their providers' newest releases define them; a definition
+//! in a file of the user's replaces the built-in one of its kind.
 
 mod compile;
 mod validate;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+use flate2::read::GzDecoder;
 
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place, Source};
@@ -21,7 +25,10 @@ use crate::model::value::Node;
 use crate::yaml;
 use compile::Schema;
 
-/// The definitions of a folder.
+/// The definitions of the kinds that are rendered, each below the URL of its source. `tests/interop/schemas.py` writes them.
+const BUILT_IN: &[u8] = include_bytes!("builtin.yaml.gz");
+
+/// Definitions by group and kind.
 #[derive(Debug, Default)]
 pub struct Schemas {
     definitions: BTreeMap<(String, String), Definition>,
@@ -36,12 +43,15 @@ pub struct Problem {
     pub message: String,
     /// Where the field stands in the object's text.
     pub place: Place,
+    /// Whether the definition is built in, so that the cluster's own may be another one.
+    pub is_built_in: bool,
 }
 
 #[derive(Debug)]
 struct Definition {
     source: Arc<Source>,
     range: Range<usize>,
+    is_built_in: bool,
     versions: OnceLock<Versions>,
 }
 
@@ -52,6 +62,20 @@ impl Schemas {
     /// Takes in files, each with any number of definitions; other objects in them are passed over. Of two definitions of one
     /// kind the later file's counts.
     pub fn new(files: impl IntoIterator<Item = Arc<Source>>) -> Self {
+        Self::of(files, false)
+    }
+
+    /// The definitions that are built in, and instead of them those of the user for the same kinds.
+    pub fn built_in(own: Option<Self>) -> Self {
+        let mut text = String::new();
+        let read = GzDecoder::new(BUILT_IN).read_to_string(&mut text);
+        debug_assert!(read.is_ok(), "the file is our own");
+        let mut all = Self::of([Arc::new(Source::new("built in", text))], true);
+        all.definitions.extend(own.unwrap_or_default().definitions);
+        all
+    }
+
+    fn of(files: impl IntoIterator<Item = Arc<Source>>, is_built_in: bool) -> Self {
         let mut definitions = BTreeMap::new();
         for source in files {
             for range in documents(&source.text) {
@@ -59,6 +83,7 @@ impl Schemas {
                     let definition = Definition {
                         source: Arc::clone(&source),
                         range,
+                        is_built_in,
                         versions: OnceLock::new(),
                     };
                     definitions.insert(names, definition);
@@ -90,7 +115,9 @@ impl Schemas {
         let Some(definition) = self.definitions.get(&(group.to_owned(), kind.to_string())) else {
             return Vec::new();
         };
-        match definition.versions.get_or_init(|| definition.read()) {
+        let problems = match definition.versions.get_or_init(|| definition.read()) {
+            // An older or a newer release may serve it.
+            Ok(versions) if definition.is_built_in && !versions.contains_key(version) => Vec::new(),
             Err(why) => vec![problem(
                 "",
                 format!("{}: {why}", definition.source.path),
@@ -111,7 +138,12 @@ impl Schemas {
                     )]
                 }
             },
-        }
+        };
+        let of_built_in = |problem| Problem {
+            is_built_in: definition.is_built_in,
+            ..problem
+        };
+        problems.into_iter().map(of_built_in).collect()
     }
 }
 
@@ -148,6 +180,7 @@ fn problem(path: &str, message: String, node: &Node) -> Problem {
         path: path.to_owned(),
         message,
         place: node.place,
+        is_built_in: false,
     }
 }
 

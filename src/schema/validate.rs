@@ -240,6 +240,7 @@ impl Check {
             path: self.path.clone(),
             message: message.to_string(),
             place: node.place,
+            is_built_in: false,
         });
     }
 }

@@ -321,3 +321,32 @@ fn a_folder_of_the_configmap_target_contains_objects_only() {
         }
     }
 }
+
+#[test]
+fn a_required_field_is_missed_without_a_folder_of_crds() {
+    let values = |network: &str| {
+        format!(
+            "\
+os_images: {{img-a: {{uri: https://images.example.org/a.ova, sha256: '{}', image-format: ova, k8s-version: 1.31.8, k8s-flavor: kubeadm, locations.vsphere.template: tpl}}}}
+cluster:
+  k8s_version: v1.31.8
+  capi_providers: {{infra_provider: capv, bootstrap_provider: cabpk}}
+  capv: {{image_key: img-a{network}}}
+",
+            "a".repeat(64)
+        )
+    };
+    let scratch = two("", "", [""; 2], "  - {target: manifests, path: rendered}\n");
+    let one = scratch.path().join("one.yaml");
+    fs::write(&one, values("")).expect("written");
+    let outcome = render(scratch.path(), &[]);
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let found = "`spec.template.spec` `network` is required";
+    assert!(outcome.stderr.contains(found), "{}", outcome.stderr);
+    let help = "`schemas: FOLDER` names the CRDs of your release";
+    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
+    let network = ", networks: {default: {networkName: vms}}";
+    fs::write(&one, values(network)).expect("written");
+    let outcome = render(scratch.path(), &[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+}
