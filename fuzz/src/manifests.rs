@@ -57,7 +57,13 @@ fn stamped(text: &str, options: &Options) -> Option<String> {
             patterns: &demo.patterns,
             stamp: &|image| renderer.stamp_of(&shared.images, image, None),
         };
-        stamp::plan(&found.objects, &demo.workspace.stamps, &chooser, options)
+        stamp::plan(
+            &found.objects,
+            &demo.workspace.stamps,
+            &chooser,
+            options,
+            &[],
+        )
     });
     let Plan { files, .. } = plan;
     files.into_iter().map(|(_, text)| text).next()

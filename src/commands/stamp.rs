@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision};
 use crate::model::engine::Engine;
+use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::objects::standing::Manifests;
 use crate::read::{self, ManifestFiles, Request, Workspace};
@@ -74,10 +76,10 @@ pub fn stamp(
 }
 
 /// Files that hold no manifests as they are, such as a chart's templates: the first by name.
-fn tell_skipped(skipped: &[String], terminal: &mut Terminal) -> Result<(), Error> {
+fn tell_skipped(skipped: &[Arc<Source>], terminal: &mut Terminal) -> Result<(), Error> {
     /// How many are named.
     const NAMED: usize = 3;
-    for path in skipped.iter().take(NAMED) {
+    for Source { path, .. } in skipped.iter().take(NAMED).map(|source| &**source) {
         writeln!(
             terminal.err,
             "skipped {path}: it is no YAML, and holds no marker"
@@ -116,6 +118,7 @@ fn planned(
         &workspace.stamps,
         &chooser,
         &options.templates,
+        &files.skipped,
     );
     found.append(&mut plan.findings);
     hold_against(workspace, files, options.against.as_deref(), &mut plan)?;

@@ -5,7 +5,7 @@
 //! `openstack-images-uuids` (sylva-core, sync-openstack-images; S28).
 
 use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Change, Edit, Kind, Provider, Stamp, set};
+use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
 use crate::model::image::fact;
 use crate::model::value::{Entry, Map, Node, Value};
 
@@ -124,6 +124,15 @@ impl Provider for Capo {
         image_name(settings).is_some()
     }
 
+    /// A rule in CEL of the CRD; `v1beta2` has it in its schema.
+    fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
+        let machine = self.machine(settings, version);
+        let lacks_flavor = version == V1BETA1 && machine.get("flavor").is_none();
+        let problem =
+            || "OpenStack machines need a flavor: write `capo: {flavor_name: …}`".to_owned();
+        lacks_flavor.then(problem).into_iter().collect()
+    }
+
     fn machine(&self, settings: &Node, version: &str) -> Map {
         let mut machine = set(settings, MACHINE_FIELDS);
         if let Some(name) = image_name(settings) {
@@ -161,13 +170,6 @@ impl Provider for Capo {
         }
         machine
     }
-}
-
-/// An image by its name alone: neither tag nor checksum tells two of one name apart.
-fn image_name(settings: &Node) -> Option<&Node> {
-    let name = settings.at(&["image_name"])?;
-    let text = name.value.as_str()?;
-    (!text.is_empty()).then_some(name)
 }
 
 /// Sylva's `diskSize` and `volumeType` as CAPO has called them since v1beta1.

@@ -30,7 +30,7 @@ pub enum VersionForm {
 const CLUSTER: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Stands for each kind whose name ends so: every control plane provider has its version in one place
+/// Any kind whose name ends so: the control planes of all providers have their version in one place
 /// (<https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane>).
 pub const ANY_CONTROL_PLANE: &str = "ControlPlane";
 

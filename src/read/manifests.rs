@@ -25,8 +25,8 @@ pub struct ManifestFiles {
     pub objects: Vec<Standing>,
     /// How many files were read.
     pub read: usize,
-    /// The files that are no YAML, such as charts' templates, and hold no marker.
-    pub skipped: Vec<String>,
+    /// The files that are no YAML, such as charts' templates, and have no marker. One that is no text has none here.
+    pub skipped: Vec<Arc<Source>>,
     /// What is wrong with the others.
     pub findings: Vec<Finding>,
 }
@@ -117,7 +117,7 @@ fn one(
     let text = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) => text,
         Err(_) if may_skip => {
-            found.skipped.push(path);
+            found.skipped.push(Arc::new(Source::new(path, "")));
             return Ok(());
         }
         Err(error) => {
@@ -126,19 +126,22 @@ fn one(
             return Ok(());
         }
     };
-    if !text.contains("apiVersion") && !text.contains(MARKER) {
+    // A kustomization needs no version, and refers to objects by kind and name.
+    let is_manifest = text.contains("apiVersion") || text.contains(MARKER);
+    if !is_manifest && !text.contains("kind") {
         return Ok(());
     }
     let source = Arc::new(Source::new(path.as_str(), text));
     match objects(&source) {
         Ok(inside) => {
-            found.read += 1;
+            found.read += usize::from(is_manifest || !inside.objects.is_empty());
             found.objects.extend(inside.objects);
             found
                 .findings
                 .extend(inside.unread.into_iter().filter_map(unread));
         }
-        Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(path),
+        Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(source),
+        Err(_) if !is_manifest => found.skipped.push(source),
         Err(error) => found.findings.push(broken(&source, error)),
     }
     Ok(())

@@ -76,22 +76,21 @@ pub fn duplicates(
     shared: &[FileObjects],
     settings: &Settings,
 ) -> Duplicates {
-    let mut known: BTreeMap<&str, Vec<&FileObjects>> = BTreeMap::new();
+    let mut all: Vec<(&str, &FileObjects)> = Vec::new();
     for file in clusters.iter().chain(shared) {
-        for object in &file.objects {
-            let files = known.entry(object).or_default();
-            // Two files of one path are one finding about that path.
-            if files.last().is_none_or(|last| last.path != file.path) {
-                files.push(file);
-            }
-        }
+        all.extend(file.identities().map(|object| (object, file)));
     }
+    all.sort_by_key(|(object, _)| *object);
+    // Two files of one path are one finding about that path.
+    all.dedup_by(|later, earlier| later.0 == earlier.0 && later.1.path == earlier.1.path);
     let mut found = Duplicates::default();
-    let is_shared = |file: &&FileObjects| file.home.is_none();
-    let is_asked = |files: &[&FileObjects]| {
-        files.len() > 1 && (shared.is_empty() || files.iter().any(is_shared))
+    let is_relevant = |same: &&[(&str, &FileObjects)]| {
+        let has_shared = || same.iter().any(|(_, file)| file.home.is_none());
+        same.len() > 1 && (shared.is_empty() || has_shared())
     };
-    for (object, files) in known.into_iter().filter(|(_, files)| is_asked(files)) {
+    for same in all.chunk_by(|a, b| a.0 == b.0).filter(is_relevant) {
+        let object = same[0].0;
+        let files = same.iter().map(|(_, file)| *file).collect();
         let group = Group {
             object,
             files,

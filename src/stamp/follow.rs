@@ -105,14 +105,16 @@ pub fn follow(objects: &[Standing], rendered: &[Rendered<'_>]) -> Followed {
     let (files, _) = files::changed(objects, &edits, &mut choices);
     followed.files = files;
     for (object, choice) in objects.iter().zip(&choices) {
-        let told = |problem: &String| {
+        let finding = |problem: &String| {
             let message = format!(
                 "the references of {} cannot be moved: {problem}",
                 object.title()
             );
             Finding::new("reference-dangling", message).at(object.name_spot(), "")
         };
-        followed.findings.extend(choice.problems.iter().map(told));
+        followed
+            .findings
+            .extend(choice.problems.iter().map(finding));
     }
     let unused = rendered.iter().filter(|it| it.is_machine_template());
     let unused = unused.filter(|it| !referenced.contains(it));

@@ -39,12 +39,14 @@ pub struct Options {
     pub set_version: bool,
 }
 
-/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its choice says why.
+/// Plans the edits of all files. Where an object has a problem nothing of it changes, and its choice says why. `unread` are files
+/// that nobody can edit: a template that one of them names keeps its name.
 pub fn plan(
     objects: &[Standing],
     entries: &[StampEntry],
     chooser: &Chooser<'_>,
     options: &Options,
+    unread: &[Arc<Source>],
 ) -> Plan {
     let mut plan = Plan {
         choices: vec![Choice::default(); objects.len()],
@@ -65,7 +67,7 @@ pub fn plan(
         versions::set(objects, &runners, &wishes, chooser, &mut plan);
     }
     if options.rotate {
-        rotate::rotate(objects, options.keep, &mut plan);
+        rotate::rotate(objects, options.keep, unread, &mut plan);
     }
     let (files, is_whole) = files::changed(objects, &plan.edits, &mut plan.choices);
     // A name that changes in one file and not in another would leave references in the air.

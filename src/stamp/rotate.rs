@@ -23,7 +23,7 @@ use super::plan::Plan;
 const LONGEST_NAME: usize = 253;
 
 /// Renames the templates whose content changes, and moves what refers to them.
-pub(super) fn rotate(objects: &[Standing], keep: usize, plan: &mut Plan) {
+pub(super) fn rotate(objects: &[Standing], keep: usize, unread: &[Arc<Source>], plan: &mut Plan) {
     let references = references(objects);
     let mut referring: BTreeMap<usize, Vec<&Reference<'_>>> = BTreeMap::new();
     for reference in &references {
@@ -41,6 +41,13 @@ pub(super) fn rotate(objects: &[Standing], keep: usize, plan: &mut Plan) {
         if name == *object.name {
             continue;
         }
+        if let Some(file) = unread.iter().find(|file| names(&file.text, object)) {
+            plan.choices[index].problems.push(format!(
+                "`{}` refers to it and is no YAML: write the reference into a file that is",
+                file.path
+            ));
+            continue;
+        }
         match past.follow(index, &name, plan) {
             Ok(()) => {
                 let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
@@ -50,6 +57,18 @@ pub(super) fn rotate(objects: &[Standing], keep: usize, plan: &mut Plan) {
             Err(problem) => plan.choices[index].problems.push(problem),
         }
     }
+}
+
+/// Whether a text that cannot be read names an object: its kind, and its name behind a key `name`.
+fn names(text: &str, object: &Standing) -> bool {
+    let is_name = |rest: &str| {
+        let rest = rest.trim_start().trim_start_matches(['"', '\'']);
+        let rest = rest.strip_prefix(&*object.name);
+        let goes_on = |letter: char| letter.is_alphanumeric() || "-._{".contains(letter);
+        rest.is_some_and(|rest| !rest.starts_with(goes_on))
+    };
+    let mut named = text.split("name:").skip(1);
+    text.contains(&*object.kind) && named.any(is_name)
 }
 
 /// A name that a template gets in its file.

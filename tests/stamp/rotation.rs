@@ -165,3 +165,68 @@ fn a_run_that_was_killed_between_two_files_is_completed_by_the_next() {
     put("b.yaml", user);
     rotated(scratch.path(), 2, &[]);
 }
+
+#[test]
+fn a_chart_that_names_the_template_stops_its_rotation() {
+    for (chart, is_refused) in [
+        (
+            "kind: Metal3MachineTemplate\n  name: a\n{{ if .Values.x }}\n",
+            true,
+        ),
+        (
+            "ref: {kind: Metal3MachineTemplate, name: \"a\"}\n{{ end }}\n",
+            true,
+        ),
+        (
+            "kind: Metal3MachineTemplate\n  name: a-{{ .Values.x }}\n{{ end }}\n",
+            false,
+        ),
+        (
+            "kind: Metal3MachineTemplate\n  name: ab\n{{ end }}\n",
+            false,
+        ),
+        ("kind: Metal3DataTemplate\n  name: a\n{{ end }}\n", false),
+    ] {
+        let scratch = tempfile::tempdir().expect("a folder");
+        fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
+        fs::create_dir(scratch.path().join("templates")).expect("created");
+        fs::write(scratch.path().join("templates/kcp.yaml"), chart).expect("written");
+        let project = fs::read_to_string(fixtures().join("shapes/metalmark.yaml")).expect("text");
+        let project = project.replace("listed", "nobody");
+        fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+        let before = files(scratch.path());
+        let outcome = Metalmark::within(scratch.path())
+            .args(["stamp", "--rotate"])
+            .run();
+        let why = "`templates/kcp.yaml` refers to it and is no YAML";
+        assert_eq!(
+            outcome.stderr.contains(why),
+            is_refused,
+            "{chart}{}",
+            outcome.stderr
+        );
+        assert_eq!(outcome.status, i32::from(is_refused), "{chart}");
+        assert_eq!(files(scratch.path()) == before, is_refused, "{chart}");
+    }
+}
+
+#[test]
+fn the_patch_target_of_a_kustomization_without_a_kind_follows() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
+    let kustomization = "resources: [a.yaml]\npatches:\n  - target: {kind: Metal3MachineTemplate, name: a}\n    path: patch.yaml\n";
+    let path = scratch.path().join("kustomization.yaml");
+    fs::write(&path, kustomization).expect("written");
+    let text = rotated(scratch.path(), 2, &[]);
+    let name = text
+        .split("metadata: {name: ")
+        .nth(1)
+        .and_then(|rest| rest.split('}').next());
+    let name = name.expect("a name");
+    assert_ne!(name, "a");
+    let after = fs::read_to_string(&path).expect("text");
+    assert_eq!(
+        after,
+        kustomization.replace("name: a}", &format!("name: {name}}}"))
+    );
+}

@@ -66,7 +66,7 @@ pub(super) fn planned(sources: &[Arc<Source>], options: Options) -> Plan {
         patterns: &patterns,
         stamp: &stamp,
     };
-    stamp::plan(&all, &[], &chooser, &options)
+    stamp::plan(&all, &[], &chooser, &options, &[])
 }
 
 /// The files' texts afterwards.
