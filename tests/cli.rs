@@ -281,7 +281,7 @@ fn the_projects_own_folder_and_an_absolute_pattern_work() {
     let folder = project_in(&project);
     assert_eq!(
         run(folder.path(), "render").stdout,
-        "created  paris.yaml  +15\n1 file rendered: 1 created\n"
+        "created  paris.yaml  +19\n1 file rendered: 1 created\n"
     );
     let pattern = folder.path().join("clusters/*/values.yaml");
     let line = format!(

@@ -107,7 +107,7 @@ fn folder(output: &Output) -> String {
 }
 
 /// How deep below the root the folders of removed outputs are looked for.
-const DEPTH: usize = 3;
+const LEVELS: usize = 3;
 /// A folder with more entries has a folder for each cluster, and none for outputs.
 const ENTRIES: usize = 1000;
 
@@ -119,7 +119,7 @@ pub(super) fn orphans(workspace: &Workspace) -> Result<Vec<Finding>, Error> {
     let owned: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::from(".")];
-    for depth in 0..=DEPTH {
+    for depth in 0..=LEVELS {
         for path in std::mem::take(&mut folders) {
             let Some(names) = workspace.files.folder(&path)? else {
                 continue;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::engine::Engine;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Place, Source, Spot};
 use crate::model::value::{Node, Value};
@@ -28,8 +28,10 @@ struct Fault {
     rule: &'static str,
     message: String,
     place: Place,
-    /// Whether a definition says so that is built in.
+    /// Whether the definition is built in.
     is_built_in: bool,
+    /// Whether it is a field that the definition does not name: another release may.
+    is_unknown: bool,
 }
 
 fn fault(message: impl Into<String>, place: Place) -> Fault {
@@ -38,6 +40,7 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
         message: message.into(),
         place,
         is_built_in: false,
+        is_unknown: false,
     }
 }
 
@@ -88,6 +91,9 @@ pub(super) fn check(
         report(match fault.rule {
             TOO_LARGE => {
                 finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
+            }
+            _ if fault.is_built_in && fault.is_unknown => {
+                finding.help(OTHER_RELEASE).unless_set(Level::Warning)
             }
             _ if fault.is_built_in => finding.help(OTHER_RELEASE),
             _ => finding,
@@ -146,6 +152,7 @@ fn objects(
             };
             found.push(Fault {
                 is_built_in: problem.is_built_in,
+                is_unknown: problem.is_unknown,
                 ..fault(format!("{label}: {at}{}", problem.message), problem.place)
             });
         }

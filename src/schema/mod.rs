@@ -43,6 +43,8 @@ pub struct Problem {
     pub message: String,
     /// Where the field stands in the object's text.
     pub place: Place,
+    /// Whether it is a field that the schema does not name, which an API server drops.
+    pub is_unknown: bool,
     /// Whether the definition is built in, so that the cluster's own may be another one.
     pub is_built_in: bool,
 }
@@ -180,6 +182,7 @@ fn problem(path: &str, message: String, node: &Node) -> Problem {
         path: path.to_owned(),
         message,
         place: node.place,
+        is_unknown: false,
         is_built_in: false,
     }
 }

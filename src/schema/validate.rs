@@ -116,6 +116,9 @@ impl Check {
             count => format!("the schema has no field `{key}` among its {count}"),
         };
         self.problem(node, message);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.is_unknown = true;
+        }
     }
 
     fn list(&mut self, schema: &Schema, items: &[Node], node: &Node) {
@@ -240,6 +243,7 @@ impl Check {
             path: self.path.clone(),
             message: message.to_string(),
             place: node.place,
+            is_unknown: false,
             is_built_in: false,
         });
     }

@@ -25,12 +25,16 @@ fn fleet(folder: &Path) -> Vec<Object> {
 
 /// Stamps a folder with that build of the image.
 fn rotate(folder: &Path, build: u32) {
+    rotate_to(folder, build, build);
+}
+
+fn rotate_to(folder: &Path, build: u32, patch: u32) {
     let project = fs::read_to_string(repository().join("fixtures/stamp/fleet/metalmark.yaml"));
     let project = project
         .expect("text")
         .replace("build-1", &format!("build-{build}"));
     let project = project.replace(&"1".repeat(64), &build.to_string().repeat(64));
-    let project = project.replace("version: 1.34.1", &format!("version: 1.34.{build}"));
+    let project = project.replace("version: 1.34.1", &format!("version: 1.34.{patch}"));
     fs::write(folder.join("metalmark.yaml"), project).expect("written");
     let arguments = ["stamp", "--rotate", "--set-version"];
     let outcome = Metalmark::within(folder).args(arguments).run();
@@ -226,7 +230,13 @@ fn what_rotates_back_ends_with_the_first_objects() {
     rotate(folder.path(), 2);
     let second = synchronize(&mut server, folder.path(), &first);
     assert_ne!(living(&first), living(&second));
-    rotate(folder.path(), 1);
+    // Kubernetes goes back to no older version.
+    rotate_to(folder.path(), 1, 2);
     let third = synchronize(&mut server, folder.path(), &second);
-    assert_eq!(living(&third), living(&first));
+    let templates = |state: &State| {
+        let mut living = living(state);
+        living.retain(|title, _| title.contains("Template "));
+        living
+    };
+    assert_eq!(templates(&third), templates(&first));
 }
