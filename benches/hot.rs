@@ -141,6 +141,7 @@ fn catalogue() -> Images {
             facts,
             enabled: None,
             built: true,
+            list: "os_images",
             registry: None,
         };
         (key, image)

@@ -88,9 +88,16 @@ impl Given {
             facts: known,
             enabled: None,
             built: true,
+            list: "sylva_diskimagebuilder_images",
             registry: None,
         };
         self.images.entry(key.into()).or_insert(image)
+    }
+
+    /// Adds an image of `os_images`.
+    pub(crate) fn declared(&mut self, key: &str, facts: &[(&str, &str)]) {
+        let image = self.image(key, facts);
+        (image.built, image.list) = (false, "os_images");
     }
 
     pub(crate) fn registry(&mut self, name: &str, enabled: bool) {

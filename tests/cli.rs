@@ -83,7 +83,7 @@ error[project-file]: target `manifests` has no option `apiVersion`
   |
   = help: did you mean `api-version`?
 
-1 error
+1 error; 1 node pool checked: 1 proven
 "
     );
 }
@@ -134,7 +134,7 @@ error[project-file]: 2 clusters have the name `paris`
   |
   = help: give each its own entry with `name`: `clusters/paris/values.yaml`, `lab/paris/values.yaml`
 
-1 error
+1 error; 2 node pools checked: 2 proven
 "
     );
 }
@@ -188,10 +188,10 @@ fn no_cluster_is_no_clean_bill() {
     let project = "values: [shared.yaml]\n";
     let typed = "check --project metalmark.yaml --values shared.yaml";
     for line in ["check", typed, "check --values shared.yaml"] {
-        let screen = screen(&[("metalmark.yaml", project)], line, 0);
+        let screen = screen(&[("metalmark.yaml", project)], line, 1);
         assert!(
             screen.starts_with(
-                "warning[project-file]: there are no clusters, so nothing is checked\n"
+                "error[nothing-checked]: there are no clusters, so nothing is checked\n"
             ),
             "{screen}"
         );
@@ -202,7 +202,10 @@ fn no_cluster_is_no_clean_bill() {
 fn a_word_is_no_surprise_where_the_key_asks_yes_or_no() {
     let values = format!("{CLUSTER}units: {{a: {{enabled: no, use_proxy: on}}}}\n");
     let quiet = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
-    assert_eq!(quiet, "no findings in 1 cluster\n");
+    assert_eq!(
+        quiet,
+        "no findings in 1 cluster; 1 node pool checked: 1 proven\n"
+    );
     let values = format!("{CLUSTER}country: no\n");
     let told = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
     assert!(
@@ -255,7 +258,7 @@ error[project-file]: there is no target `manifest`
  |
  = help: did you mean `manifests`?
 
-1 error
+1 error; 1 node pool checked: 1 proven
 "
     );
 }
@@ -289,7 +292,10 @@ fn the_projects_own_folder_and_an_absolute_pattern_work() {
         pattern.display()
     );
     let outcome = run(folder.path(), &line);
-    assert_eq!(outcome.stdout, "no findings in 1 cluster\n");
+    assert_eq!(
+        outcome.stdout,
+        "no findings in 1 cluster; 1 node pool checked: 1 proven\n"
+    );
 }
 
 #[test]

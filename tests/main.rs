@@ -60,6 +60,7 @@ mod shards;
 mod signatures;
 mod signing;
 mod stamp;
+mod summary;
 mod support;
 mod sylva_core;
 mod targets;

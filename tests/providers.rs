@@ -11,7 +11,7 @@ use metalmark::providers::PROVIDERS;
 use metalmark::schema::Schemas;
 
 use super::programs::missing;
-use super::support::repository;
+use super::support::{Metalmark, repository};
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
 pub(crate) fn crds() -> Option<PathBuf> {
@@ -117,4 +117,63 @@ fn what_is_rendered_fits_the_providers_crds() {
     for (api_version, kind, problems) in objects {
         assert_eq!(problems, Vec::<String>::new(), "{api_version} {kind}");
     }
+}
+
+/// One record serves every provider: a host pulls the artifact, and Metal3 fetches the file. The proposal's `url` is where an
+/// image is served, whatever the template of URLs says.
+#[test]
+fn an_image_is_fetched_from_the_location_that_its_provider_needs() {
+    let rendered = |provider: &str, images: &str, info: &str| {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let put = |name: &str, text: &str| {
+            fs::write(scratch.path().join(name), text).expect("written");
+        };
+        put(
+            "metalmark.yaml",
+            &format!(
+                "version: 1\nclusters: [{{name: edge, values: [edge.yaml]}}]\noutputs: [{{target: manifests, path: out}}]\nimages:\n{images}"
+            ),
+        );
+        put("info.yaml", info);
+        put(
+            "edge.yaml",
+            &format!(
+                "cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: {provider}, bootstrap_provider: cabpk}}, {provider}: {{image_key: noble}}}}\n"
+            ),
+        );
+        let outcome = Metalmark::within(scratch.path()).args(["render"]).run();
+        assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+        let files = walkdir::WalkDir::new(scratch.path().join("out")).into_iter();
+        let files = files.map(|entry| entry.expect("readable"));
+        let files = files.filter(|entry| entry.path().extension().is_some_and(|it| it == "yaml"));
+        files
+            .map(|entry| fs::read_to_string(entry.path()).expect("text"))
+            .collect::<String>()
+    };
+    let sha = "a".repeat(64);
+    let record = format!(
+        "  records:\n    noble:\n      k8s: {{flavour: kubeadm, version: 1.31.8}}\n      format: raw\n      digests: {{uncompressed: {{sha256: '{sha}'}}}}\n      locations: {{https: 'https://images.example.org/noble.raw', oci: 'oci://registry.example.org/noble:1'}}\n"
+    );
+    let metal3 = rendered("capm3", &record, "");
+    assert!(
+        metal3.contains("url: https://images.example.org/noble.raw"),
+        "{metal3}"
+    );
+    let elemental = rendered(
+        "elemental",
+        &record.replace("format: raw", "format: container"),
+        "",
+    );
+    assert!(
+        elemental.contains("imageUri: oci://registry.example.org/noble:1"),
+        "{elemental}"
+    );
+    let info = format!(
+        "os_images_info:\n  noble: {{url: 'https://my.server/real-name.qcow2', checksum: '{sha}', checksumType: sha256, format: qcow2, k8s-flavor: kubeadm, k8s-version: 1.31.8}}\n"
+    );
+    let metal3 = rendered("capm3", "  facts: [info.yaml]\n", &info);
+    assert!(
+        metal3.contains("url: https://my.server/real-name.qcow2"),
+        "{metal3}"
+    );
 }

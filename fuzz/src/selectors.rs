@@ -103,6 +103,7 @@ fn images(root: &Node) -> Images {
             facts,
             enabled: None,
             built: true,
+            list: "os_images",
             registry: None,
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::model::policy::Date;
-use crate::read::{self, Request};
+use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
 
 use super::{Reporting, Terminal, Verdict, fix, fleet, mend, reporting};
@@ -12,6 +12,8 @@ use super::{Reporting, Terminal, Verdict, fix, fleet, mend, reporting};
 pub struct CheckOptions {
     /// Make the edits that findings are sure of, then check again.
     pub fix: bool,
+    /// Accept a run that checks no node pool.
+    pub allow_empty: bool,
     /// How the findings are told.
     pub reporting: Reporting,
     /// The day that waivers are held against.
@@ -30,26 +32,31 @@ pub fn check(
     if options.fix {
         mend(request)?;
     }
-    let mut workspace = read::workspace(request)?;
+    let mut workspace = opened(request, options)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let mut survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
     if options.fix && fix::findings(&workspace, &survey.judged, None, terminal)? > 0 {
-        workspace = read::workspace(request)?;
+        workspace = opened(request, options)?;
         let tools = fleet::tools(&mut workspace, options.today)?;
         survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
-    reporting.save(&survey.judged, &workspace, Changes::None)?;
-    let findings = reporting::findings(
-        &survey.judged,
-        &workspace,
-        Changes::None,
-        terminal.out.colour,
-    );
+    survey.require_pools(&workspace, options.today);
+    let found = (&*survey.judged, &survey.counts);
+    reporting.save(found, &workspace, Changes::None)?;
+    let findings = reporting::findings(found, &workspace, Changes::None, terminal.out.colour);
     reporting.output.findings(&findings, &mut terminal.out)?;
     Ok(if survey.has_errors() {
         Verdict::Findings
     } else {
         Verdict::Clean
     })
+}
+
+fn opened(request: &Request, options: &CheckOptions) -> Result<Workspace, Error> {
+    let mut workspace = read::workspace(request)?;
+    if options.allow_empty {
+        workspace.settings.policy.allow_empty();
+    }
+    Ok(workspace)
 }

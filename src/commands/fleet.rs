@@ -17,6 +17,7 @@ use crate::model::lock::{Lock, is_lockable};
 use crate::model::matching::{Outcome, PatternCache};
 use crate::model::place::Sources;
 use crate::model::policy::Date;
+use crate::model::pool_counts::PoolCounts;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
 use crate::resolve::{self, Catalogues};
@@ -60,6 +61,8 @@ pub(super) struct Survey<T> {
     pub(super) faulty: BTreeSet<Arc<str>>,
     /// The images that any cluster is served, by key.
     pub(super) served: Arc<Images>,
+    /// What was checked of the node pools.
+    pub(super) counts: PoolCounts,
     /// All findings.
     pub(super) judged: Vec<Judged>,
 }
@@ -82,8 +85,39 @@ impl<T> Survey<T> {
             results: Vec::new(),
             faulty: self.faulty,
             served: self.served,
+            counts: self.counts,
             judged: self.judged,
         }
+    }
+
+    /// Adds a finding where no node pool was checked and no error says why. Other shards may have checked some.
+    pub(super) fn require_pools(&mut self, workspace: &Workspace, today: Date) {
+        if self.counts.checked > 0 || workspace.shard.is_some() || self.has_errors() {
+            return;
+        }
+        let is_known = |judged: &Judged| judged.finding.rule == NOTHING_CHECKED;
+        let finding = match self.judged.iter().position(is_known) {
+            Some(known) => Finding {
+                unless_set: None,
+                ..self.judged.remove(known).finding
+            },
+            None => {
+                let counts = self.counts.text();
+                let (message, help) = match &*counts {
+                    "" => (
+                        "no node pool was checked",
+                        "`metalmark stamp --check` checks manifests",
+                    ),
+                    text => (
+                        text,
+                        "select images in the values, `cluster.capm3.image_key: …`",
+                    ),
+                };
+                Finding::new(NOTHING_CHECKED, message).help(help)
+            }
+        };
+        let finding = finding.help("or type `--allow-empty`");
+        self.add(vec![finding], workspace, today);
     }
 
     /// Adds what was found behind the rules.
@@ -93,9 +127,13 @@ impl<T> Survey<T> {
     }
 }
 
+/// The rule of a run that checked nothing.
+const NOTHING_CHECKED: &str = "nothing-checked";
+
 /// One cluster's part on its way.
 struct Part<T> {
     checked: Checked,
+    counts: PoolCounts,
     uses: ImageUse,
     served: Vec<Image>,
     result: T,
@@ -227,6 +265,7 @@ fn parts<T: Send>(
         }
         Ok(Part {
             uses: uses(&view),
+            counts: PoolCounts::of(&view, workspace.settings.matching),
             served: served(&view),
             checked,
             result,
@@ -241,6 +280,7 @@ fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>)
         results: Vec::new(),
         faulty: BTreeSet::new(),
         served: Arc::default(),
+        counts: PoolCounts::default(),
         judged: Vec::new(),
     };
     let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
@@ -250,6 +290,7 @@ fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>)
         }
         used.extend(part.checked.waivers_used);
         survey.judged.extend(part.checked.findings);
+        survey.counts.add(&part.counts);
         survey.results.push(part.result);
         for image in part.served {
             images.entry(Arc::clone(&image.key)).or_insert(image);

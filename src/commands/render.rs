@@ -73,6 +73,9 @@ pub(super) fn within(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
+    if options.allow_empty {
+        workspace.settings.policy.allow_empty();
+    }
     if workspace.settings.outputs.is_empty() {
         return Err(Error::Usage {
             message: NO_OUTPUT.to_owned(),
@@ -216,6 +219,7 @@ fn planned(job: &Job<'_>) -> Result<Planned, Error> {
         objects.append(&mut made.objects);
     }
     rendered::compare((&objects, &[]), workspace, &mut survey, options.today);
+    survey.require_pools(workspace, options.today);
     // While an error stands, what is shared would speak for clusters that are not written.
     let mut shared = match duty.shares() && may_write(&survey, options) {
         true => rendered::shared(workspace, renderer, &mut survey, tools),
@@ -377,14 +381,15 @@ fn report<T>(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (judged, reporting) = (&survey.judged, &options.reporting);
-    reporting.save(judged, workspace, changes)?;
+    let found = (judged.as_slice(), &survey.counts);
+    reporting.save(found, workspace, changes)?;
     let beside = reporting.output.changes().is_some() || options.mode == RenderMode::Stdout;
     let stream = match beside {
         true => &mut terminal.err,
         false => &mut terminal.out,
     };
     if !beside || !judged.is_empty() {
-        let findings = reporting::findings(judged, workspace, changes, stream.colour);
+        let findings = reporting::findings(found, workspace, changes, stream.colour);
         reporting.output.findings(&findings, stream)?;
     }
     Ok(if survey.has_errors() {

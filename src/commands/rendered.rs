@@ -103,6 +103,9 @@ pub(super) fn rendered(
     for made in &mut made {
         objects.append(&mut made.objects);
     }
+    if matches!(part, Part::Whole) {
+        survey.require_pools(workspace, today);
+    }
     let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
     compare((&objects, &[]), workspace, &mut survey, today);
     let mut common = match !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
+use crate::model::pool_counts::PoolCounts;
 use crate::read::{self, Workspace};
 use crate::report::{Changes, Colour, Findings, Report, Run};
 use crate::write;
@@ -47,13 +48,13 @@ impl Reporting {
     /// One cannot be written.
     pub(super) fn save(
         &self,
-        judged: &[Judged],
+        (judged, pools): (&[Judged], &PoolCounts),
         workspace: &Workspace,
         changes: Changes<'_>,
     ) -> Result<(), Error> {
         for file in &self.files {
             let mut text = Vec::new();
-            let findings = findings(judged, workspace, changes, Colour::Never);
+            let findings = findings((judged, pools), workspace, changes, Colour::Never);
             file.format.findings(&findings, &mut text)?;
             write::file(&file.path, &text)?;
         }
@@ -63,7 +64,7 @@ impl Reporting {
 
 /// The findings with what the formats need of the run.
 pub(super) fn findings<'a>(
-    judged: &'a [Judged],
+    (judged, pools): (&'a [Judged], &PoolCounts),
     workspace: &'a Workspace,
     changes: Changes<'a>,
     colour: Colour,
@@ -78,5 +79,7 @@ pub(super) fn findings<'a>(
         folder: read::folder_in_repository(&workspace.settings.root),
         changes,
     };
-    Findings::new(judged, checked, colour).of(run)
+    Findings::new(judged, checked, colour)
+        .with_pools(pools)
+        .of(run)
 }

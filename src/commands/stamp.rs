@@ -11,6 +11,7 @@ use crate::files::{Files, Found, Repository, Revision};
 use crate::model::engine::Engine;
 use crate::model::place::Source;
 use crate::model::policy::Date;
+use crate::model::pool_counts::PoolCounts;
 use crate::objects::standing::Manifests;
 use crate::read::{self, ManifestFiles, Request, Workspace};
 use crate::render::Renderer;
@@ -174,7 +175,8 @@ fn report(
     reporting: &Reporting,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    reporting.save(&checked.findings, workspace, changes)?;
+    let found = (checked.findings.as_slice(), &PoolCounts::default());
+    reporting.save(found, workspace, changes)?;
     let beside = reporting.output.changes().is_some();
     let stream = match beside {
         true => &mut terminal.err,
@@ -182,7 +184,7 @@ fn report(
     };
     if !beside || !checked.findings.is_empty() {
         let colour = stream.colour;
-        let findings = reporting::findings(&checked.findings, workspace, changes, colour);
+        let findings = reporting::findings(found, workspace, changes, colour);
         reporting.output.findings(&findings, stream)?;
     }
     Ok(())

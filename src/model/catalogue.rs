@@ -45,6 +45,8 @@ pub struct CatalogueEntry {
     /// Whether it stands in the builder's list (`sylva_diskimagebuilder_images`, `diskimage_builder_os_images`) rather than
     /// in `os_images`.
     pub built: bool,
+    /// The list of the values that has it, as the user calls it.
+    pub list: &'static str,
     /// `os_images_oci_registry`.
     pub registry: Option<Located<Arc<str>>>,
     /// Whether it is served, where entries of this catalogue say so (T16): as `enabled` and `default_enabled` come to.

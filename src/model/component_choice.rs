@@ -196,6 +196,7 @@ mod tests {
                 facts: known,
                 enabled: None,
                 built: false,
+                list: "component_bundles",
                 registry: None,
             };
             (image.key.clone(), image)

@@ -18,7 +18,7 @@ pub mod fact {
     pub const OS: &str = "os";
     /// `noble`, `15.6`.
     pub const OS_RELEASE: &str = "os-release";
-    /// `rke2`, `kubeadm`, `ck8s`, `openshift`.
+    /// `rke2`, `kubeadm`, `ck8s`, `openshift`; `none` for an image without Kubernetes.
     pub const K8S_FLAVOR: &str = "k8s-flavor";
     /// `1.31.8+rke2r1`, without a leading `v`.
     pub const K8S_VERSION: &str = "k8s-version";
@@ -130,6 +130,11 @@ impl Facts {
         self.facts.get(name)
     }
 
+    /// Whether the image brings no Kubernetes: what bootstraps its machines installs it.
+    pub fn is_bare(&self) -> bool {
+        self.text(fact::K8S_FLAVOR) == Some("none")
+    }
+
     /// The text of the fact of that name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).map(|fact| &*fact.value)
@@ -195,6 +200,8 @@ pub struct Image {
     pub enabled: Option<Located<bool>>,
     /// Whether the entry comes from the builder's catalogue rather than from `os_images`.
     pub built: bool,
+    /// The list of the values that has it, as the user calls it.
+    pub list: &'static str,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,
 }

@@ -24,6 +24,7 @@ pub mod name;
 pub mod output_path;
 pub mod place;
 pub mod policy;
+pub mod pool_counts;
 pub mod proof;
 pub mod proposal;
 pub mod registries;

@@ -105,7 +105,8 @@ pub struct PoolProof<'a> {
     pub proof: Proof,
 }
 
-/// Weighs the image of a pool; none where the pool selects no image, or where no version is required.
+/// Weighs the image of a pool; none where the pool selects no image, where no version is required, or where the image brings
+/// no Kubernetes.
 pub fn of_pool<'a>(
     view: &'a ClusterView,
     pool: &'a Pool,
@@ -114,6 +115,9 @@ pub fn of_pool<'a>(
 ) -> Option<PoolProof<'a>> {
     let wanted = view.cluster.k8s_version_of(pool)?;
     let Booted { name, facts } = booted(view, pool, selection)?;
+    if facts.is_bare() {
+        return None;
+    }
     let held = facts.get(fact::K8S_VERSION).cloned();
     Some(PoolProof {
         proof: of_version(&wanted.value, held.as_ref(), matching),

@@ -17,8 +17,11 @@ pub struct WrittenImage {
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
 }
 
-/// What a neutral record calls facts that have another name here.
-const RECORD: [(&str, &str); 23] = [
+/// Where the image is served: the proposal's `os_images_info` calls it `url`.
+const HTTPS: &str = "locations.https";
+
+/// What a neutral record calls facts that have another name here; of two names of one fact the first counts.
+const RECORD: [(&str, &str); 25] = [
     ("os.name", fact::OS),
     ("os.codename", fact::OS_RELEASE),
     ("os.version", fact::OS_RELEASE),
@@ -40,6 +43,8 @@ const RECORD: [(&str, &str); 23] = [
     ("provenance.timestamp", fact::BUILD_TIMESTAMP),
     ("locations.oci", fact::URI),
     ("locations.https", fact::URI),
+    ("url", HTTPS),
+    ("url", fact::URI),
     ("hardening", fact::FLAVOR),
     ("signature.public-key", "cosign_publickey"),
 ];
@@ -59,43 +64,41 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
             learn(&mut facts, name, &written.value, written.place, origin);
         }
     }
-    for (name, written) in properties {
-        if &**name == "hardening"
-            && let Some(flag) = hardened(&written.value)
-        {
-            learn(
-                &mut facts,
-                fact::HARDENED,
-                &flag.into(),
-                written.place,
-                origin,
-            );
-        }
-        if &**name == "k8s.version" {
-            let version = k8s_version(properties, &written.value);
-            learn(
-                &mut facts,
-                fact::K8S_VERSION,
-                &version,
-                written.place,
-                origin,
-            );
-        }
-        let record = RECORD.iter().find(|(record, _)| **name == **record);
-        let today = match record {
-            Some((_, today)) => *today,
-            None if &**name == "checksum" && !is_url(&written.value) => {
-                digest_kind(properties, &written.value)
-            }
-            None => continue,
+    let of = |name: &str| properties.iter().find(|(known, _)| **known == *name);
+    let mut today = |name: &str, value: &Arc<str>, place| {
+        learn(&mut facts, name, value, place, origin);
+    };
+    if let Some((_, written)) = of("hardening")
+        && let Some(flag) = hardened(&written.value)
+    {
+        today(fact::HARDENED, &flag.into(), written.place);
+    }
+    if let Some((_, written)) = of("k8s.version") {
+        let version = k8s_version(properties, &written.value);
+        today(fact::K8S_VERSION, &version, written.place);
+    }
+    for (record, name) in RECORD {
+        let Some((_, written)) = of(record) else {
+            continue;
         };
-        learn(&mut facts, today, &written.value, written.place, origin);
+        // A reference into a registry is no address that machines fetch from.
+        if name != HTTPS || written.value.starts_with("http") {
+            today(name, &written.value, written.place);
+        }
+    }
+    if let Some((_, written)) = of("checksum").filter(|(_, written)| !is_url(&written.value)) {
+        let kind = digest_kind(properties, &written.value);
+        today(kind, &written.value, written.place);
+    }
+    // Beside another reference, the artifact's own is a location of its own.
+    if let (Some(_), Some((name, written))) = (of(fact::URI), of("locations.oci")) {
+        today(name, &written.value, written.place);
     }
     facts
 }
 
 /// What a record calls so is a fact under its own name too.
-const KEPT: [&str; 2] = ["format", "locations.https"];
+const KEPT: [&str; 3] = ["format", HTTPS, "url"];
 
 /// Whether a record's word for hardening means that an image is; FIPS says nothing of it.
 fn hardened(word: &str) -> Option<&'static str> {
@@ -217,6 +220,30 @@ mod tests {
             "archive-sha256=ab flavor=cis hardened=true k8s-flavor=rke2 k8s-version=1.31.8+rke2r1 \
              locations.glance.id=u locations.https=https://h/f os=ubuntu os-release=24.04 size=22000000000 uri=https://h/f"
         );
+    }
+
+    #[test]
+    fn a_record_keeps_each_location() {
+        let both = [
+            ("locations.https", "https://h/f"),
+            ("locations.oci", "oci://r/f:1"),
+        ];
+        let facts = written(&both);
+        assert_eq!(facts.text("uri"), Some("oci://r/f:1"));
+        assert_eq!(facts.text("locations.https"), Some("https://h/f"));
+        let facts = written(&[both[0], both[1], ("uri", "https://mirror/f")]);
+        assert_eq!(facts.text("uri"), Some("https://mirror/f"));
+        assert_eq!(facts.text("locations.oci"), Some("oci://r/f:1"));
+    }
+
+    #[test]
+    fn the_url_of_an_image_is_where_it_is_served() {
+        let facts = written(&[("url", "https://h/real.qcow2"), ("uri", "oci://r/f:1")]);
+        assert_eq!(facts.text("locations.https"), Some("https://h/real.qcow2"));
+        assert_eq!(facts.text("uri"), Some("oci://r/f:1"));
+        let facts = written(&[("url", "oci://r/f:1")]);
+        assert_eq!(facts.text("locations.https"), None);
+        assert_eq!(facts.text("uri"), Some("oci://r/f:1"));
     }
 
     #[test]

@@ -49,7 +49,8 @@ impl Provider for Elemental {
         // Another address than the image's own is a mirror's, whose bytes nobody has asked for.
         let is_own = !is_oci(&stamp.url) || own == Some(&*stamp.url);
         let pinned = stamp.pinned().filter(|_| is_own);
-        let references = [pinned.as_deref(), Some(&*stamp.url), own];
+        let artifact = stamp.location("oci");
+        let references = [pinned.as_deref(), Some(&*stamp.url), own, artifact];
         let uri = references.into_iter().flatten().find(|url| is_oci(url));
         let uri = uri.ok_or_else(|| stamp.nowhere("elemental", "oci"))?;
         let path = ["osVersionManagement", "osVersion", "imageUri"];

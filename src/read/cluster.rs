@@ -112,6 +112,7 @@ fn with_state(
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();
     findings.extend(found);
+    findings.extend(extract::misspelled(&own.values, &own.sources, &subject));
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),
         (own, shared) => own.is_none() && shared.is_none(),

@@ -126,9 +126,9 @@ fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec
     findings
 }
 
-/// Nothing is checked, which shall not pass for "nothing is wrong".
+/// Nothing is checked, which does not mean that nothing is wrong. A warning, for the commands that are no gates.
 pub(super) fn no_cluster(places: &Places<'_>) -> Finding {
-    Finding::new(PROJECT_FILE, "there are no clusters, so nothing is checked")
+    Finding::new("nothing-checked", "there are no clusters, so nothing is checked")
         .at(places.spot(&["clusters"]), "")
         .help("name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml")
         .unless_set(Level::Warning)

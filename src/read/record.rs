@@ -65,7 +65,7 @@ pub(super) struct OsRecord {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct K8sRecord {
-    /// `kubeadm`, `rke2`, `k3s`, `ck8s`.
+    /// `kubeadm`, `rke2`, `k3s`, `ck8s`; `none` where the image brings no Kubernetes.
     #[serde(alias = "flavor")]
     pub flavour: Option<String>,
     /// `1.31.8`, with or without its build.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Colour, counted};
 use crate::model::finding::{Judged, Level};
 use crate::model::manifest::ChangeSet;
+use crate::model::pool_counts::PoolCounts;
 
 /// What a [`super::Report`] is given.
 pub struct Findings<'a> {
@@ -52,7 +53,7 @@ pub struct Group<'a> {
 }
 
 /// How many things are to be mended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// Groups at error level.
     pub errors: usize,
@@ -64,6 +65,8 @@ pub struct Summary {
     /// Clusters that were looked at.
     #[serde(rename = "clusters")]
     pub checked: usize,
+    /// The node pools that were checked.
+    pub pools: PoolCounts,
 }
 
 impl Summary {
@@ -76,10 +79,14 @@ impl Summary {
             0 => String::new(),
             clusters => format!(" in {}", counted(clusters, "cluster")),
         };
-        if counts.is_empty() {
+        let found = if counts.is_empty() {
             format!("no findings{}", place(self.checked))
         } else {
             format!("{}{}", counts.join(", "), place(self.clusters))
+        };
+        match &*self.pools.text() {
+            "" => found,
+            pools => format!("{found}; {pools}"),
         }
     }
 }
@@ -110,6 +117,7 @@ impl<'a> Findings<'a> {
             warnings: count(Level::Warning),
             clusters: clusters.len(),
             checked,
+            pools: PoolCounts::default(),
         };
         Self {
             groups,
@@ -117,6 +125,12 @@ impl<'a> Findings<'a> {
             colour,
             run: Run::default(),
         }
+    }
+
+    /// With the node pools that were checked.
+    pub fn with_pools(mut self, pools: &PoolCounts) -> Self {
+        self.summary.pools = pools.clone();
+        self
     }
 
     /// With what else is known of the run.

@@ -31,7 +31,7 @@ impl Report for Json {
                 .iter()
                 .map(|group| one(group, &mut lines))
                 .collect(),
-            summary: findings.summary,
+            summary: &findings.summary,
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
@@ -53,7 +53,7 @@ fn changed(changes: &Changes<'_>, _colour: Colour, out: &mut dyn io::Write) -> i
 struct Document<'a> {
     version: u32,
     findings: Vec<One<'a>>,
-    summary: Summary,
+    summary: &'a Summary,
 }
 
 #[derive(serde::Serialize)]
@@ -198,7 +198,10 @@ mod tests {
                     "path": "values.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 5, "text": "here",
                 }],
             }],
-            "summary": {"errors": 1, "warnings": 0, "clusters_with_findings": 2, "clusters": 3},
+            "summary": {
+                "errors": 1, "warnings": 0, "clusters_with_findings": 2, "clusters": 3,
+                "pools": {"checked": 0, "proven": 0, "mismatched": 0, "unproven": 0, "skipped": {}},
+            },
         });
         assert_eq!(printed(&judged), expected);
     }

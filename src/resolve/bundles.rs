@@ -69,6 +69,7 @@ fn bundle(entry: &CatalogueEntry, problems: &mut Vec<Problem>) -> Image {
         facts,
         enabled: None,
         built: false,
+        list: "component_bundles",
         registry: None,
     }
 }
@@ -122,6 +123,7 @@ mod tests {
             bundles: vec![CatalogueEntry {
                 name: located("rke2-1.31"),
                 built: false,
+                list: "component_bundles",
                 registry: None,
                 enabled: None,
                 default_enabled: None,

@@ -121,6 +121,7 @@ fn expanded(
         digest: None,
         enabled: entry.enabled.clone(),
         built: entry.built,
+        list: entry.list,
         registry: entry
             .registry
             .as_ref()
@@ -163,6 +164,7 @@ fn listed(key: ImageKey, described: &Described) -> Image {
         facts: described.facts.clone(),
         enabled: None,
         built: false,
+        list: "os_images",
         registry: None,
     }
 }

@@ -63,10 +63,12 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
 
 /// The reference that an entry gives itself.
 fn own(entry: &CatalogueEntry) -> Option<&Arc<str>> {
-    let mut properties = entry.properties.iter();
-    let own = properties
-        .find(|(name, _)| [fact::URI, "locations.oci", "locations.https"].contains(&&**name));
-    own.map(|(_, uri)| &uri.value)
+    let names = [fact::URI, "locations.oci", "locations.https"];
+    let mut own = names.iter().filter_map(|name| {
+        let mut properties = entry.properties.iter();
+        properties.find(|(known, _)| **known == **name)
+    });
+    own.next().map(|(_, uri)| &uri.value)
 }
 
 /// What stands before the name in the reference of an entry that its registry serves; none of an entry with a reference of its

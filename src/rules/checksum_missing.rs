@@ -191,7 +191,7 @@ mod tests {
     fn openstack_needs_the_md5_of_declared_images() {
         let mut given = Given::new();
         given.view.cluster.infra_provider = Some(given.line("infra_provider", "capo"));
-        given.image("noble-a", &[("sha256", "00")]).built = false;
+        given.declared("noble-a", &[("sha256", "00")]);
         given.boots("noble-a");
         assert!(given.found(ID).contains("help: `os_images.noble-a.md5: …`"));
     }

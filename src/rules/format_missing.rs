@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn every_image_needs_a_format() {
         let mut given = Given::new();
-        given.image("noble-a", &[]).built = false;
+        given.declared("noble-a", &[]);
         given.image("noble-b", &[("image-format", "raw")]);
         given.boots("noble-a");
         let found = given.found(ID);

@@ -144,11 +144,9 @@ mod tests {
         given.image("enabled", &[]).enabled = flag(true);
         given.image("disabled", &[]).enabled = flag(false);
         given.image("booted", &[]).enabled = flag(true);
-        given
-            .image("declared", &[("values!uri", "oci://r/a:1")])
-            .built = false;
-        given.image("extra", &[("values!uri", "oci://r/b:1")]).built = false;
-        given.image("exported", &[("uri", "oci://r/c:1")]).built = false;
+        given.declared("declared", &[("values!uri", "oci://r/a:1")]);
+        given.declared("extra", &[("values!uri", "oci://r/b:1")]);
+        given.declared("exported", &[("uri", "oci://r/c:1")]);
         Arc::unwrap_or_clone(given.finished().images)
     }
 

@@ -56,7 +56,7 @@ Right:
             let Some(held) = booted.facts.get(fact::K8S_FLAVOR) else {
                 continue;
             };
-            if *held.value == *needed {
+            if *held.value == *needed || booted.facts.is_bare() {
                 continue;
             }
             let (key, value) = (booted.name, &held.value);
@@ -93,7 +93,7 @@ fn in_manifests(
 ) -> Option<Finding> {
     let held = image.facts.get(fact::K8S_FLAVOR)?;
     let (needed, spot) = input.flavor(runner)?;
-    if *held.value == *needed {
+    if *held.value == *needed || image.facts.is_bare() {
         return None;
     }
     let message = format!(

@@ -71,7 +71,8 @@ fn in_manifests(
 ) -> Option<Finding> {
     let (wanted, place) = input.version(runner)?;
     let held = image.facts.get(fact::K8S_VERSION)?;
-    if proof::of_version(&wanted, Some(held), input.matching) != Proof::Refuted {
+    let proof = proof::of_version(&wanted, Some(held), input.matching);
+    if proof != Proof::Refuted || image.facts.is_bare() {
         return None;
     }
     let (object, key) = (&input.objects[runner], &image.key);

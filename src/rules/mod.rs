@@ -42,6 +42,7 @@ mod input;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
+mod key_misspelled;
 mod lock_invalid;
 mod lock_missing_image;
 mod lock_stale;
@@ -51,6 +52,7 @@ mod manifest_invalid;
 mod matching_differs;
 mod namespace_missing;
 mod no_image_matches;
+mod nothing_checked;
 mod object_duplicate;
 mod object_too_large;
 mod output_orphaned;
@@ -58,6 +60,7 @@ mod output_path_collision;
 mod output_path_illegal;
 mod output_symlink;
 mod project_file;
+mod provider_unknown;
 mod reference_dangling;
 mod registry_unknown;
 mod selector_key_unknown;
@@ -137,6 +140,7 @@ pub const RULES: &[&dyn Rule] = &[
     &k8s_flavor_mismatch::K8sFlavorMismatch,
     &k8s_version_mismatch::K8sVersionMismatch,
     &k8s_version_unproven::K8sVersionUnproven,
+    &key_misspelled::KeyMisspelled,
     &lock_invalid::LockInvalid,
     &lock_missing_image::LockMissingImage,
     &lock_stale::LockStale,
@@ -146,6 +150,7 @@ pub const RULES: &[&dyn Rule] = &[
     &matching_differs::MatchingDiffers,
     &namespace_missing::NamespaceMissing,
     &no_image_matches::NoImageMatches,
+    &nothing_checked::NothingChecked,
     &object_duplicate::ObjectDuplicate,
     &object_too_large::ObjectTooLarge,
     &output_orphaned::OutputOrphaned,
@@ -153,6 +158,7 @@ pub const RULES: &[&dyn Rule] = &[
     &output_path_illegal::OutputPathIllegal,
     &output_symlink::OutputSymlink,
     &project_file::ProjectFile,
+    &provider_unknown::ProviderUnknown,
     &reference_dangling::ReferenceDangling,
     &registry_unknown::RegistryUnknown,
     &selector_key_unknown::SelectorKeyUnknown,
@@ -220,13 +226,14 @@ pub trait Rule: Sync {
     }
 }
 
-/// The values' path of the catalogue's entry of an image.
+/// The values' path of the catalog's entry of an image, as the user wrote it.
 pub fn entry_path(image: &Image) -> String {
-    if image.built {
-        format!("sylva_diskimagebuilder_images.{}", image.artifact)
+    let name = if image.built {
+        &image.artifact
     } else {
-        format!("os_images.{}", image.key)
-    }
+        &image.key
+    };
+    format!("{}.{name}", image.list)
 }
 
 /// What to do where a fact of an image is not known and its registry would tell it.

@@ -223,7 +223,10 @@ fn init_finds_every_cluster_and_pool() {
         outcome.stdout
     );
     let check = project.succeeds("check");
-    assert_eq!(check.stdout, "no findings in 4 clusters\n");
+    assert_eq!(
+        check.stdout,
+        "no findings in 4 clusters; 11 node pools checked: 11 proven\n"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pools that choose in more ways than one, or not at all, and images that nobody serves or uses.
 
 use super::super::support::project::Project;
-use super::rows::each;
+use super::rows::{IMAGES, each};
 
 #[test]
 fn one_pool_says_in_one_way_which_image_it_boots() {
@@ -210,4 +210,132 @@ fn an_image_that_no_cluster_uses() {
         ),
         none
     );
+}
+
+/// A slip in a key leaves the pool on the image that it inherits.
+#[test]
+fn a_key_that_is_almost_known_is_reported() {
+    each(
+        "key-misspelled",
+        &[
+            (
+                "cluster: {capm3: {image_key: noble-31}, control_plane: {capm3: {image_kye: suse-31}}}",
+                &["error - [image_kye] => image_key"],
+            ),
+            (
+                "cluster: {capm3: {image_key: noble-31, os_image_selctor: {os: ubuntu}, machine_image_urls: x}}",
+                &[
+                    "error - [machine_image_urls] => machine_image_url",
+                    "error - [os_image_selctor] => os_image_selector",
+                ],
+            ),
+            (
+                "clutser: {capm3: {image_key: suse-31}}\nsylva_diskimagebuilder_imges: {}\ncluster: {capm3: {image_key: noble-31}}",
+                &[
+                    "error - [clutser] => cluster",
+                    "error - [sylva_diskimagebuilder_imges] => sylva_diskimagebuilder_images",
+                ],
+            ),
+            (
+                "cluster: {k8s_verison: v1.31.8+rke2r1, capi_provider: {}, machine_deployment: {}, capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_versions: v1.30.1}}}",
+                &[
+                    "error - [capi_provider] => capi_providers",
+                    "error - [k8s_verison] => k8s_version",
+                    "error - [machine_deployment] => machine_deployments",
+                    "error - [k8s_versions] => k8s_version",
+                ],
+            ),
+            // Keys of the chart's own, and words that are near none.
+            (
+                "cluster_virtual_ip: x\nunits: {cluster: {}}\ncluster: {cni: {}, capo: {image_name: x}, capm3: {image_key: noble-31, hostSelector: {}, networks: {}, machine_image: x}}",
+                &[],
+            ),
+        ],
+    );
+}
+
+/// Where nothing is known of the provider, or several select an image, the image that boots is not the one that was checked.
+#[test]
+fn an_infrastructure_provider_is_known_and_the_only_one() {
+    let provider = |name: &str| {
+        format!(
+            "cluster: {{capi_providers: {{infra_provider: {name}}}, capm3: {{image_key: noble-31}}}}"
+        )
+    };
+    for (name, expected) in [
+        ("capm3", &[][..]),
+        ("capm33", &["error - [capm33] => capm3"]),
+        (
+            "spaceship",
+            &[
+                "error - [spaceship] => capa | capg | capm3 | capo | capv | capz | docker | elemental | hetzner | kubevirt | proxmox | tinkerbell",
+            ],
+        ),
+    ] {
+        let project = Project::layered(IMAGES, &provider(name), "");
+        assert_eq!(project.found("provider-unknown"), expected, "{name}");
+    }
+    let unset = |cluster: &str| {
+        let values = format!(
+            "os_images: {{a: {{uri: x, k8s-version: 1.30.1}}}}\ncluster: {{k8s_version: v1.31.8, {cluster}}}"
+        );
+        let project = Project::of(&values, "");
+        let infra = project.view().cluster.infra_provider;
+        let infra = infra.map(|infra| infra.value.to_string());
+        (
+            infra.unwrap_or_default(),
+            project.found("provider-unknown").len(),
+        )
+    };
+    for (cluster, expected) in [
+        ("capo: {image_key: a}", "capo"),
+        ("capv: {image_name: a}", "capv"),
+        ("capm3: {}, capo: {image_key: a}", "capo"),
+        (
+            "capm3: {}, capo: {}, control_plane: {capo: {image_key: a}}",
+            "capo",
+        ),
+        (
+            "capm3: {}, capo: {}, machine_deployments: {md0: {capo: {image_key: a}}}",
+            "capo",
+        ),
+        ("capm3: {}, capo: {}", "capm3"),
+    ] {
+        assert_eq!(unset(cluster), (expected.to_owned(), 0), "{cluster}");
+    }
+    let both = "capm3: {image_key: a}, control_plane: {capo: {image_key: a}}";
+    assert_eq!(unset(both), ("capm3".to_owned(), 1));
+}
+
+/// `image_key` and `os_image_key` are one setting: at one level they agree.
+#[test]
+fn the_two_names_of_a_key_agree() {
+    each(
+        "choice-conflict",
+        &[
+            (
+                "cluster: {capm3: {image_key: noble-31, os_image_key: noble-31}}",
+                &[],
+            ),
+            (
+                "cluster: {capm3: {image_key: noble-31, os_image_key: suse-31}}",
+                &["error control-plane [noble-31, suse-31]"],
+            ),
+            (
+                "cluster: {capm3: {os_image_key: suse-31}, control_plane: {capm3: {image_key: noble-31}}}",
+                &[],
+            ),
+        ],
+    );
+}
+
+/// Help names lists and keys as the user wrote them: both names of the builder's list at once would be two images.
+#[test]
+fn help_uses_the_names_that_the_user_wrote() {
+    let values = "diskimage_builder_version: 1\n\
+                  diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {enabled: false}, ubuntu-noble-plain-rke2-1-31-9: {enabled: true}}\n\
+                  cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}, capm3: {os_image_key: ubuntu-noble-plain-rke2-1-31-8}}";
+    let found = Project::of(values, "").found("image-not-enabled");
+    let edit = "diskimage_builder_os_images.ubuntu-noble-plain-rke2-1-31-8.enabled: true";
+    assert!(found[0].ends_with(edit), "{found:?}");
 }

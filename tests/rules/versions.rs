@@ -357,3 +357,35 @@ fn a_cluster_without_a_version() {
     assert_found("k8s-version-mismatch", &project, &[], values);
     assert_eq!(project.found("value-missing").len(), 1);
 }
+
+/// An image may bring no Kubernetes: what bootstraps its machines installs it, and there is nothing to compare.
+#[test]
+fn an_image_without_kubernetes_is_not_compared() {
+    let found = |flavor: &str| {
+        let values = "cluster: {k8s_version: v1.31.8, capi_providers: {infra_provider: capo, bootstrap_provider: cabpk}, capo: {image_key: bare}}";
+        let record = format!(
+            "images: {{records: {{bare: {{os: {{name: ubuntu}}, k8s: {{flavour: {flavor}}}, locations: {{glance: {{name: bare}}}}}}}}}}\n"
+        );
+        let judged = Project::of(values, &record).judged();
+        let rules = judged.iter().map(|judged| judged.finding.rule);
+        rules
+            .filter(|rule| rule.starts_with("k8s-"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(found("none"), "");
+    assert_eq!(found("kubeadm"), "k8s-version-unproven");
+    assert_eq!(found("rke2"), "k8s-flavor-mismatch k8s-version-unproven");
+}
+
+/// A fact may carry a `v`: the version that help writes has one.
+#[test]
+fn help_writes_one_v() {
+    let values = "os_images: {a: {uri: x, k8s-flavor: kubeadm, k8s-version: v1.28.1}}\n\
+                  cluster: {k8s_version: v1.28.0, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: a}}";
+    let found = Project::of(values, "").found("k8s-version-mismatch");
+    assert_eq!(
+        found,
+        ["error control-plane [a, v1.28.0, v1.28.1] => cluster.k8s_version: v1.28.1"]
+    );
+}

@@ -32,6 +32,7 @@ fn images() -> Images {
             facts,
             enabled: None,
             built: false,
+            list: "os_images",
             registry: None,
         };
         (key, image)

@@ -63,6 +63,7 @@ pub(super) fn image(key: &str, facts: &[(&str, &str)]) -> Image {
         facts: known,
         enabled: None,
         built: true,
+        list: "os_images",
         registry: Some("sylva".into()),
     }
 }

@@ -162,12 +162,9 @@ fn an_update_that_would_render_nothing_is_refused() {
     fs::remove_file(folder.join("clusters/edge-b.yaml")).expect("removed");
     let rendered = files(&folder.join("rendered"));
     let outcome = Metalmark::within(&folder).args(["update", "0.4.13"]).run();
-    assert_eq!(outcome.status, 2, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("error: the render yields no file"),
-        "{}",
-        outcome.stderr
-    );
+    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.status, 1, "{told}");
+    assert!(told.contains("error[nothing-checked]"), "{told}");
     assert_eq!(files(&folder.join("rendered")), rendered);
 }
 

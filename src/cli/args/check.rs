@@ -13,6 +13,9 @@ pub(super) struct CheckArguments {
     /// Make the edits that findings are sure of in the values files, then check again.
     #[arg(long)]
     fix: bool,
+    /// Accept a run that checks no node pool.
+    #[arg(long)]
+    allow_empty: bool,
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
@@ -40,6 +43,7 @@ impl CheckArguments {
     fn options(&self, today: Date) -> CheckOptions {
         CheckOptions {
             fix: self.fix,
+            allow_empty: self.allow_empty,
             reporting: self.findings.reporting(),
             today,
         }

@@ -32,7 +32,7 @@ pub(super) struct RenderArguments {
     /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
     #[arg(long, conflicts_with = "stdout")]
     fail_on_change: bool,
-    /// Allow a render that yields nothing, which lets a GitOps engine delete everything.
+    /// Accept a run that checks no node pool, or yields nothing, which lets a GitOps engine delete everything.
     #[arg(long)]
     allow_empty: bool,
     /// A folder of CustomResourceDefinitions that rendered objects are validated against.

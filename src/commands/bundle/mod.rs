@@ -22,6 +22,7 @@ use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
+use crate::model::pool_counts::PoolCounts;
 use crate::oci::Failure;
 use crate::read::{self, Request, Workspace};
 use crate::registry::Progress;
@@ -82,10 +83,11 @@ fn told(
     let all = workspace.findings.iter().cloned().chain(found).collect();
     let checked: Checked = check::findings(all, &workspace.settings, today);
     let judged = &checked.findings;
-    reporting.save(judged, workspace, Changes::None)?;
+    let found = (judged.as_slice(), &PoolCounts::default());
+    reporting.save(found, workspace, Changes::None)?;
     if !judged.is_empty() {
         let colour = terminal.err.colour;
-        let findings = reporting::findings(judged, workspace, Changes::None, colour);
+        let findings = reporting::findings(found, workspace, Changes::None, colour);
         reporting.output.findings(&findings, &mut terminal.err)?;
     }
     Ok(match checked.has_errors() {

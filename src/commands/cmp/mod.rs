@@ -38,6 +38,9 @@ pub fn generate(
 ) -> Result<Verdict, Error> {
     let given = Given::read(environment)?;
     let mut workspace = read::workspace(&confined(request, environment, &given)?)?;
+    if given.allow_empty {
+        workspace.settings.policy.allow_empty();
+    }
     selection::outputs(&mut workspace.settings.outputs, &given.targets)?;
     let selected = selection::part(&workspace, &given, environment)?;
     let part = selected.part();

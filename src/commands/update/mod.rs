@@ -204,6 +204,7 @@ fn render_or_check(
     if workspace.settings.outputs.is_empty() {
         let options = CheckOptions {
             fix: false,
+            allow_empty: false,
             reporting,
             today,
         };

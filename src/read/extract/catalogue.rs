@@ -94,7 +94,7 @@ fn switch(entries: &mut [CatalogueEntry]) {
 
 fn images(
     root: &Branch,
-    list: &str,
+    list: &'static str,
     built: bool,
     report: &mut Report<'_>,
     entries: &mut Vec<CatalogueEntry>,
@@ -110,15 +110,20 @@ fn images(
         return;
     }
     for found in report.answer(branch.entries()).unwrap_or_default() {
-        entries.extend(image(&found, built, report));
+        entries.extend(image(&found, (list, built), report));
     }
 }
 
 /// One image. What it says beside its name may be nothing (`{}`), or null.
-fn image(found: &BranchEntry, built: bool, report: &mut Report<'_>) -> Option<CatalogueEntry> {
+fn image(
+    found: &BranchEntry,
+    (list, built): (&'static str, bool),
+    report: &mut Report<'_>,
+) -> Option<CatalogueEntry> {
     let mut entry = CatalogueEntry {
         name: Located::new(Arc::clone(&found.key), found.key_place),
         built,
+        list,
         registry: None,
         enabled: None,
         default_enabled: None,

@@ -1,18 +1,28 @@
 //! What the values say of the cluster itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::report::Report;
 use super::{Asked, endpoint, pools};
-use crate::evaluate::{Branch, Evaluator};
+use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::Cluster;
 use crate::model::matching::Library;
 use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
 use crate::model::value::Value;
+use crate::providers;
 
-/// The providers whose settings stand directly under `cluster`: the one that does is meant, else the first.
-const PROVIDERS: &[&str] = &["capm3", "capo"];
+/// The provider that is meant where none is named and none selects an image.
+const DEFAULT_PROVIDER: &str = "capm3";
+/// The settings that select an image by themselves.
+const SELECTING: [&str; 5] = [
+    "image_key",
+    "image_name",
+    "machine_image_url",
+    "os_image_key",
+    "os_image_selector",
+];
 
 pub(super) fn cluster(
     evaluator: &Evaluator,
@@ -64,7 +74,7 @@ pub(super) fn cluster(
     cluster.infra_provider = cluster
         .infra_provider
         .or_else(|| only_provider(&branch, report))
-        .or_else(|| Some(Located::new(PROVIDERS[0].into(), Place::NONE)));
+        .or_else(|| Some(Located::new(DEFAULT_PROVIDER.into(), Place::NONE)));
     pools::pools(&branch, &mut cluster, report);
     cluster.endpoint = endpoint::endpoint(&root, &branch, &cluster, asked, report);
     let chooses = cluster.pools.iter().any(|pool| pool.choice.is_made());
@@ -75,16 +85,41 @@ pub(super) fn cluster(
     cluster
 }
 
-/// The one provider that stands under `cluster`.
+/// The one provider whose settings are below `cluster`; of several, the one that selects an image there or for a pool.
 fn only_provider(branch: &Branch, report: &mut Report<'_>) -> Option<Located<Arc<str>>> {
+    let is_provider = |entry: &BranchEntry| providers::find(&entry.key).is_some();
     let entries = report.answer(branch.entries())?;
-    let mut found = entries
-        .iter()
-        .filter(|entry| PROVIDERS.contains(&&*entry.key));
-    let only = found.next()?;
-    match found.next() {
-        None => Some(Located::new(Arc::clone(&only.key), only.key_place)),
-        Some(_) => None,
+    let mut found = entries.iter().filter(|entry| is_provider(entry));
+    let located = |entry: &BranchEntry| Located::new(Arc::clone(&entry.key), entry.key_place);
+    let (first, second) = (found.next(), found.next());
+    let only = first.filter(|_| second.is_none()).map(located);
+    let mut parts = vec![branch.clone()];
+    for name in ["control_plane", "machine_deployment_default"] {
+        parts.extend(report.answer(branch.child(name)));
+    }
+    let deployments = report.answer(branch.child("machine_deployments"));
+    let deployments = deployments.and_then(|all| report.answer(all.entries()));
+    parts.extend(deployments.into_iter().flatten().map(|entry| entry.branch));
+    let mut selecting: BTreeMap<Arc<str>, Place> = BTreeMap::new();
+    for part in parts {
+        let entries = report.answer(part.entries()).unwrap_or_default();
+        for entry in entries.into_iter().filter(is_provider) {
+            let settings = report.answer(entry.branch.entries()).unwrap_or_default();
+            let mut settings = settings.iter();
+            if settings.any(|setting| SELECTING.contains(&&*setting.key)) {
+                selecting.entry(entry.key).or_insert(entry.key_place);
+            }
+        }
+    }
+    match selecting.len() {
+        0 => only,
+        1 => selecting
+            .pop_first()
+            .map(|(name, place)| Located::new(name, place)),
+        _ => {
+            report.several_providers(&selecting);
+            only
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod inventory;
 mod pools;
 mod report;
 mod signing;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
 use crate::model::signing::SigningKeys;
+use crate::model::value::Node;
 use report::Report;
 
 /// The keys of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
@@ -66,6 +68,11 @@ pub(super) fn cluster(
     let cluster = cluster::cluster(evaluator, name, namespace, asked, &mut report);
     report.order(evaluator);
     (cluster, report.findings)
+}
+
+/// The keys of the values that are almost one that selects an image.
+pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) -> Vec<Finding> {
+    spelling::misspelled(values, sources, subject)
 }
 
 /// The keys that images of these registries are signed with, and what is wrong with them.

@@ -12,8 +12,8 @@ use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Entry, Map, Node, Number, Value};
 use crate::providers;
 
-/// The settings that choose an image.
-const CHOICE: &[&str] = &[
+/// The settings that select an image.
+pub(super) const CHOICE: &[&str] = &[
     "image_key",
     "machine_image_checksum",
     "machine_image_checksum_type",
@@ -165,7 +165,9 @@ impl Levels {
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;
     let entries = report.answer(branch.entries())?;
-    let stamped = providers::find(infra).map_or(&[][..], |provider| provider.settings());
+    // Sylva's charts name images so for several providers.
+    let stamped =
+        providers::find(infra).map_or(&["image_name"][..], |provider| provider.settings());
     let mut kept = Vec::new();
     for entry in entries {
         let known = [CHOICE, BUNDLE, stamped];

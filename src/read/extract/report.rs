@@ -1,6 +1,6 @@
 //! How what goes wrong while values are read becomes findings, each once.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
@@ -130,6 +130,20 @@ impl<'s> Report<'s> {
                 .help(help);
             self.add(finding);
         }
+    }
+
+    /// Several providers that select an image where none is named.
+    pub(super) fn several_providers(&mut self, selecting: &BTreeMap<Arc<str>, Place>) {
+        let names: Vec<String> = selecting.keys().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "{} select images, and `cluster.capi_providers.infra_provider` names none of them",
+            names.join(" and ")
+        );
+        let finding = selecting.values().fold(
+            Finding::new("provider-unknown", message),
+            |finding, place| finding.at(self.sources.resolve(*place), ""),
+        );
+        self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
     }
 
     /// Warns of the expressions that Helm would come to something else with (T13).

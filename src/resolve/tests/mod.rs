@@ -35,6 +35,7 @@ fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
     CatalogueEntry {
         name: located(name),
         built: true,
+        list: "os_images",
         registry: registry.map(located),
         enabled: None,
         default_enabled: None,

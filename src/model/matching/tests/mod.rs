@@ -71,6 +71,7 @@ fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
         facts: known,
         enabled: None,
         built: true,
+        list: "os_images",
         registry: None,
     }
 }

@@ -1,0 +1,120 @@
+//! What a run checked: how many node pools boot an image that is proven to fit, and which were not checked, and why.
+
+use std::collections::BTreeMap;
+
+use super::matching::{Matching, Outcome};
+use super::proof::{self, Proof};
+use super::workspace::ClusterView;
+
+/// The node pools of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct PoolCounts {
+    /// Those whose image was compared with their Kubernetes version.
+    pub checked: usize,
+    /// Of these, those whose image holds the version, by more than its name.
+    pub proven: usize,
+    /// Of these, those whose image holds another version.
+    pub mismatched: usize,
+    /// Of these, those about whose image nothing certain is known.
+    pub unproven: usize,
+    /// Those that were not checked, by the reason.
+    pub skipped: BTreeMap<&'static str, usize>,
+}
+
+impl PoolCounts {
+    /// The pools of a cluster.
+    pub fn of(view: &ClusterView, matching: Matching) -> Self {
+        let mut counts = Self::default();
+        for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+            match proof::of_pool(view, pool, selection, matching) {
+                Some(weighed) => counts.count(weighed.proof),
+                None => {
+                    let reason = match proof::booted(view, pool, selection) {
+                        Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
+                        Some(_) => "no Kubernetes version",
+                        None if selection.outcome == Outcome::Nothing => "no image selected",
+                        None => "no image resolved",
+                    };
+                    *counts.skipped.entry(reason).or_default() += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// Counts one that was checked.
+    pub fn count(&mut self, proof: Proof) {
+        self.checked += 1;
+        match proof {
+            Proof::Proven => self.proven += 1,
+            Proof::Refuted => self.mismatched += 1,
+            Proof::NameOnly | Proof::BuildUnknown | Proof::Partial | Proof::Unknown => {
+                self.unproven += 1;
+            }
+        }
+    }
+
+    /// Adds those of another cluster.
+    pub fn add(&mut self, other: &Self) {
+        self.checked += other.checked;
+        self.proven += other.proven;
+        self.mismatched += other.mismatched;
+        self.unproven += other.unproven;
+        for (reason, count) in &other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+    }
+
+    /// `3 node pools checked: 2 proven, 1 unproven; 1 skipped: no image selected`. Nothing where there is no pool.
+    pub fn text(&self) -> String {
+        let skipped: Vec<String> = self
+            .skipped
+            .iter()
+            .map(|(reason, count)| format!("{count} skipped: {reason}"))
+            .collect();
+        let plural = if self.checked == 1 { "" } else { "s" };
+        let mut text = match (self.checked, skipped.is_empty()) {
+            (0, true) => return String::new(),
+            (checked, _) => format!("{checked} node pool{plural} checked"),
+        };
+        let kinds = [
+            (self.proven, "proven"),
+            (self.unproven, "unproven"),
+            (self.mismatched, "mismatched"),
+        ];
+        let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+        let kinds: Vec<String> = kinds
+            .map(|(count, kind)| format!("{count} {kind}"))
+            .collect();
+        if !kinds.is_empty() {
+            text += &format!(": {}", kinds.join(", "));
+        }
+        for skipped in skipped {
+            text += &format!("; {skipped}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PoolCounts;
+    use crate::model::proof::Proof;
+
+    #[test]
+    fn pools_are_counted_by_what_is_known_of_them() {
+        let mut counts = PoolCounts::default();
+        assert_eq!(counts.text(), "");
+        counts.count(Proof::Proven);
+        assert_eq!(counts.text(), "1 node pool checked: 1 proven");
+        let mut other = PoolCounts::default();
+        other.count(Proof::NameOnly);
+        other.count(Proof::Refuted);
+        other.skipped.insert("no image selected", 2);
+        counts.add(&other);
+        assert_eq!(
+            counts.text(),
+            "3 node pools checked: 1 proven, 1 unproven, 1 mismatched; 2 skipped: no image selected"
+        );
+    }
+}
