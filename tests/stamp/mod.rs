@@ -8,6 +8,7 @@ mod random;
 mod rotation;
 mod run;
 mod schemas;
+mod selectors;
 mod shapes;
 mod since;
 mod versions;
