@@ -355,7 +355,7 @@ fn an_application_set_makes_one_cluster_for_each_element_or_folder() {
 #[test]
 fn only_folders_that_deploy_and_that_no_other_builds_on_are_clusters() {
     let found = |pattern: &str| -> Vec<String> {
-        let found = compose::discover(&disk(), pattern).expect("readable");
+        let found = compose::discover(&disk(), &[pattern], &Default::default()).expect("readable");
         found
             .iter()
             .map(|path| path.display().to_string())

@@ -53,6 +53,7 @@ mod renovate;
 mod reports;
 mod rules;
 mod schemas;
+mod secrets;
 mod security;
 mod select;
 mod shard_hosts;

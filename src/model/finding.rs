@@ -51,34 +51,55 @@ pub struct Label {
 /// What stands in the place of a secret.
 const HIDDEN: &str = "…";
 
-/// The value that a label marks in a file of secrets, without its quotes.
+/// A secret of this length is hidden within a word too: it is no word itself.
+const NO_WORD: usize = 8;
+
+/// A text without secrets. A short one is hidden where it is a word of its own, for the name `a-secret` does not hold the
+/// secret `secret`.
+pub fn hide(text: &str, secrets: &[String]) -> String {
+    let mut text = text.to_owned();
+    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+        let (mut hidden, mut rest) = (String::with_capacity(text.len()), text.as_str());
+        while let Some(start) = rest.find(secret.as_str()) {
+            let end = start + secret.len();
+            let is_within = rest[..start].ends_with(is_part) || rest[end..].starts_with(is_part);
+            hidden += &rest[..start];
+            hidden += match is_within && secret.len() < NO_WORD {
+                true => secret,
+                false => HIDDEN,
+            };
+            rest = &rest[end..];
+        }
+        text = hidden + rest;
+    }
+    text
+}
+
+/// The secret that a label marks, without its quotes.
 fn secret_text(label: &Label) -> Option<String> {
     let spot = &label.spot;
     let range = spot.start as usize..spot.end as usize;
-    let text = spot.source.text.get(range).filter(|_| spot.source.secret)?;
+    let text = spot.source.text.get(range).filter(|_| spot.is_secret())?;
     let text = text.trim().trim_matches(['"', '\'']);
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 impl Finding {
-    /// The finding without the values that it points at in files of secrets: no report may show them.
-    pub fn without_secrets(self) -> Self {
+    /// The finding without the secrets that it points at: no report may show them.
+    pub fn without_secrets(mut self) -> Self {
         let secrets: Vec<String> = self.labels.iter().filter_map(secret_text).collect();
-        self.hiding(&secrets)
-    }
-
-    /// The finding with these texts hidden in all that it says.
-    pub fn hiding(mut self, secrets: &[String]) -> Self {
-        for secret in secrets {
-            let hide = |text: &mut String| *text = text.replace(secret.as_str(), HIDDEN);
-            hide(&mut self.message);
-            self.help.iter_mut().for_each(hide);
-            self.fix = self.fix.filter(|fix| !fix.text.contains(secret));
-            self.labels
-                .iter_mut()
-                .for_each(|label| hide(&mut label.text));
-            self.subject.image.iter_mut().for_each(hide);
+        if secrets.is_empty() {
+            return self;
         }
+        let hide = |text: &mut String| *text = hide(text, &secrets);
+        hide(&mut self.message);
+        self.help.iter_mut().for_each(hide);
+        let labels = self.labels.iter_mut();
+        labels.for_each(|label| hide(&mut label.text));
+        self.subject.image.iter_mut().for_each(hide);
+        let is_told = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
+        self.fix = self.fix.filter(|fix| !is_told(fix));
         self
     }
 

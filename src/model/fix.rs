@@ -23,7 +23,7 @@ impl Fix {
         value: impl Into<String>,
         text: impl Into<String>,
     ) -> Option<Self> {
-        let spot = spot.filter(|spot| !spot.source.secret)?;
+        let spot = spot.filter(|spot| !spot.is_secret())?;
         let written = spot
             .source
             .text
@@ -46,7 +46,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::Fix;
-    use crate::model::place::{Source, Spot};
+    use crate::model::place::{Secrets, Source, Spot};
 
     fn fix(text: &str, at: std::ops::Range<u32>, old: &str) -> Option<Fix> {
         let spot = Spot {
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn nothing_is_replaced_in_a_file_of_secrets() {
         let source = Source {
-            secret: true,
+            secrets: Secrets::Whole,
             ..Source::new("secrets.yaml", "a: old")
         };
         let spot = Spot {

@@ -22,6 +22,7 @@ pub mod matching;
 pub mod merge;
 pub mod name;
 pub mod output_path;
+pub mod ownership;
 pub mod place;
 pub mod policy;
 pub mod pool_counts;

@@ -4,6 +4,7 @@
 //! a column only when a finding is shown, through the [`Sources`] it was read with.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One file as it was read.
@@ -12,17 +13,47 @@ pub struct Source {
     pub path: Arc<str>,
     /// The file's text, decoded.
     pub text: String,
-    /// A secrets file: its text must never be shown, only its name, line and column.
-    pub secret: bool,
+    /// What of its text must never be shown: only its line and column.
+    pub secrets: Secrets,
 }
 
-/// A secret file's text never reaches a log.
+/// What of a file's text is secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Secrets {
+    /// Nothing.
+    #[default]
+    None,
+    /// These bytes, in order and apart from each other.
+    Ranges(Arc<[Range<u32>]>),
+    /// Everything.
+    Whole,
+}
+
+impl FromIterator<Range<u32>> for Secrets {
+    fn from_iter<I: IntoIterator<Item = Range<u32>>>(ranges: I) -> Self {
+        let mut sorted: Vec<Range<u32>> = ranges.into_iter().collect();
+        sorted.sort_by_key(|range| (range.start, range.end));
+        let mut apart: Vec<Range<u32>> = Vec::with_capacity(sorted.len());
+        for range in sorted {
+            match apart.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => apart.push(range),
+            }
+        }
+        match apart.is_empty() {
+            true => Self::None,
+            false => Self::Ranges(apart.into()),
+        }
+    }
+}
+
+/// A file's text never reaches a log.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source")
             .field("path", &self.path)
             .field("bytes", &self.text.len())
-            .field("secret", &self.secret)
+            .field("has_secrets", &self.has_secrets())
             .finish()
     }
 }
@@ -33,7 +64,41 @@ impl Source {
         Self {
             path: path.into(),
             text: text.into(),
-            secret: false,
+            secrets: Secrets::None,
+        }
+    }
+
+    /// The same file with more secrets.
+    pub fn with_secrets(&self, more: Secrets) -> Self {
+        let secrets = match (&self.secrets, more) {
+            (Secrets::Whole, _) | (_, Secrets::Whole) => Secrets::Whole,
+            (known, Secrets::None) => known.clone(),
+            (Secrets::None, more) => more,
+            (Secrets::Ranges(known), Secrets::Ranges(more)) => {
+                known.iter().chain(&*more).cloned().collect()
+            }
+        };
+        Self {
+            secrets,
+            ..Self::new(Arc::clone(&self.path), self.text.as_str())
+        }
+    }
+
+    /// Whether any of the text is secret.
+    pub fn has_secrets(&self) -> bool {
+        self.secrets != Secrets::None
+    }
+
+    /// Whether any of these bytes is secret.
+    pub fn hides(&self, bytes: Range<u32>) -> bool {
+        match &self.secrets {
+            Secrets::None => false,
+            Secrets::Whole => true,
+            Secrets::Ranges(ranges) => {
+                let behind = ranges.partition_point(|secret| secret.start < bytes.end);
+                let last = ranges[..behind].last();
+                last.is_some_and(|secret| secret.end > bytes.start)
+            }
         }
     }
 
@@ -163,6 +228,12 @@ impl Sources {
         self.shared.get(index).or_else(own).or_else(facts)
     }
 
+    /// Whether the value at a place is secret.
+    pub fn is_secret(&self, place: Place) -> bool {
+        let source = self.get(place.file);
+        source.is_some_and(|source| source.hides(place.start..place.end))
+    }
+
     /// The place with its file, to be kept by a finding after these sources are gone.
     pub fn resolve(&self, place: Place) -> Option<Spot> {
         self.get(place.file).map(|source| Spot {
@@ -198,12 +269,17 @@ impl Spot {
         self.source.line_column(self.start)
     }
 
-    /// The word or number that stands there, for a help that repeats it. None where anything else does, and in a secrets file.
+    /// Whether what it marks is secret.
+    pub fn is_secret(&self) -> bool {
+        self.source.hides(self.start..self.end)
+    }
+
+    /// The word or number that it marks, for a help that repeats it. None where it marks anything else, or a secret.
     pub fn word(&self) -> Option<&str> {
         let range = self.start as usize..self.end as usize;
         let text = self.source.text.get(range)?;
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
-        (!self.source.secret && !text.is_empty() && text.chars().all(plain)).then_some(text)
+        (!self.is_secret() && !text.is_empty() && text.chars().all(plain)).then_some(text)
     }
 }
 

@@ -50,11 +50,7 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
     };
     if let Some(place) = secret_within(view, node) {
         let help = "leave it out: the manifests are read by everybody who reads the repository";
-        report(told(
-            place,
-            "a registration would show a value of a file of secrets",
-            help,
-        ));
+        report(told(place, "a registration would show a secret", help));
         return None;
     }
     if let Some(token) = node.at(&["config", "elemental", "registration", "token"]) {

@@ -23,7 +23,7 @@ pub fn context(
     let (kind, version) = infra_cluster::beside(template.kind, template.version)?;
     let mut spec = found.infra_cluster.clone();
     if let Some(place) = secret_within(view, &Node::computed(spec.clone())) {
-        let message = format!("`{}` would show a value of a file of secrets", kind.kind);
+        let message = format!("`{}` would show a secret", kind.kind);
         let finding =
             Finding::new("manifest-invalid", message).at(view.sources.resolve(place), "this value");
         report(finding.help("name a Secret instead, as the CRD's `identityRef` and its kin do"));

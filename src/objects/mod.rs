@@ -46,12 +46,9 @@ pub fn holds_variables(node: &Node) -> bool {
     }
 }
 
-/// Where a value stands that comes from a file of secrets, if one is in the tree: no manifest may show it.
+/// Where a secret value of the tree is written, if it has one: no manifest may show it.
 fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
-    let spot = view.sources.resolve(node.place);
-    let own = spot
-        .is_some_and(|spot| spot.source.secret)
-        .then_some(node.place);
+    let own = view.sources.is_secret(node.place).then_some(node.place);
     own.or_else(|| match &node.value {
         Value::List(items) => items.iter().find_map(|item| secret_within(view, item)),
         Value::Map(map) => map

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
 use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
-use crate::model::finding::{Finding, Subject};
+use crate::model::finding::{Finding, Subject, hide};
 use crate::model::place::Sources;
 use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::{Node, Value};
@@ -155,6 +155,9 @@ fn is_placeholder(namespace: &str) -> bool {
     namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
 }
 
+/// Values that are no secrets, in whatever file they are.
+const WORDS: [&str; 6] = ["true", "false", "null", "none", "yes", "off"];
+
 /// The findings without the secrets that expressions printed into them, as `fail .Values.password` does.
 fn without_secrets(findings: Vec<Finding>, values: &Node, sources: &Sources) -> Vec<Finding> {
     if findings.is_empty() {
@@ -162,18 +165,23 @@ fn without_secrets(findings: Vec<Finding>, values: &Node, sources: &Sources) -> 
     }
     let mut secrets = Vec::new();
     collect_secrets(values, sources, &mut secrets);
-    let hidden = findings.into_iter().map(|finding| finding.hiding(&secrets));
+    let hidden = findings.into_iter().map(|mut finding| {
+        // Only the engine's own words may hold what an expression printed.
+        if ["expression-error", "value-missing"].contains(&finding.rule) {
+            finding.message = hide(&finding.message, &secrets);
+        }
+        finding
+    });
     hidden.collect()
 }
 
-/// The texts of files of secrets. One or two letters are no secret, and hiding them would hide everything.
+/// The texts that are secret. Those that any sentence may hold are not hidden: hiding them would hide everything.
 fn collect_secrets(node: &Node, sources: &Sources, secrets: &mut Vec<String>) {
     match &node.value {
-        Value::String(text) if text.len() > 2 => {
-            let source = sources.get(node.place.file);
-            if source.is_some_and(|source| source.secret) {
-                secrets.push(text.to_string());
-            }
+        Value::String(text)
+            if text.len() > 2 && !WORDS.contains(&&**text) && sources.is_secret(node.place) =>
+        {
+            secrets.push(text.to_string());
         }
         Value::List(items) => items
             .iter()

@@ -10,7 +10,7 @@ use globset::Glob;
 use crate::error::Error;
 use crate::files::{Disk, Files};
 
-use super::compose;
+use super::compose::{self, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -34,7 +34,11 @@ pub struct ClusterEntry {
 /// stays within a folder, `**` does not.
 ///
 /// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
-pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn matches(
+    files: &dyn Files,
+    pattern: &str,
+    own_output: &Arc<OwnOutput>,
+) -> Result<Vec<PathBuf>, Error> {
     if let Err(error) = Glob::new(pattern) {
         return Err(Error::Usage {
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
@@ -44,21 +48,30 @@ pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, 
     let seen = files.seen(Path::new(pattern));
     let seen = seen.to_str().unwrap_or(pattern);
     match seen.strip_prefix('/') {
-        None => matches_in(files, seen, folders),
+        None => matches_in(files, seen, folders, own_output),
         Some(below) => {
             let top = Path::new("/");
-            let found = matches_in(&Disk::new(top)?, below, folders)?;
+            let found = matches_in(&Disk::new(top)?, below, folders, &Arc::default())?;
             Ok(found.into_iter().map(|path| top.join(path)).collect())
         }
     }
 }
 
-fn matches_in(files: &dyn Files, pattern: &str, folders: bool) -> Result<Vec<PathBuf>, Error> {
+fn matches_in(
+    files: &dyn Files,
+    pattern: &str,
+    folders: bool,
+    own_output: &Arc<OwnOutput>,
+) -> Result<Vec<PathBuf>, Error> {
     if folders {
-        return compose::discover(files, pattern);
+        return compose::discover(files, &[pattern], own_output);
     }
-    let mut found = compose::matches(files, pattern)?;
-    found.retain(|file| files.is_file(file));
+    let mut found = Vec::new();
+    for file in compose::matches(files, pattern)? {
+        if files.is_file(&file) && !own_output.has(files, &file)? {
+            found.push(file);
+        }
+    }
     found.sort();
     Ok(found)
 }

@@ -28,9 +28,11 @@ pub(super) fn values(
         read => read?,
     };
     let mut source = Source::new(display(file), "");
-    source.secret = is_secret(file);
     match yaml::decode(&bytes, engine) {
-        Ok(text) => source.text = text,
+        Ok(text) => {
+            source.secrets = yaml::secrets(&text, is_secret(file));
+            source.text = text;
+        }
         Err(error) => {
             let message = format!("`{}` is not text: {error}", source.path);
             return Ok((empty(), vec![Finding::new("yaml-syntax", message)]));

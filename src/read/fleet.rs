@@ -10,6 +10,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::place::Spot;
 
 use super::clusters::{self, ClusterEntry};
+use super::compose::OwnOutput;
 use super::files;
 use super::project::{ClusterSource, ProjectFile};
 use super::settings::{PROJECT_FILE, Places};
@@ -21,6 +22,7 @@ pub(super) fn entries(
     file: &ProjectFile,
     flags: &[String],
     places: &Places<'_>,
+    own_output: &Arc<OwnOutput>,
 ) -> Result<(Vec<ClusterEntry>, Vec<Finding>), Error> {
     let typed = flags.iter().map(|pattern| ClusterSource {
         each: Some(pattern.clone()),
@@ -38,7 +40,7 @@ pub(super) fn entries(
             _ => None,
         };
         let mut found = Vec::new();
-        match of_source(tree, source, &mut found)? {
+        match of_source(tree, source, own_output, &mut found)? {
             Ok(()) => {}
             Err(finding) => findings.push(finding.at(spot.clone(), "")),
         }
@@ -55,13 +57,14 @@ pub(super) fn entries(
 fn of_source(
     tree: &dyn Files,
     source: &ClusterSource,
+    own_output: &Arc<OwnOutput>,
     entries: &mut Vec<ClusterEntry>,
 ) -> Result<Result<(), Finding>, Error> {
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
         (None, Some(pattern)) => {
-            let files = clusters::matches(tree, pattern)?;
+            let files = clusters::matches(tree, pattern, own_output)?;
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
@@ -49,6 +49,10 @@ pub(super) fn shared(
     let (mut chart, mut overrides) = (empty.clone(), empty);
     let mut all = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
+        if composing.own_output.has(&**tree, layer)? {
+            findings.push(left_out(layer, "values"));
+            continue;
+        }
         let (tree, found) = files::values(&**tree, layer, engine, &mut sources)?;
         findings.extend(found);
         let kind = match index {
@@ -84,6 +88,11 @@ pub(super) fn shared(
 }
 
 impl Shared {
+    /// The files that metalmark rendered.
+    pub(super) fn own_output(&self) -> &compose::OwnOutput {
+        &self.composing.own_output
+    }
+
     /// The files of the shared layers.
     pub fn sources(&self) -> &Sources {
         &self.sources
@@ -132,6 +141,10 @@ impl Shared {
         run_time: &dyn RunTime,
         own: &mut Own,
     ) -> Result<Vec<Layer>, Error> {
+        if self.composing.own_output.has(&*self.files, path)? {
+            own.findings.push(left_out(path, "values"));
+            return Ok(Vec::new());
+        }
         if !self.files.is_folder(path) {
             let before = own.sources.clone();
             let engine = self.composing.engine;
@@ -164,6 +177,17 @@ impl Shared {
         own.release = Some((composed.name, composed.namespace));
         Ok(composed.layers)
     }
+}
+
+/// A file that the project names under that key and that metalmark rendered itself.
+pub(super) fn left_out(file: &Path, key: &str) -> Finding {
+    let file = files::display(file);
+    let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
+    Finding::new(PROJECT_FILE, message)
+        .help(format!(
+            "remove `{file}` from `{key}`: what is rendered is no input"
+        ))
+        .unless_set(Level::Warning)
 }
 
 /// Whether a file is a Kubernetes object rather than values.

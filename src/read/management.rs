@@ -5,12 +5,14 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::evaluate::{Branch, Evaluator, Failure, TemplateCache};
 use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::value::{Entry, Node, Value};
+use crate::yaml;
 
 use super::compose::RunTime;
 use super::{ClusterEntry, Workspace, cluster};
@@ -159,7 +161,10 @@ impl State<'_> {
         };
         let Some(tree) = tree else { return Ok(None) };
         let mut files = HashMap::new();
-        gather(&tree, &own.sources, is_secret, &mut files);
+        gather(&tree, &own.sources, &mut files);
+        if is_secret {
+            hide(&tree, &mut files);
+        }
         Ok(Some(Values { tree, files }))
     }
 }
@@ -277,23 +282,25 @@ fn fails(raw: &Node, message: &str) -> Node {
     }
 }
 
-/// The files that a tree's places point into; marked as secrets, their text is never shown.
-fn gather(
-    node: &Node,
-    sources: &Sources,
-    is_secret: bool,
-    files: &mut HashMap<FileId, Arc<Source>>,
-) {
+/// Marks the values of a tree as secrets of their files.
+fn hide(tree: &Node, files: &mut HashMap<FileId, Arc<Source>>) {
+    let mut found: HashMap<FileId, Vec<Range<u32>>> = HashMap::new();
+    yaml::scalars(tree, &mut |place| {
+        let ranges = found.entry(place.file).or_default();
+        ranges.push(place.start..place.end);
+    });
+    for (file, ranges) in found {
+        if let Some(source) = files.get_mut(&file) {
+            *source = Arc::new(source.with_secrets(ranges.into_iter().collect()));
+        }
+    }
+}
+
+/// The files that a tree's places point into.
+fn gather(node: &Node, sources: &Sources, files: &mut HashMap<FileId, Arc<Source>>) {
     let mut add = |place: Place| {
         if let (false, Some(source)) = (files.contains_key(&place.file), sources.get(place.file)) {
-            let source = match is_secret && !source.secret {
-                false => Arc::clone(source),
-                true => Arc::new(Source {
-                    secret: true,
-                    ..Source::new(Arc::clone(&source.path), source.text.clone())
-                }),
-            };
-            files.insert(place.file, source);
+            files.insert(place.file, Arc::clone(source));
         }
     };
     add(node.place);
@@ -303,12 +310,12 @@ fn gather(
                 add(entry.key_place);
             }
             for entry in map.iter() {
-                gather(&entry.node, sources, is_secret, files);
+                gather(&entry.node, sources, files);
             }
         }
         Value::List(items) => {
             for item in items.iter() {
-                gather(item, sources, is_secret, files);
+                gather(item, sources, files);
             }
         }
         _ => {}

@@ -14,6 +14,7 @@ mod location;
 mod management;
 mod manifests;
 mod objects;
+mod own_output;
 mod project;
 mod record;
 mod registries;

@@ -16,6 +16,7 @@ use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
 
+use super::compose::OwnOutput;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
@@ -63,7 +64,10 @@ pub fn workspace_in(
     let HelmVersion(engine) = project.file.helm;
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
-    let (clusters, found) = fleet::entries(&*tree, &project.file, &flags.clusters, &places)?;
+    let outputs = settings.outputs.iter().map(|output| &*output.path);
+    let own_output = Arc::new(OwnOutput::of(outputs));
+    let (clusters, found) =
+        fleet::entries(&*tree, &project.file, &flags.clusters, &places, &own_output)?;
     project.findings.extend(found);
     let stamps = stamps::entries(&project.file, &places, &mut project.findings);
     let manifests: Vec<PathBuf> = project.file.manifests.iter().map(PathBuf::from).collect();
@@ -71,7 +75,7 @@ pub fn workspace_in(
     if clusters.is_empty() && project.findings.is_empty() && !of_manifests {
         project.findings.push(fleet::no_cluster(&places));
     }
-    let composing = composing(&project.file, engine);
+    let composing = composing(&project.file, engine, own_output);
     let example = clusters.first().map_or(&[][..], |cluster| &cluster.layers);
     let (shared, found) = layers::shared(&tree, &values, example, composing)?;
     project.findings.extend(found);
@@ -79,7 +83,16 @@ pub fn workspace_in(
         true => &project.file.images.facts,
         false => &flags.info,
     };
-    let (lock, facts) = with_lock(&*tree, facts);
+    let (lock, mut facts) = with_lock(&*tree, facts);
+    let mut rendered = Vec::new();
+    for file in &facts {
+        if shared.own_output().has(&*tree, file)? {
+            rendered.push(file.clone());
+        }
+    }
+    facts.retain(|file| !rendered.contains(file));
+    let left_out = rendered.iter().map(|file| layers::left_out(file, "facts"));
+    project.findings.extend(left_out);
     let is_required = settings.policy.signatures != RequiredSignatures::Nowhere;
     let checks_signers = is_required || facts.first() == Some(&lock);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
@@ -120,10 +133,11 @@ pub fn workspace_in(
 }
 
 /// What a folder's layers are composed with.
-fn composing(file: &ProjectFile, engine: Engine) -> compose::Options {
+fn composing(file: &ProjectFile, engine: Engine, own_output: Arc<OwnOutput>) -> compose::Options {
     let state = file.state.iter();
     compose::Options {
         engine,
+        own_output,
         state: state
             .map(|(object, file)| (object.clone(), PathBuf::from(file)))
             .collect(),

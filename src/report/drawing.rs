@@ -52,11 +52,11 @@ fn same_file(a: &Label, b: &Label) -> bool {
     Arc::ptr_eq(a, b) || (a.path == b.path && a.text == b.text)
 }
 
-/// Secrets are not drawn, nor are places far to the right, nor files that were not read.
+/// Files with secrets are not drawn, nor are places far to the right, nor files that were not read.
 fn drawable(label: &Label, lined: &Lined<'_>) -> bool {
     let start = lined.offset(label.spot.start);
     let column = start - lined.range(lined.line(start)).start.min(start);
-    !label.spot.source.secret && !lined.text().is_empty() && column < LONGEST_LINE
+    !label.spot.source.has_secrets() && !lined.text().is_empty() && column < LONGEST_LINE
 }
 
 /// A place without its text.
@@ -232,7 +232,7 @@ mod tests {
             let sources = [
                 Arc::new(Source::new("a", &*text)),
                 Arc::new(Source::new("a", &*text)),
-                Arc::new(Source { secret: true, ..Source::new("b", &*text) }),
+                Arc::new(Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("b", &*text) }),
             ];
             let far = (far.0, far.1, 0);
             let mut finding = Finding::new("r", &*text).help(&*text);

@@ -82,7 +82,7 @@ impl Fingerprints {
                 return path.join("\n");
             }
         }
-        match spot.source.secret {
+        match spot.source.has_secrets() {
             true => String::new(),
             false => line(spot).to_owned(),
         }
@@ -142,7 +142,7 @@ fn holds(start: u32, end: u32, spot: &Spot) -> bool {
 /// An item's own name: it stays the same where items are added before it.
 fn name(item: &Node, spot: &Spot) -> Option<String> {
     let name = item.at(&["name"])?.value.as_str()?;
-    (!spot.source.secret).then(|| format!("name={name}"))
+    (!spot.source.has_secrets()).then(|| format!("name={name}"))
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
     #[test]
     fn a_secret_is_placed_and_not_shown() {
         let source = Source {
-            secret: true,
+            secrets: crate::model::place::Secrets::Whole,
             ..Source::new("secrets.yaml", "a: 1\npassword: hunter2\n")
         };
         let source = Arc::new(source);

@@ -109,7 +109,7 @@ mod tests {
         ) {
             let text = format!("password: \"{secret}\"\nother: 1\n");
             let start = 11;
-            let source = Source { secret: true, ..Source::new("secrets.yaml", text) };
+            let source = Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("secrets.yaml", text) };
             let spot = Spot { source: Arc::new(source), start, end: start + secret.len() as u32 };
             let said = format!("{before}{secret}{before}");
             let finding = Finding::new(crate::rules::RULES[rule].id(), said.clone())

@@ -70,7 +70,7 @@ impl<'a> ChangeInput<'a> {
         let spot = self.before.view.sources.resolve(place)?;
         let path = format!("{}:{}", self.revision, spot.source.path);
         let source = Source {
-            secret: spot.source.secret,
+            secrets: spot.source.secrets.clone(),
             ..Source::new(path, spot.source.text.as_str())
         };
         Some(Spot {

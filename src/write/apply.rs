@@ -9,11 +9,11 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::join::folders_above;
 use super::plan::ownership;
-use super::record::Record;
 use super::standing::{Inspector, Standing};
 use super::unchanged;
 use crate::error::Error;
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
+use crate::model::ownership::Record;
 
 /// The ownership file while it is being written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";

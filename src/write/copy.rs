@@ -12,13 +12,13 @@ use sha2::{Digest as _, Sha256};
 use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
 use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership};
-use super::record::{Owned, Record, Sum};
 use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::STAGED;
 use crate::model::output_path;
+use crate::model::ownership::{Owned, Record, Sum};
 use crate::oci::Body;
 
 /// A file that is to stand below a folder.

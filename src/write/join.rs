@@ -7,12 +7,12 @@ use std::sync::Arc;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use super::plan::{Entry, Fate, Part, Plan, origin};
-use super::record::{self, Owned, Record};
 use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership, STAGED};
+use crate::model::ownership::{self, Owned, Record};
 
 /// What the whole plan comes to.
 pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
@@ -161,7 +161,7 @@ fn deleted(plan: &Plan, path: &str, owned: &Owned) -> Result<(bool, Option<Chang
         Standing::Nothing => Ok((true, None)),
         Standing::File(length) => {
             let old = plan.present(path, length)?;
-            let seen = old.as_deref().map(record::sum);
+            let seen = old.as_deref().map(ownership::sum);
             let change = Change {
                 path: path.to_owned(),
                 kind: ChangeKind::Deleted,
@@ -259,7 +259,7 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
         }
         let owned = Owned {
             sums: vec![entry.sum],
-            owner: record::plain(&entry.owner).into(),
+            owner: ownership::plain(&entry.owner).into(),
         };
         files.insert(entry.path.clone(), owned);
     }
@@ -284,7 +284,7 @@ fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String
 /// Owners as the ownership file spells them.
 fn as_recorded(keeps: &Keeps) -> Keeps {
     let plain = |owners: &BTreeSet<Arc<str>>| {
-        let owners = owners.iter().map(|owner| record::plain(owner).into());
+        let owners = owners.iter().map(|owner| ownership::plain(owner).into());
         owners.collect()
     };
     match keeps {

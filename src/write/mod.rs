@@ -19,7 +19,6 @@ mod hold;
 mod join;
 mod owned_file;
 mod plan;
-mod record;
 mod refusal;
 mod replace;
 mod staged;

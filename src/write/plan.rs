@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use super::record::{self, Record, Sum};
 use super::refusal;
 use super::standing::{Inspector, Standing};
 use crate::error::Error;
@@ -16,6 +15,7 @@ use crate::model::manifest::{
     Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
 use crate::model::output_path;
+use crate::model::ownership::{self, Record, Sum};
 
 /// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are never held together.
 pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
@@ -146,7 +146,7 @@ impl Plan {
                 continue;
             }
             let standing = inspector.look(&file.path)?;
-            let sum = record::sum(file.text.as_bytes());
+            let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =
                 (file.path.clone(), file.owner.clone(), file.subject.clone());
             let fate = self.fate(file, standing, &mut part.findings)?;
@@ -207,7 +207,7 @@ impl Plan {
         if same_length && old.as_deref() == Some(file.text.as_bytes()) {
             return Ok(Fate::Same);
         }
-        let seen = old.as_deref().map(record::sum);
+        let seen = old.as_deref().map(ownership::sum);
         let origin = match owned {
             Some(owned) => origin(&owned.sums, seen.as_ref()),
             None if self.options.foreign == Foreign::Adopt => Origin::Adopted,

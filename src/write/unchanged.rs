@@ -7,9 +7,9 @@ use std::path::Path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::plan::bytes;
-use super::record::{self, Sum};
 use crate::error::Error;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::model::ownership::{self, Sum};
 
 /// Every file of a change set, before the first is touched.
 pub(super) fn all(changes: &ChangeSet) -> Result<(), Error> {
@@ -34,7 +34,7 @@ pub(super) fn foreign(changes: &ChangeSet) -> Vec<&str> {
         let new = change
             .new
             .as_deref()
-            .map(|text| record::sum(text.as_bytes()));
+            .map(|text| ownership::sum(text.as_bytes()));
         change.kind == ChangeKind::Created
             && !matches!(look(&changes.root.join(&change.path)), Ok(Look::Nothing))
             && !matches!(look(&changes.root.join(&change.path)), Ok(Look::File(sum)) if sum == new)
@@ -77,7 +77,7 @@ fn look(path: &Path) -> std::io::Result<Look> {
     match fs::symlink_metadata(path) {
         Ok(standing) if standing.is_file() => {
             let bytes = bytes(path, standing.len())?;
-            Ok(Look::File(bytes.as_deref().map(record::sum)))
+            Ok(Look::File(bytes.as_deref().map(ownership::sum)))
         }
         Ok(_) => Ok(Look::Other),
         Err(cause) if is_absent(cause.kind()) => Ok(Look::Nothing),

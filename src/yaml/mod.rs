@@ -17,6 +17,7 @@ mod misread;
 mod notice;
 mod resolve;
 mod scan;
+mod secrets;
 
 use std::ops::Range;
 
@@ -31,6 +32,7 @@ pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::{Spelling, inside};
 pub use notice::{Misreading, Notice, NoticeKind};
+pub use secrets::{scalars, secrets};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -124,10 +124,9 @@ impl BundleFiles for Texts<'_> {
     }
 }
 
-/// A file with a Secret in it is never shown.
 fn source(file: &File, text: String) -> Source {
     Source {
-        secret: text.contains("Secret"),
+        secrets: yaml::secrets(&text, false),
         ..Source::new(Arc::clone(&file.from), text)
     }
 }
@@ -197,7 +196,7 @@ mod tests {
         let files = [
             File::text(
                 "manifests/a",
-                b"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n".to_vec(),
+                b"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {b: eA==}\n".to_vec(),
             ),
             File::text("manifests/b.txt", b"a: [\n".to_vec()),
             File::text("manifests/c", b"apiVersion: v1\nkind: Secret\n".to_vec()),
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(told[1], ("manifest-invalid", "manifests/c".to_owned()));
         assert_eq!(told[2].0, "yaml-syntax");
         let texts = Texts::new(&files);
-        assert!(texts.source(0).is_some_and(|source| source.secret));
+        assert!(texts.source(0).is_some_and(|source| source.has_secrets()));
     }
 
     #[test]

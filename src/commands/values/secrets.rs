@@ -84,7 +84,7 @@ impl<'a> Secrets<'a> {
                 items.collect::<Vec<_>>().into()
             }
             Value::Null => Value::Null,
-            _ if self.is_in_secrets_file(node.place) => return self.instead(node.place),
+            _ if self.sources.is_secret(node.place) => return self.instead(node.place),
             scalar => scalar.clone(),
         };
         Node {
@@ -95,12 +95,12 @@ impl<'a> Secrets<'a> {
 
     /// Whether the expression at a place stands in a secrets file or read a secret: then its message may hold one.
     pub(super) fn may_tell(&self, place: Place) -> bool {
-        self.is_in_secrets_file(place) || self.reads_secret(place)
+        self.sources.is_secret(place) || self.reads_secret(place)
     }
 
     /// Whether an evaluated scalar is a secret.
     fn is_secret(&self, place: Place, value: &Value) -> bool {
-        self.is_in_secrets_file(place) || self.is_made_of_secret(place, value)
+        self.sources.is_secret(place) || self.is_made_of_secret(place, value)
     }
 
     /// Whether a scalar or key is what an expression made of a secret.
@@ -113,11 +113,6 @@ impl<'a> Secrets<'a> {
         !is_known
             && self.written.get(&place) != Some(value)
             && self.hold_secret(&self.evaluator.other_readings())
-    }
-
-    fn is_in_secrets_file(&self, place: Place) -> bool {
-        let source = self.sources.get(place.file);
-        source.is_some_and(|source| source.secret)
     }
 
     /// Whether the expression at a place read a secret.
@@ -145,7 +140,7 @@ impl<'a> Secrets<'a> {
             // A lone key may be `(raw)`, whose text is read with the map.
             Value::Map(map) if map.len() == 1 => map
                 .iter()
-                .any(|entry| self.is_in_secrets_file(entry.node.place)),
+                .any(|entry| self.sources.is_secret(entry.node.place)),
             Value::Map(_) => false,
             _ => self.may_tell(node.place),
         }

@@ -161,10 +161,9 @@ fn env(
     });
     let mut env = BTreeMap::new();
     for (name, value, place) in shared.chain(own) {
-        let spot = view.sources.resolve(place);
-        if spot.is_some_and(|spot| spot.source.secret) {
+        if view.sources.is_secret(place) {
             return Err(Problem {
-                message: format!("`{name}` would show a value of a file of secrets"),
+                message: format!("`{name}` would show a secret"),
                 place,
                 help: "let the installer read it from a file that a Secret brings to the machines"
                     .to_owned(),

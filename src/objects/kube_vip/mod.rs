@@ -56,7 +56,7 @@ pub fn context(
     };
     let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
     if secret_within(view, &kube_vip.settings).is_some() {
-        let message = "kube-vip's manifest would show a value of a file of secrets";
+        let message = "kube-vip's manifest would show a secret";
         let finding = Finding::new("manifest-invalid", message);
         report(told(finding.help(
             "say `kube_vip` in a file that is none: a static Pod can refer to no Secret",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::place::{Place, Source, Spot};
+use crate::model::place::{Place, Secrets, Source, Spot};
 use crate::yaml::Spelling;
 use crate::yaml::edit::{Edit, Step, Target};
 
@@ -75,7 +75,10 @@ impl Text {
             source: Arc::new(Source {
                 path: Arc::clone(&self.source.path),
                 text: inner.value.to_owned(),
-                secret: self.source.secret,
+                secrets: match self.source.has_secrets() {
+                    true => Secrets::Whole,
+                    false => Secrets::None,
+                },
             }),
             host: Some(Host {
                 text: Arc::clone(self),

@@ -118,6 +118,9 @@ impl Chart<'_, '_> {
                 self.miss(&named, item.place);
                 continue;
             };
+            if self.reader.is_own_output(&path, item.place)? {
+                continue;
+            }
             match self.reader.values(&path)? {
                 Some(tree) => overrides.push(Override::Values(tree)),
                 None if is_forgiving => {}
@@ -224,6 +227,9 @@ impl Chart<'_, '_> {
                 self.miss(named, parameter.place);
                 continue;
             };
+            if self.reader.is_own_output(&path, parameter.place)? {
+                continue;
+            }
             let Some(load) = self.reader.open(&path)? else {
                 return Err(self
                     .reader

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::place::Place;
+
 use super::kustomization::{self, Built};
 use super::object::{Object, text};
 use super::reader::{Reader, Stop};
@@ -120,6 +122,9 @@ pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built
         None => vec![path.to_owned()],
     };
     for file in files.iter().filter(|file| is_manifest(file)) {
+        if reader.is_own_output(file, Place::NONE)? {
+            continue;
+        }
         // Values files stand beside manifests; what is wrong in them is told when they are read as values.
         if !reader.mentions(file, "kind:")? {
             continue;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::place::Place;
+use crate::model::place::{FileId, Place};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 
@@ -211,7 +211,10 @@ impl Data {
                 let message = format!("`{named}` is neither a path nor `key=path`");
                 return Err(reader.refused(message, item.place));
             }
-            let load = open(reader, folder, path, item.place)?;
+            let Some(load) = open(reader, self.made, folder, path, item.place)? else {
+                self.add(reader, key, "", Place::NONE)?;
+                continue;
+            };
             let source = reader.source(load.0);
             let place = Place {
                 file: load.0,
@@ -261,7 +264,9 @@ impl Data {
             let Some(path) = item.value.as_str() else {
                 continue;
             };
-            let (file, _) = open(reader, folder, path, item.place)?;
+            let Some((file, _)) = open(reader, self.made, folder, path, item.place)? else {
+                continue;
+            };
             let source = reader.source(file);
             for line in source.text.lines() {
                 let line = line.trim_start();
@@ -286,18 +291,24 @@ impl Data {
     }
 }
 
-/// The file that a generator or a patch names, and whether it is text.
-pub(super) fn open(
+/// The file that a generator names, and whether it is text; none where metalmark has not rendered it yet.
+fn open(
     reader: &mut Reader<'_>,
+    made: Made,
     folder: &Path,
     path: &str,
     place: Place,
-) -> Result<(crate::model::place::FileId, bool), Stop> {
+) -> Result<Option<(FileId, bool)>, Stop> {
     let Some(file) = below(folder, path) else {
         return Err(reader.refused(format!("`{path}` lies outside of the repository"), place));
     };
-    match reader.open(&file)? {
-        Some(load) => Ok((load.file, load.is_text)),
+    let load = match made {
+        Made::ConfigMap => reader.open(&file)?,
+        Made::Secret => reader.open_secret(&file)?,
+    };
+    match load {
+        Some(load) => Ok(Some((load.file, load.is_text))),
+        None if reader.is_own_output(&file, place)? => Ok(None),
         None => Err(reader.refused(format!("there is no file `{path}`"), place)),
     }
 }

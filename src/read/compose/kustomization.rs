@@ -167,6 +167,9 @@ impl Build<'_, '_> {
         let Some(path) = self.path(folder, named, resource.place)? else {
             return Ok(());
         };
+        if self.reader.is_own_output(&path, resource.place)? {
+            return Ok(());
+        }
         if let Some(documents) = self.reader.objects(&path)? {
             for document in documents.iter() {
                 add(objects, document);
@@ -195,6 +198,9 @@ impl Build<'_, '_> {
         let Some(path) = self.path(folder, named, component.place)? else {
             return Ok(objects);
         };
+        if self.reader.is_own_output(&path, component.place)? {
+            return Ok(objects);
+        }
         let kustomization = self.kustomization(&path, named, component.place)?;
         if text(&kustomization, &["kind"]) != Some("Component") {
             let message = format!("`{named}` is no Component: name it under `resources`");

@@ -25,6 +25,7 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::engine::Engine;
@@ -34,6 +35,8 @@ use crate::model::place::{Place, Sources};
 use crate::model::value::Node;
 
 pub use crate::files::{Disk, Files, Found};
+
+pub use super::own_output::OwnOutput;
 
 use reader::{Loads, Reader, Stop};
 
@@ -56,6 +59,8 @@ pub struct Options {
     pub state: State,
     /// Files that were read for all clusters.
     pub shared: Shared,
+    /// What metalmark renders, which no composition reads.
+    pub own_output: Arc<OwnOutput>,
 }
 
 /// Files that many clusters have in common, read once: see [`share`].
@@ -197,14 +202,22 @@ pub fn share(
     Ok(())
 }
 
-/// The folders and files that a pattern matches and that are clusters: they deploy something, and no other one of them is
-/// built on them. A folder that does not build is kept, so that composing it tells why.
+/// The folders and files that patterns match and that are clusters: they deploy something, and no other one of them is
+/// built on them. A folder that does not build is kept, so that composing it reports why.
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn discover(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let matched = files::matches(files, pattern)?;
-    let (options, mut sources) = (Options::default(), Sources::default());
+pub fn discover(
+    files: &dyn Files,
+    patterns: &[&str],
+    own_output: &Arc<OwnOutput>,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut matched = Vec::new();
+    for pattern in patterns {
+        matched.extend(files::matches(files, pattern)?);
+    }
+    let (mut options, mut sources) = (Options::default(), Sources::default());
+    options.own_output = Arc::clone(own_output);
     let mut reader = Reader::new(files, &options, &mut sources);
     match discover::clusters(&mut reader, matched) {
         Ok(found) => Ok(found),

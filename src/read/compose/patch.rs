@@ -23,12 +23,14 @@ pub(super) fn merge_patches(
         let Some(named) = item.value.as_str() else {
             continue;
         };
-        let documents = match below(folder, named)
-            .map(|path| reader.objects(&path))
-            .transpose()?
-        {
-            Some(Some(documents)) => documents.to_vec(),
-            _ => reader.inline(named, item.place)?,
+        let documents = match below(folder, named) {
+            Some(path) if reader.is_own_output(&path, item.place)? => continue,
+            Some(path) => reader.objects(&path)?,
+            None => None,
+        };
+        let documents = match documents {
+            Some(documents) => documents.to_vec(),
+            None => reader.inline(named, item.place)?,
         };
         for document in &documents {
             merge_named(reader, document, objects)?;
@@ -124,6 +126,9 @@ fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec
             path.place,
         ));
     };
+    if reader.is_own_output(&file, path.place)? {
+        return Ok(Vec::new());
+    }
     match reader.objects(&file)? {
         Some(documents) => Ok(documents.to_vec()),
         None => Err(reader.refused(format!("there is no file `{named}`"), path.place)),

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::engine::Engine;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, is_secret, told};
+use super::super::own_output::OwnOutput;
+use super::kustomization::NAMES;
 use super::work::Work;
 use super::{FAILED, Options, RunTime, base64};
 
@@ -62,6 +64,8 @@ pub(super) struct Reader<'r> {
     pub(super) loads: Loads,
     /// What is known of the run time.
     pub(super) run_time: Option<&'r dyn RunTime>,
+    /// The files that metalmark rendered.
+    own_output: &'r OwnOutput,
     /// What the build that is under way may still spend.
     pub(super) work: Work,
 }
@@ -80,8 +84,35 @@ impl<'r> Reader<'r> {
             shared: &options.shared.loads,
             loads: Loads::new(),
             run_time: None,
+            own_output: &options.own_output,
             work: Work::default(),
         }
+    }
+
+    /// Whether metalmark renders the file or the kustomization at a path, so that it is left out. What is not rendered yet
+    /// is reported, for its path may be misspelled.
+    pub(super) fn is_own_output(&mut self, path: &Path, place: Place) -> Result<bool, Stop> {
+        let kustomization = path.join(NAMES[0]);
+        if self.own_output.has(self.files, path)?
+            || self.own_output.has(self.files, &kustomization)?
+        {
+            return Ok(true);
+        }
+        let is_missing = self.own_output.will_have(self.files, path);
+        if is_missing {
+            let message = format!("`{}` is not rendered yet, and left out", display(path));
+            let finding = self.finding(FAILED, message, place);
+            let help = "run `metalmark render`; if nothing is rendered there, correct the path";
+            let finding = finding.help(help).unless_set(Level::Warning);
+            self.findings.push(finding);
+        }
+        Ok(is_missing)
+    }
+
+    /// Whether a place is in a file that metalmark rendered.
+    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, Stop> {
+        let source = self.source(place.file);
+        Ok(self.own_output.has(self.files, Path::new(&*source.path))?)
     }
 
     /// The file at a path; none if there is none.
@@ -99,14 +130,33 @@ impl<'r> Reader<'r> {
         };
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let text = yaml::decode(&bytes, Engine::Kubectl).unwrap_or_default();
-        let secret = is_secret(path) || holds_secret(&text);
         let source = Source {
-            secret,
+            secrets: yaml::secrets(&text, is_secret(path)),
             ..Source::new(display(path), text)
         };
         let load = Load {
             file: self.sources.add(source),
             is_text,
+            objects: None,
+            values: None,
+        };
+        self.loads.insert(path.to_owned(), load.clone());
+        Ok(Some(load))
+    }
+
+    /// The file at a path, all of whose values are secret because a Secret is made of it.
+    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, Stop> {
+        let Some(load) = self.open(path)? else {
+            return Ok(None);
+        };
+        let source = self.source(load.file);
+        let secrets = yaml::secrets(&source.text, true);
+        if source.secrets == secrets {
+            return Ok(Some(load));
+        }
+        let load = Load {
+            file: self.sources.add(source.with_secrets(secrets)),
+            is_text: load.is_text,
             objects: None,
             values: None,
         };
@@ -146,6 +196,9 @@ impl<'r> Reader<'r> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
+        if self.own_output.has(self.files, path)? {
+            return Ok(Some(Node::computed(Value::empty_map())));
+        }
         if let Some(values) = load.values {
             return Ok(Some(values));
         }
@@ -250,23 +303,6 @@ fn present(read: Documents) -> Vec<Node> {
 
 fn is_whole(source: &Source, place: Place) -> bool {
     place.start == 0 && place.end as usize == source.text.len()
-}
-
-/// Whether a file of objects may spell a secret out: a Secret's own data, also within a List, or a generator's literals.
-fn holds_secret(text: &str) -> bool {
-    let is_kind = |behind: &str| {
-        let kind = behind.trim_start_matches([' ', '"', '\'']);
-        let end = kind.find(|c: char| !c.is_ascii_alphanumeric());
-        kind[..end.unwrap_or(kind.len())] == *"Secret"
-    };
-    let is_key = |before: &str| !before.ends_with("meta");
-    let names_kind = text.split("kind:").skip(1).any(is_kind);
-    let has_data = text
-        .match_indices("data:")
-        .any(|(at, _)| is_key(&text[..at]));
-    let has_string_data = text.contains("stringData:");
-    let is_generator = text.contains("secretGenerator") && text.contains("literals");
-    names_kind && (has_data || has_string_data) || is_generator
 }
 
 fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {

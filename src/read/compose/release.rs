@@ -159,6 +159,7 @@ impl Release<'_, '_> {
             },
         };
         match found {
+            Some((_, place)) if self.reader.is_rendered(place)? => Ok(None),
             Some((text, place)) => self.override_of(item, text, place).map(Some),
             None if is_optional => Ok(None),
             None => {

@@ -53,12 +53,9 @@ impl<'s> Report<'s> {
             ErrorClass::NilPointer => "value-missing",
             _ => "expression-error",
         };
-        let secret = |place| {
-            let spot = self.sources.resolve(place);
-            spot.is_some_and(|spot| spot.source.secret)
-        };
+        let secret = |place| self.sources.is_secret(place);
         let message = if failure.chain.iter().any(|step| secret(step.place)) {
-            "the expression cannot be evaluated; why is not said of a file of secrets".to_owned()
+            "the expression cannot be evaluated; the reason is not shown, because the value is secret".to_owned()
         } else {
             failure.message.clone()
         };
@@ -160,7 +157,7 @@ impl<'s> Report<'s> {
             Err(message) => format!("stops: {message}"),
         };
         let spot = self.sources.resolve(difference.place);
-        let secret = spot.as_ref().is_some_and(|spot| spot.source.secret);
+        let secret = spot.as_ref().is_some_and(Spot::is_secret);
         let message = if secret || here.len() + there.len() > 300 {
             format!("`{}` comes to something else in Helm", difference.path)
         } else {

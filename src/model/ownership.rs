@@ -10,33 +10,33 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::output_path;
+use super::output_path;
 
 const HEADER: &str =
     "# Files that metalmark owns: it rewrites them, and deletes those that it no longer renders.\n";
 const UNFINISHED: &str = "# unfinished: the run was interrupted, run metalmark again\n";
 
 /// The SHA-256 of a file's bytes.
-pub(super) type Sum = [u8; 32];
+pub type Sum = [u8; 32];
 
-/// What is owned, by path.
+/// What is owned, by path below the output folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) files: BTreeMap<String, Owned>,
+pub struct Record {
+    pub files: BTreeMap<String, Owned>,
 }
 
 /// An owned file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Owned {
+pub struct Owned {
     /// What was last written; several after an interrupted run or a merge conflict.
-    pub(super) sums: Vec<Sum>,
+    pub sums: Vec<Sum>,
     /// What made it.
-    pub(super) owner: Arc<str>,
+    pub owner: Arc<str>,
 }
 
 impl Record {
     /// Reads an ownership file; also says whether its run was interrupted.
-    pub(super) fn parse(text: &str) -> (Self, bool) {
+    pub fn parse(text: &str) -> (Self, bool) {
         let mut lines: Vec<(&str, Owned)> = text.lines().filter_map(line).collect();
         lines.sort_by(|a, b| a.0.cmp(b.0));
         lines.dedup_by(|later, earlier| {
@@ -54,17 +54,17 @@ impl Record {
     }
 
     /// The ownership file of a finished run; none where nothing is owned.
-    pub(super) fn finished(&self) -> Option<String> {
+    pub fn finished(&self) -> Option<String> {
         (!self.files.is_empty()).then(|| self.print(HEADER.to_owned()))
     }
 
     /// The ownership file while files are being written.
-    pub(super) fn unfinished(&self) -> String {
+    pub fn unfinished(&self) -> String {
         self.print(format!("{HEADER}{UNFINISHED}"))
     }
 
     /// The text of an ownership file without some of its paths.
-    pub(super) fn without(text: &str, paths: &[&str]) -> String {
+    pub fn without(text: &str, paths: &[&str]) -> String {
         let is_kept = |line: &&str| match line.split_once('\t') {
             Some((path, _)) => !paths.contains(&path),
             None => true,
@@ -73,7 +73,7 @@ impl Record {
     }
 
     /// Everything that either owns.
-    pub(super) fn union(mut self, other: &Self) -> Self {
+    pub fn union(mut self, other: &Self) -> Self {
         for (path, owned) in &other.files {
             self.files
                 .entry(path.clone())
@@ -109,12 +109,12 @@ impl Owned {
 }
 
 /// The sum of a file's bytes.
-pub(super) fn sum(bytes: &[u8]) -> Sum {
+pub fn sum(bytes: &[u8]) -> Sum {
     Sha256::digest(bytes).into()
 }
 
 /// An owner as it stands in the file: control characters would break its line.
-pub(super) fn plain(owner: &str) -> Cow<'_, str> {
+pub fn plain(owner: &str) -> Cow<'_, str> {
     if owner.contains(char::is_control) {
         Cow::Owned(owner.replace(char::is_control, "\u{fffd}"))
     } else {

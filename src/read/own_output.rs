@@ -1,0 +1,125 @@
+//! Which files metalmark rendered itself. They are never input: an overlay that was read back would be the strongest layer,
+//! and every later render would repeat it instead of following the user's change.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use globset::{Glob, GlobMatcher};
+
+use crate::error::Error;
+use crate::files::{Files, Found};
+use crate::model::manifest::OWNERSHIP_FILE;
+use crate::model::output_path;
+use crate::model::ownership::Record;
+
+/// The rendered files of a project: those that an ownership file lists, wherever its folder was moved to, and those below
+/// the project's outputs that were not rendered yet.
+#[derive(Debug, Default)]
+pub struct OwnOutput {
+    outputs: Vec<GlobMatcher>,
+    records: Mutex<HashMap<PathBuf, Option<Arc<Record>>>>,
+}
+
+impl OwnOutput {
+    /// The rendered files of a project with these output paths.
+    pub fn of<'p>(outputs: impl Iterator<Item = &'p str>) -> Self {
+        Self {
+            outputs: outputs.filter_map(below).collect(),
+            records: Mutex::default(),
+        }
+    }
+
+    /// Whether metalmark rendered the file at a path below the root.
+    ///
+    /// # Errors
+    /// An ownership file cannot be read.
+    pub fn has(&self, files: &dyn Files, path: &Path) -> Result<bool, Error> {
+        for folder in path.ancestors().skip(1) {
+            let Some(record) = self.record(files, folder)? else {
+                continue;
+            };
+            let inside = path.strip_prefix(folder).unwrap_or(path);
+            let inside = inside.to_string_lossy().replace('\\', "/");
+            if record.files.contains_key(&inside) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether metalmark renders files at or below a path where nothing exists yet.
+    pub fn will_have(&self, files: &dyn Files, path: &Path) -> bool {
+        self.outputs.iter().any(|output| output.is_match(path))
+            && !files.is_file(path)
+            && !files.is_folder(path)
+    }
+
+    fn record(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<Record>>, Error> {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = records.get(folder) {
+            return Ok(known.clone());
+        }
+        let path = folder.join(OWNERSHIP_FILE);
+        // One look, for nearly every folder has none.
+        let found = match files.is_file(&path) {
+            true => files.file(&path)?,
+            false => Found::Nothing,
+        };
+        let record = match found {
+            Found::File(bytes) => Some(Record::parse(&String::from_utf8_lossy(&bytes)).0),
+            Found::Nothing | Found::Outside => None,
+        };
+        let record = record.map(Arc::new);
+        records.insert(folder.to_owned(), record.clone());
+        Ok(record)
+    }
+}
+
+/// What matches the files below an output's path, whatever its expressions evaluate to; none for an output in the root
+/// itself, where any file may be the user's.
+fn below(path: &str) -> Option<GlobMatcher> {
+    let (mut rest, mut pattern) = (path.trim_start_matches("./"), String::new());
+    if output_path::root(rest).0.is_empty() || rest == "." {
+        return None;
+    }
+    while let Some(start) = rest.find("{{").or_else(|| rest.find("{%")) {
+        let end = ["}}", "%}"].map(|end| rest[start..].find(end));
+        let end = end.into_iter().flatten().min()?;
+        pattern += &globset::escape(&rest[..start]);
+        pattern.push('*');
+        rest = &rest[start + end + 2..];
+    }
+    pattern += &globset::escape(rest.trim_end_matches('/'));
+    let glob = Glob::new(&format!("{pattern}/**")).ok()?;
+    Some(glob.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::below;
+
+    #[test]
+    fn an_output_matches_what_is_below_it() {
+        let is_below = |output: &str, path: &str| {
+            below(output).is_some_and(|output| output.is_match(Path::new(path)))
+        };
+        assert!(is_below("./images/", "images/edge/kustomization.yaml"));
+        assert!(is_below(
+            "env/{{ cluster.name }}/images",
+            "env/edge/images/os-images-info.yaml"
+        ));
+        assert!(is_below("a[1]", "a[1]/x"));
+        for (output, path) in [
+            ("images", "images"),
+            ("images", "images-of-mine/x"),
+            ("env/{{ cluster.name }}/images", "env/edge/values.yaml"),
+            (".", "values.yaml"),
+            ("{{ cluster.name }}", "edge/values.yaml"),
+        ] {
+            assert!(!is_below(output, path), "{output}: {path}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Which values are secret: those of a Secret, of a file that is named after secrets, and of a file that a Secret is made of.
+//! Nothing else is hidden, and no message loses a word.
+
+use super::support::Metalmark;
+
+const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: units, namespace: edge}
+spec:
+  chart: {spec: {chart: chart, sourceRef: {kind: GitRepository, name: a}}}
+  valuesFrom:
+    - {kind: Secret, name: made, valuesKey: values}
+    - {kind: Secret, name: units-secrets, valuesKey: secrets}
+";
+
+/// A folder that composes a cluster with a Secret of each origin.
+fn project(chart: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        (
+            "metalmark.yaml",
+            "version: 1\nclusters: [{name: edge, values: [env]}]\n",
+        ),
+        ("chart/values.yaml", chart),
+        ("env/release.yaml", RELEASE),
+        (
+            "env/objects.yaml",
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: units-secrets, namespace: edge}\nstringData:\n  other: 'a: b'\n",
+        ),
+        ("env/made.yaml", "password: correct-horse\n"),
+        (
+            "env/kustomization.yaml",
+            "namespace: edge\nresources: [release.yaml, objects.yaml]\nsecretGenerator:\n\
+             - {name: made, options: {disableNameSuffixHash: true}, files: [values=made.yaml]}\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+    folder
+}
+
+fn values(chart: &str, words: &str) -> String {
+    let folder = project(chart);
+    let outcome = Metalmark::within(folder.path())
+        .args("values edge".split(' '))
+        .args(words.split_whitespace())
+        .run();
+    format!("{}{}", outcome.stdout, outcome.stderr)
+}
+
+/// Sylva's chart holds templates of Secrets in its values.
+#[test]
+fn a_file_that_mentions_a_secret_is_none() {
+    let chart = "version: v1.31.8\nunits:\n  a:\n    patch: |\n      kind: Secret\n      data: {{ .Values.x }}\n\
+                 \x20   more: |\n      kind: Secret\n      stringData:\n        a: b\n";
+    let shown = values(chart, "version");
+    assert!(shown.starts_with("v1.31.8\n"), "{shown}");
+}
+
+#[test]
+fn a_file_that_a_secret_is_made_of_is_secret_whatever_its_name() {
+    let shown = values("a: 1\n", "password");
+    assert!(shown.contains("<secret: env/made.yaml:1:11>"), "{shown}");
+    assert!(!shown.contains("correct-horse"), "{shown}");
+}
+
+/// The word `secrets` is a value of no Secret here, and a part of a name.
+#[test]
+fn no_word_of_a_message_is_hidden() {
+    let shown = values("a: 1\n", "");
+    assert!(
+        shown.contains("Secret `units-secrets` has no key `secrets`"),
+        "{shown}"
+    );
+    assert!(shown.contains("set `optional: true`"), "{shown}");
+}
