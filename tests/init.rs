@@ -215,3 +215,44 @@ fn a_repository_without_values_is_told_what_is_missing() {
         stamped.stderr
     );
 }
+
+/// Files in the root and objects with references on one line: what is left out is not checked.
+#[test]
+fn init_leaves_no_object_of_a_cluster_out() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    };
+    let template = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: a}\n";
+    let deployment = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {name: md}\n\
+                      spec: {template: {spec: {infrastructureRef: {kind: Metal3MachineTemplate, name: a}}}}\n";
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  names:\n    kind: AMachineTemplate\n";
+    write("templates/a.yaml", template);
+    write("pools/md.yaml", deployment);
+    write("crds/a.yaml", definition);
+    let outcome = init(scratch.path(), &["--dry-run"]);
+    assert!(
+        outcome.stdout.contains("manifests: [pools/, templates/]\n"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome
+            .stderr
+            .contains("found 1 file with machine templates"),
+        "{}",
+        outcome.stderr
+    );
+    write(
+        "cluster.yaml",
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\n",
+    );
+    let outcome = init(scratch.path(), &["--dry-run"]);
+    assert!(
+        outcome.stdout.contains("manifests: ['.']\n"),
+        "{}",
+        outcome.stdout
+    );
+}

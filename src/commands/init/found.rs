@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::Files;
@@ -48,8 +49,10 @@ pub(super) struct Found {
     pub(super) shared: Vec<&'static str>,
     /// Files with image facts.
     pub(super) facts: Vec<PathBuf>,
-    /// Files with machine templates, where there is nothing else.
+    /// Files with objects of Cluster API, where there is nothing else.
     pub(super) manifests: Vec<PathBuf>,
+    /// Those of them with machine templates.
+    pub(super) templates: Vec<PathBuf>,
 }
 
 impl Found {
@@ -72,9 +75,14 @@ impl Found {
 /// A file or folder cannot be read.
 pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
     let mut found = Found::default();
-    let workload = compose::discover(files, WORKLOAD)?;
+    let own_output = Arc::default();
+    // Together, for clusters of either kind are built on the bases of the other.
+    let clusters = compose::discover(files, &[WORKLOAD, MANAGEMENT], &own_output)?;
+    let (workload, management): (Vec<PathBuf>, Vec<PathBuf>) = clusters
+        .into_iter()
+        .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
     let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();
-    for folder in compose::discover(files, MANAGEMENT)? {
+    for folder in management {
         let own = name(&folder);
         let own = match names.contains(&own) {
             true => format!("management-{own}"),
@@ -96,13 +104,14 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
     }
     for pattern in FACTS {
         for file in compose::matches(files, pattern)? {
-            if files.is_file(&file) && !found.facts.contains(&file) {
+            let is_known = found.facts.contains(&file) || own_output.has(files, &file)?;
+            if files.is_file(&file) && !is_known {
                 found.facts.push(file);
             }
         }
     }
     if found.is_nothing() {
-        found.manifests = manifests(files)?;
+        (found.manifests, found.templates) = manifests(files)?;
     }
     Ok(found)
 }
@@ -132,24 +141,36 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     })
 }
 
-/// The files with machine templates.
-fn manifests(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    let all = compose::matches(files, "**/*.{yaml,yml}")?;
-    for file in all
+/// The manifests of Cluster API, and those of them with machine templates; none where there is no machine template.
+fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
+    let (mut all, mut templates) = (Vec::new(), Vec::new());
+    let matched = compose::matches(files, "**/*.{yaml,yml}")?;
+    for file in matched
         .into_iter()
         .filter(|file| files.is_file(file))
         .take(LOOKED_INTO)
     {
         let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
-        let is_one = |line: &str| {
+        let value = |line: &str, key: &str| {
             let line = line.trim_start().trim_start_matches("- ");
-            let kind = line.strip_prefix("kind:").unwrap_or_default();
-            kind.trim().ends_with("MachineTemplate")
+            let value = line.strip_prefix(key)?.trim();
+            Some(value.trim_matches(['"', '\'']).to_owned())
         };
-        if text.lines().any(is_one) {
-            found.push(file);
+        let has = |key: &str, fits: &dyn Fn(&str) -> bool| {
+            let mut values = text.lines().filter_map(|line| value(line, key));
+            values.any(|value| fits(&value))
+        };
+        // A definition names the kind that it defines, and is no object of it.
+        if !has("apiVersion:", &|group| group.contains("cluster.x-k8s.io/")) {
+            continue;
         }
+        if has("kind:", &|kind| kind.ends_with("MachineTemplate")) {
+            templates.push(file.clone());
+        }
+        all.push(file);
     }
-    Ok(found)
+    match templates.is_empty() {
+        true => Ok((Vec::new(), templates)),
+        false => Ok((all, templates)),
+    }
 }

@@ -88,7 +88,7 @@ pub fn init(
 
 /// What is there to be stamped, and the next step.
 fn stamping(found: &Found, out: &mut dyn Write) -> Result<(), Error> {
-    let (count, first) = (found.manifests.len(), &found.manifests[0]);
+    let (count, first) = (found.templates.len(), &found.templates[0]);
     let files = if count == 1 { "file" } else { "files" };
     writeln!(
         out,

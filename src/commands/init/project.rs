@@ -8,12 +8,15 @@ use super::found::Found;
 
 /// The project file of a repository of plain manifests.
 pub(super) fn of_manifests(found: &Found) -> String {
+    // Whole folders: an object that another one refers to is read with it, whatever file it is in.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
         let first = file.iter().next().unwrap_or_default();
-        let name = first.to_string_lossy().into_owned();
-        let is_folder = file.iter().count() > 1;
-        let name = if is_folder { format!("{name}/") } else { name };
+        if file.iter().count() == 1 {
+            folders = vec![".".to_owned()];
+            break;
+        }
+        let name = format!("{}/", first.to_string_lossy());
         if !folders.contains(&name) {
             folders.push(name);
         }
