@@ -67,22 +67,36 @@ fn in_files(
     Ok(made)
 }
 
-/// The texts that the files of findings would have after their edits, each edit told on stderr; nothing is written.
+/// How edits are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tense {
+    /// They are not made.
+    Would,
+    /// The caller makes them.
+    Done,
+}
+
+/// The texts that the files of findings have after their edits, each edit reported on stderr; nothing is written.
 ///
 /// # Errors
 /// Stderr is gone.
 pub(super) fn planned(
     workspace: &Workspace,
     judged: &[Judged],
+    tense: Tense,
     terminal: &mut Terminal,
 ) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    let (done, not_done) = match tense {
+        Tense::Would => ("would fix", "would not fix"),
+        Tense::Done => ("fixed", "not fixed"),
+    };
     let mut files = Vec::new();
     for (source, fixes) in by_file(judged) {
         let (text, told) = fixed(&source, &fixes, workspace.engine);
         for (place, outcome) in told {
             match outcome {
-                Ok(fix) => writeln!(terminal.err, "would fix {place}: `{fix}`")?,
-                Err(why) => writeln!(terminal.err, "would not fix {place}: {why}")?,
+                Ok(fix) => writeln!(terminal.err, "{done} {place}: `{fix}`")?,
+                Err(why) => writeln!(terminal.err, "{not_done} {place}: {why}")?,
             }
         }
         if text != source.text {

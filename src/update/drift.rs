@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::model::successor::{same_line, successor};
 
+use super::Offer;
+
 /// What has to change for a catalogue to list exactly what is offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
@@ -31,21 +33,26 @@ impl Drift {
     }
 }
 
-/// What to do to a catalogue, in the order of its entries.
-pub fn drift(listed: &[&str], offered: &BTreeSet<String>) -> Drift {
+/// What to do to a catalogue, in the order of its entries, some of which are not to be touched: those that an expression
+/// names. Names become those that the images are offered under.
+pub fn drift(listed: &[&str], untouched: &BTreeSet<String>, offer: &Offer) -> Drift {
     let key = |name: &str| name.replace('.', "-");
     let known: BTreeSet<String> = listed.iter().map(|name| key(name)).collect();
-    let mut new: BTreeSet<&str> = offered
-        .iter()
-        .filter(|name| !known.contains(*name))
+    let is_new = |name: &&String| !known.contains(*name) && !untouched.contains(*name);
+    let mut new: BTreeSet<&str> = offer
+        .images
+        .keys()
+        .filter(is_new)
         .map(String::as_str)
         .collect();
     let mut drift = Drift::default();
-    for name in listed.iter().filter(|name| !offered.contains(&key(name))) {
+    let is_offered = |name: &str| offer.images.contains_key(&key(name));
+    for name in listed.iter().filter(|name| !is_offered(name)) {
         match successor(name, new.iter().copied()) {
             Some(next) => {
                 new.remove(next);
-                drift.renamed.push(((*name).to_owned(), next.to_owned()));
+                let next = offer.name(next, name).to_owned();
+                drift.renamed.push(((*name).to_owned(), next));
             }
             None => drift.removed.push((*name).to_owned()),
         }
@@ -53,13 +60,16 @@ pub fn drift(listed: &[&str], offered: &BTreeSet<String>) -> Drift {
     let behind = |name: &str| {
         let mut backwards = listed.iter().rev();
         let of_line = backwards.find(|listed| same_line(listed, name));
-        of_line.or(listed.last()).map(|name| (*name).to_owned())
+        of_line.or(listed.last()).copied()
     };
     drift.added = new
         .into_iter()
-        .map(|name| Added {
-            name: name.to_owned(),
-            behind: behind(name),
+        .map(|name| {
+            let behind = behind(name);
+            Added {
+                name: offer.name(name, behind.unwrap_or(name)).to_owned(),
+                behind: behind.map(str::to_owned),
+            }
         })
         .collect();
     drift
@@ -69,9 +79,10 @@ pub fn drift(listed: &[&str], offered: &BTreeSet<String>) -> Drift {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::Offer;
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-    use super::{Added, drift};
+    use super::Added;
 
     const LISTED: [&str; 4] = [
         "ubuntu-noble-plain-rke2-1-31-8",
@@ -80,8 +91,16 @@ mod tests {
         "ubuntu-noble-plain-rke2-1-29-15",
     ];
 
-    fn offered(names: &[&str]) -> BTreeSet<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
+    fn offered(names: &[&str]) -> Offer {
+        let image = |name: &&str| (name.replace('.', "-"), [(*name).to_owned()].into());
+        Offer {
+            images: names.iter().map(image).collect(),
+            ..Offer::default()
+        }
+    }
+
+    fn drift(listed: &[&str], offer: &Offer) -> super::Drift {
+        super::drift(listed, &BTreeSet::new(), offer)
     }
 
     #[test]
@@ -113,6 +132,24 @@ mod tests {
     }
 
     #[test]
+    fn names_are_those_that_images_are_offered_under() {
+        let offer = offered(&[
+            "ubuntu-noble-plain-rke2-1.31.9",
+            "ubuntu-noble-plain-rke2-1.32.5",
+        ]);
+        let drift = drift(&LISTED[..1], &offer);
+        let renamed = (LISTED[0].into(), "ubuntu-noble-plain-rke2-1.31.9".into());
+        assert_eq!(drift.renamed, [renamed]);
+        assert_eq!(drift.added[0].name, "ubuntu-noble-plain-rke2-1.32.5");
+    }
+
+    #[test]
+    fn an_entry_that_an_expression_names_is_not_added_again() {
+        let untouched = BTreeSet::from([LISTED[0].to_owned()]);
+        assert!(super::drift(&[], &untouched, &offered(&LISTED[..1])).is_empty());
+    }
+
+    #[test]
     fn a_catalogue_that_lists_what_is_offered_stays() {
         assert!(drift(&LISTED, &offered(&LISTED)).is_empty());
     }
@@ -124,7 +161,8 @@ mod tests {
             wanted in prop::collection::btree_set("ubuntu-(noble|jammy)-plain-rke2-1-3[01]-[0-9]", 0..6),
         ) {
             let names: Vec<&str> = listed.iter().map(String::as_str).collect();
-            let drift = drift(&names, &wanted);
+            let all: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            let drift = drift(&names, &offered(&all));
             let mut after = listed.clone();
             for (old, new) in &drift.renamed {
                 assert!(after.remove(old) && after.insert(new.clone()));

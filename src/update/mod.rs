@@ -9,6 +9,6 @@ mod summary;
 mod versions;
 
 pub use drift::{Added, Drift, drift};
-pub use offer::{Offer, is_image, notes, offered, tagged};
+pub use offer::{Offer, is_image, notes, offered, tagged, unread};
 pub use summary::{PoolChange, Summary};
 pub use versions::{moves, replacements};

@@ -1,6 +1,6 @@
 //! Which images a builder's version offers, read from any text that names them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
@@ -11,10 +11,26 @@ const OTHERS: usize = 5;
 /// What a text offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// The keys of the images of the version asked for.
-    pub images: BTreeSet<String>,
+    /// The images of the requested version: the names that they are offered under, by key.
+    pub images: BTreeMap<String, BTreeSet<String>>,
     /// Other versions that the text names images of.
     pub other_versions: BTreeSet<String>,
+    /// Repositories of a registry whose tags were not listed, because their names are not read as images.
+    pub unread: BTreeSet<String>,
+}
+
+impl Offer {
+    fn add(&mut self, key: &str, name: &str) {
+        let names = self.images.entry(key.to_owned()).or_default();
+        names.insert(name.to_owned());
+    }
+
+    /// The name that an image is offered under: of several, the one that is spelled as a known one is, with dots or without.
+    pub fn name<'o>(&'o self, key: &'o str, known: &str) -> &'o str {
+        let names = || self.images.get(key).into_iter().flatten();
+        let alike = names().find(|name| name.contains('.') == known.contains('.'));
+        alike.or_else(|| names().next()).map_or(key, String::as_str)
+    }
 }
 
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
@@ -32,7 +48,7 @@ pub fn offered(text: &str, version: &str) -> Offer {
                 offer.other_versions.insert(tag.to_owned());
             }
             _ => {
-                offer.images.insert(key.to_string());
+                offer.add(&key, name);
             }
         }
     }
@@ -61,6 +77,27 @@ pub fn is_image(repository: &str, listed: &BTreeSet<String>) -> bool {
             || named(repository).is_some_and(|(_, tag)| tag.is_none()))
 }
 
+/// Some of the repositories that were not read, in words; none where all were.
+pub fn unread(offer: &Offer) -> Option<String> {
+    const SHOWN: usize = 3;
+    let names = offer.unread.iter().take(SHOWN);
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    let more = match offer.unread.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (ies, s) = match offer.unread.len() {
+        0 => return None,
+        1 => ("y", "its name is"),
+        _ => ("ies", "their names are"),
+    };
+    Some(format!(
+        "{} repositor{ies} left out, because {s} not read as an image's: {}{more}",
+        offer.unread.len(),
+        names.join(", ")
+    ))
+}
+
 /// The images of a version among repositories, by the tags that each has.
 pub fn tagged<'a>(
     repositories: impl Iterator<Item = (&'a str, Vec<String>)>,
@@ -70,7 +107,7 @@ pub fn tagged<'a>(
     for (name, tags) in repositories {
         let Ok(key) = key_of(name) else { continue };
         if tags.iter().any(|tag| tag == version) {
-            offer.images.insert(key.to_string());
+            offer.add(&key, name);
         }
         let others = tags.into_iter().filter(|tag| tag != version);
         let releases = others.filter(|tag| Version::parse(tag).is_some());
@@ -118,7 +155,7 @@ mod tests {
     use super::{is_image, notes, offered, tagged};
 
     fn images(text: &str) -> Vec<String> {
-        offered(text, "0.4.13").images.into_iter().collect()
+        offered(text, "0.4.13").images.into_keys().collect()
     }
 
     #[test]
@@ -167,8 +204,14 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
         ];
         let offer = tagged(repositories.into_iter(), "0.4.13");
         assert_eq!(
-            offer.images.into_iter().collect::<Vec<_>>(),
+            offer.images.keys().collect::<Vec<_>>(),
             ["ubuntu-noble-plain-rke2-1-31-9"]
+        );
+        // The repository's own name is what a reference needs.
+        let known = "ubuntu-noble-plain-rke2-1-31-8";
+        assert_eq!(
+            offer.name("ubuntu-noble-plain-rke2-1-31-9", known),
+            "ubuntu-noble-plain-rke2-1.31.9"
         );
         assert_eq!(
             offer.other_versions.into_iter().collect::<Vec<_>>(),

@@ -29,7 +29,7 @@ pub use apply::{Step, apply, apply_all, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, mend_after_dead_run};
-pub use owned_file::owned_file;
+pub use owned_file::{no_owned_file, owned_file};
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
 pub use replace::{Replacement, replace, replace_all};

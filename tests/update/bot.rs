@@ -208,12 +208,15 @@ fn what_a_merge_request_shows_ends_with_the_errors() {
     super::raise(folder);
     let outcome = run(folder, Some(&data(&[builder("0.4.13")])));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (1, ""));
-    // One cluster's error keeps all manifests as they were.
-    assert_eq!(git(folder, &["status", "--porcelain", "rendered"]), "");
-    let lines: Vec<&str> = outcome.stderr.lines().rev().take(2).collect();
+    // One cluster's error keeps everything as the bot left it.
+    assert_eq!(git(folder, &["status", "--porcelain"]), " M values.yaml");
+    assert_eq!(git(folder, &["diff", "--numstat"]), "1\t1\tvalues.yaml");
+    let lines: Vec<&str> = outcome.stderr.lines().rev().take(4).collect();
     assert_eq!(
         lines,
         [
+            "help: correct them, or type --keep-going to write what the update changes all the same",
+            "nothing is written while there are errors",
             "  help: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`, which follows it",
             "clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalogue"
         ]

@@ -101,7 +101,8 @@ fn a_registry_that_lists_itself_is_asked_page_by_page() {
     let before = read(&folder);
     let outcome = update(&folder, &["0.9.0"]);
     let expected = format!(
-        "error: `oci://{}/sylva/builder` has no image of version `0.9.0`\nhelp: there are images of 0.4.11, 0.4.12, 0.4.13\n",
+        "error: `oci://{}/sylva/builder` has no image of version `0.9.0`\nhelp: there are images of 0.4.11, 0.4.12, 0.4.13\n      \
+         1 repository left out, because its name is not read as an image's: `cache`\n",
         registry.host()
     );
     assert_eq!((outcome.status, outcome.stderr), (2, expected));
@@ -270,4 +271,37 @@ fn a_project_file_that_cannot_be_relied_on_asks_nobody() {
         outcome.stderr
     );
     assert_eq!(registry.count(), 0);
+}
+
+/// Successors are found for images of any system, and what is left out is counted.
+#[test]
+fn an_image_of_any_system_is_kept() {
+    let systems = ["sles-15-6", "rhel-9-4", "rocky-9", "sle-micro-6-0"];
+    let named = |patch: u32| systems.map(|system| format!("{system}-hardened-rke2-1-31-{patch}"));
+    let registry = Registry::plain();
+    for name in named(9) {
+        registry.image(&format!("sylva/builder/{name}"), "0.4.13", &[]);
+    }
+    registry.image(
+        "sylva/builder/ubuntu2404-plain-kubeadm-1.28.1",
+        "0.4.13",
+        &[],
+    );
+    let folder = project(&registry, "");
+    let of = |version: &str, patch: u32| {
+        let names = named(patch);
+        values(
+            &registry.host(),
+            version,
+            &names.each_ref().map(String::as_str),
+        )
+    };
+    fs::write(folder.path().join("values.yaml"), of("0.4.12", 8)).expect("written");
+    let outcome = update(&folder, &["0.4.13"]);
+    assert_eq!(read(&folder), of("0.4.13", 9), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("1 repository left out, because its name is not read as an image's: `ubuntu2404-plain-kubeadm-1.28.1`"),
+        "{}",
+        outcome.stderr
+    );
 }

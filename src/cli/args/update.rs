@@ -22,7 +22,8 @@ pub(super) struct UpdateArguments {
     from_renovate: bool,
     #[command(flatten)]
     offer: OfferArguments,
-    /// Move the values' map of Kubernetes versions (`k8s_version_map`) with the images.
+    /// Move Kubernetes versions with the images: the values' map of them (`k8s_version_map`), and those that clusters and
+    /// pools write themselves.
     #[arg(long)]
     k8s_versions: bool,
     /// Move choices of images that are gone to their successors.
@@ -31,6 +32,10 @@ pub(super) struct UpdateArguments {
     /// Say what would be done, do nothing, and exit 1 if there is anything to do.
     #[arg(long)]
     check: bool,
+    /// Write what the update changes although there are errors, and render the clusters that have none. Without it, nothing is
+    /// written while there are errors.
+    #[arg(long, conflicts_with = "check")]
+    keep_going: bool,
     /// Write the summary to FILE as Markdown.
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
@@ -70,6 +75,7 @@ impl UpdateArguments {
             k8s_versions: self.k8s_versions,
             fix: self.fix,
             check: self.check,
+            keep_going: self.keep_going,
             summary: self.summary.clone(),
             reporting: self.findings.reporting(),
             today,

@@ -147,13 +147,41 @@ fn accepted(finding: &Finding, workspace: &Workspace, today: Date) -> Option<Str
 }
 
 /// The bytes of the lock and of its evidence before the run; none where there are none yet.
-struct Before {
+pub(super) struct Before {
     lock: Option<Vec<u8>>,
     evidence: Option<Vec<u8>>,
 }
 
 impl Before {
-    fn read(workspace: &Workspace) -> Result<Self, Error> {
+    /// Whether there was a lock.
+    pub(super) fn has_lock(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Puts back what a run has written since. Answers whether it wrote anything.
+    pub(super) fn restore(&self, workspace: &Workspace, held: &mut Held) -> Result<bool, Error> {
+        let now = Self::read(workspace)?;
+        let evidence = sources::evidence_path(&workspace.lock);
+        let files = [
+            (&workspace.lock, &self.lock, &now.lock),
+            (&evidence, &self.evidence, &now.evidence),
+        ];
+        let mut is_written = false;
+        for (path, before, now) in files.into_iter().filter(|(_, before, now)| before != now) {
+            let (path, now) = (workspace.settings.root.join(path), now.as_deref());
+            match before {
+                Some(before) => {
+                    let text = String::from_utf8_lossy(before);
+                    write::owned_file(held, &path, now, &text)?;
+                }
+                None => write::no_owned_file(held, &path, now)?,
+            }
+            is_written = true;
+        }
+        Ok(is_written)
+    }
+
+    pub(super) fn read(workspace: &Workspace) -> Result<Self, Error> {
         let bytes = |path: &Path| sources::lock_bytes(&*workspace.files, path);
         Ok(Self {
             lock: bytes(&workspace.lock)?,

@@ -15,6 +15,7 @@ use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target};
 
 use super::aim::Aim;
+use super::fleet::{self, Tools};
 use super::{fix, usage};
 
 /// The builder's list, by the names that it has in values.
@@ -35,11 +36,19 @@ pub(super) struct Change {
     pub(super) drift: Drift,
     /// Where the version is written that is raised, or that was raised before.
     pub(super) versions: Vec<Spot>,
+    /// The entries that an expression names, each with its key and place: they are left as they are.
+    pub(super) computed: Vec<(String, Spot)>,
     /// The files that change, each with its new text.
     pub(super) files: Vec<(Arc<Source>, String)>,
 }
 
 impl Change {
+    /// Whether it adds an entry of one of these keys.
+    pub(super) fn adds(&self, keys: &BTreeSet<String>) -> bool {
+        let mut added = self.drift.added.iter();
+        added.any(|added| keys.contains(&added.name.replace('.', "-")))
+    }
+
     /// Whether no file changes.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
@@ -90,23 +99,27 @@ pub(super) fn sites(
     (listed, sites)
 }
 
-/// The edits that are needed, made in memory.
+/// The edits that are needed, made in memory. `untouched` are images that entries named by expressions will be, besides
+/// those that they are now.
 pub(super) fn change(
-    workspace: &Workspace,
+    (workspace, tools): (&Workspace, &Tools),
     catalogues: &[(Arc<Catalogue>, Sources)],
     aim: &Aim,
     offer: &Offer,
     versions: Versions,
+    untouched: &BTreeSet<String>,
 ) -> Result<Change, Error> {
     let (from, version) = (aim.current.as_deref(), aim.to.as_str());
-    let listed = listed(catalogues, from)?;
+    let Listed { entries, computed } = listed(catalogues, from);
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in &listed {
+    for (name, _) in &entries {
         if !names.contains(&&**name) {
             names.push(name);
         }
     }
-    let drift = drift(&names, &offer.images);
+    let mut untouched = untouched.clone();
+    untouched.extend(computed.iter().map(|(key, _)| key.clone()));
+    let drift = drift(&names, &untouched, offer);
     let mut files = Files::default();
     let spots = version_spots(catalogues, from);
     for spot in spots.iter().filter(|_| !aim.is_raised()) {
@@ -114,16 +127,22 @@ pub(super) fn change(
         let at = target(spot);
         files.add(&spot.source, Edit::Set { at, value });
     }
-    for (name, spot) in &listed {
+    for (name, spot) in &entries {
         if let Some((_, new)) = drift.renamed.iter().find(|(old, _)| **old == **name) {
             let (at, key) = (target(spot), new.clone());
             files.add(&spot.source, Edit::Rename { at, key });
         } else if drift.removed.iter().any(|old| **old == **name) {
-            files.add(&spot.source, Edit::Remove { at: target(spot) });
+            match beside(workspace, &spot.source, name) {
+                Ok((list, _)) => {
+                    let at = Target::keys(&[list, name]);
+                    files.remove(&spot.source, Edit::Remove { at });
+                }
+                Err(_) => files.add(&spot.source, Edit::Remove { at: target(spot) }),
+            }
         }
     }
     for added in &drift.added {
-        let (source, edit) = insert(workspace, &listed, catalogues, added)?;
+        let (source, edit) = insert(workspace, &entries, catalogues, added)?;
         files.add(&source, edit);
     }
     if versions == Versions::Move {
@@ -132,22 +151,33 @@ pub(super) fn change(
                 files.add(&source, edit);
             }
         }
+        for (spot, from, to) in cluster_versions(workspace, tools, &drift)? {
+            let at = target(&spot);
+            files.add(&spot.source, Edit::Replace { at, from, to });
+        }
     }
     let files = files.edited(workspace)?;
     Ok(Change {
         drift,
         versions: spots,
+        computed,
         files,
     })
 }
 
-/// The builder's entries of the version that is updated, in the order of the files. One that an expression names cannot be
-/// edited.
-fn listed(
-    catalogues: &[(Arc<Catalogue>, Sources)],
-    from: Option<&str>,
-) -> Result<Vec<(Arc<str>, Spot)>, Error> {
-    let mut listed: Vec<(Arc<str>, Spot)> = Vec::new();
+/// The builder's entries of the version that is updated.
+struct Listed {
+    /// Those that a file names, in the order of the files.
+    entries: Vec<(Arc<str>, Spot)>,
+    /// The keys of those that an expression or a secret names, which are not edited.
+    computed: Vec<(String, Spot)>,
+}
+
+fn listed(catalogues: &[(Arc<Catalogue>, Sources)], from: Option<&str>) -> Listed {
+    let mut listed = Listed {
+        entries: Vec::new(),
+        computed: Vec::new(),
+    };
     for (catalogue, sources) in catalogues {
         for entry in &catalogue.entries {
             if !entry.built || !is_of_version(catalogue, entry, from) {
@@ -156,20 +186,61 @@ fn listed(
             let Some(spot) = sources.resolve(entry.name.place) else {
                 continue;
             };
-            if listed.iter().any(|(_, known)| *known == spot) {
-                continue;
-            }
             let name = &entry.name.value;
             if Fix::replace(Some(spot.clone()), name, "", "").is_none() {
-                return Err(usage(format!(
-                    "{spot}: the entry `{name}` of the catalogue is not written as such, and cannot be edited\n\
-                     help: write its name, or bring the catalogue up to date by hand"
-                )));
+                let computed = (name.replace('.', "-"), spot);
+                if !listed.computed.contains(&computed) {
+                    listed.computed.push(computed);
+                }
+            } else if listed.entries.iter().all(|(_, known)| *known != spot) {
+                listed.entries.push((Arc::clone(name), spot));
             }
-            listed.push((Arc::clone(name), spot));
         }
     }
-    Ok(listed)
+    listed
+}
+
+/// The keys of the entries that expressions name.
+pub(super) fn computed(
+    catalogues: &[(Arc<Catalogue>, Sources)],
+    from: Option<&str>,
+) -> BTreeSet<String> {
+    let computed = listed(catalogues, from).computed.into_iter();
+    computed.map(|(key, _)| key).collect()
+}
+
+/// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
+/// where, the text there and the new one.
+fn cluster_versions(
+    workspace: &Workspace,
+    tools: &Tools,
+    drift: &Drift,
+) -> Result<Vec<(Spot, String, String)>, Error> {
+    let moves = moves(drift);
+    let survey = fleet::survey(workspace, tools, |view, _| {
+        let cluster = &view.cluster;
+        let own = cluster
+            .pools
+            .iter()
+            .filter_map(|pool| cluster.k8s_version_of(pool));
+        let mut found = Vec::new();
+        for version in cluster.k8s_version.iter().chain(own) {
+            let spot = view.sources.resolve(version.place);
+            let written = Fix::replace(spot, &version.value, "", "");
+            let replacements = replacements(&version.value, &moves).into_iter();
+            if let (Some(fix), Some((from, to))) = (written, replacements.last()) {
+                found.push((fix.spot, from, to));
+            }
+        }
+        Ok((found, Vec::new()))
+    })?;
+    let mut all: Vec<(Spot, String, String)> = Vec::new();
+    for found in survey.results.into_iter().flatten() {
+        if all.iter().all(|(spot, ..)| *spot != found.0) {
+            all.push(found);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether an entry's registry serves the version that is updated, rather than one of its own.
@@ -317,29 +388,48 @@ fn empty_list(
 
 /// Edits by file.
 #[derive(Default)]
-struct Files(BTreeMap<Arc<str>, (Arc<Source>, Vec<Edit>)>);
+struct Files(BTreeMap<Arc<str>, FileEdits>);
+
+/// The edits of one file. Entries are removed last, for a new entry may be written behind one that goes.
+struct FileEdits {
+    source: Arc<Source>,
+    edits: Vec<Edit>,
+    removals: Vec<Edit>,
+}
 
 impl Files {
     /// The files that have edits.
     fn sources(&self) -> Vec<Arc<Source>> {
         let files = self.0.values();
-        files.map(|(source, _)| Arc::clone(source)).collect()
+        files.map(|file| Arc::clone(&file.source)).collect()
+    }
+
+    fn of(&mut self, source: &Arc<Source>) -> &mut FileEdits {
+        let file = self.0.entry(Arc::clone(&source.path));
+        file.or_insert_with(|| FileEdits {
+            source: Arc::clone(source),
+            edits: Vec::new(),
+            removals: Vec::new(),
+        })
     }
 
     fn add(&mut self, source: &Arc<Source>, edit: Edit) {
-        let file = self.0.entry(Arc::clone(&source.path));
-        file.or_insert_with(|| (Arc::clone(source), Vec::new()))
-            .1
-            .push(edit);
+        self.of(source).edits.push(edit);
+    }
+
+    fn remove(&mut self, source: &Arc<Source>, edit: Edit) {
+        self.of(source).removals.push(edit);
     }
 
     /// The files' new texts.
     fn edited(self, workspace: &Workspace) -> Result<Vec<(Arc<Source>, String)>, Error> {
         let mut files = Vec::new();
-        for (source, edits) in self.0.into_values() {
-            let text = fix::edited(&source.text, workspace.engine, &edits)
-                .map_err(|why| usage(format!("`{}` cannot be edited: {why}", source.path)))?;
-            files.push((source, text));
+        for file in self.0.into_values() {
+            let engine = workspace.engine;
+            let text = fix::edited(&file.source.text, engine, &file.edits)
+                .and_then(|text| fix::edited(&text, engine, &file.removals))
+                .map_err(|why| usage(format!("`{}` cannot be edited: {why}", file.source.path)))?;
+            files.push((file.source, text));
         }
         Ok(files)
     }

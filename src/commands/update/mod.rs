@@ -4,18 +4,21 @@ mod aim;
 mod before;
 mod catalogue;
 mod offer;
+mod plan;
 mod pools;
 mod preview;
 mod told;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
+use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
-use crate::sources;
 use crate::update::Summary;
 use crate::write::{self, Held};
 
@@ -28,6 +31,7 @@ pub use aim::VersionSource;
 use catalogue::Versions;
 use fleet::Tools;
 pub use offer::OfferSource;
+use plan::Plan;
 
 /// What `update` was asked for.
 #[derive(Clone, Debug)]
@@ -42,6 +46,8 @@ pub struct UpdateOptions {
     pub fix: bool,
     /// Say what would be done, and do nothing.
     pub check: bool,
+    /// Write the edits although there are errors, and render the clusters that have none.
+    pub keep_going: bool,
     /// Where to write the summary as Markdown.
     pub summary: Option<PathBuf>,
     /// How findings and changes are told.
@@ -50,10 +56,11 @@ pub struct UpdateOptions {
     pub today: Date,
 }
 
-/// Edits version and catalogue in the values, moves choices where asked, then locks, renders and reports.
+/// Edits version and catalogue in the values, moves selections on request, then locks, renders and reports. While there are
+/// errors, nothing is written.
 ///
 /// # Errors
-/// The world failed; there is no project; the values have no builder's version; nothing is listed for it.
+/// I/O or the network failed; there is no project; the values have no builder's version; nothing is listed for it.
 pub fn update(
     request: &Request,
     options: &UpdateOptions,
@@ -71,66 +78,82 @@ pub fn update(
         true => Versions::Move,
         false => Versions::Keep,
     };
-    let change = catalogue::change(&workspace, &catalogues, &aim, &offer, versions)?;
+    let change = |untouched: &BTreeSet<String>| {
+        let (from, to) = (&catalogues, &aim);
+        catalogue::change((&workspace, &tools), from, to, &offer, versions, untouched)
+    };
+    let mut plan = Plan::of(request, &workspace, change(&BTreeSet::new())?, options)?;
+    // What expressions evaluate to may change with the version.
+    let computed = catalogue::computed(&plan.catalogues()?, Some(&aim.to));
+    if plan.change.adds(&computed) {
+        plan = Plan::of(request, &workspace, change(&computed)?, options)?;
+    }
+    plan.fix(request, options, terminal)?;
+    told::left_out(&plan.change, &offer, terminal)?;
     let before = before::before(request, &workspace, &tools, &aim)?;
     let mut summary = Summary {
         from: before.from.clone(),
         to: aim.to.clone(),
-        drift: change.drift.clone(),
+        drift: plan.change.drift.clone(),
         pools: None,
         since: before.since.clone(),
         doubt: before.doubt.clone(),
     };
     if options.check {
-        let planned = (&aim, &change, before);
+        let planned = (&aim, &plan, before);
         return preview::preview(request, &workspace, planned, summary, options, terminal);
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = write::hold(&workspace.settings.root)?;
-    texts::replace(&workspace, &change.files, &mut held)?;
-    if options.fix {
-        moved(request, options, &mut held, terminal)?;
-    }
-    let locked = lock_again(request, &workspace, options, &mut held, terminal);
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
-    summary.pools = Some(before.changes(pools::booted(&workspace, &tools)?));
-    told::summary(&change, &summary, options, terminal)?;
-    for (source, _) in &change.files {
-        writeln!(terminal.err, "changed {}", source.path)?;
-    }
-    match locked? {
-        Verdict::Clean => {
-            let mode = RenderMode::Write;
-            finish(
-                request,
-                &workspace,
-                mode,
-                options,
-                Some(&mut held),
-                terminal,
-            )
+    let lock = lock::Before::read(&workspace)?;
+    texts::replace(&workspace, &plan.files(), &mut held)?;
+    let finished = || -> Result<Verdict, Error> {
+        let locked = lock_again(request, lock.has_lock(), options, &mut held, terminal);
+        let mut after = read::workspace(request)?;
+        let tools = fleet::tools(&mut after, options.today)?;
+        summary.pools = Some(before.changes(pools::booted(&after, &tools)?));
+        told::summary(&plan.change, &summary, options, terminal)?;
+        match locked? {
+            Verdict::Clean => {
+                let held = Some(&mut held);
+                finish(request, &after, RenderMode::Write, options, held, terminal)
+            }
+            refused => Ok(refused),
         }
-        refused => Ok(refused),
+    };
+    let verdict = finished();
+    if matches!(verdict, Ok(Verdict::Clean)) || options.keep_going {
+        for (source, _) in &plan.change.files {
+            writeln!(terminal.err, "changed {}", source.path)?;
+        }
+    } else if restore(&workspace, &plan, &lock, &mut held)? {
+        writeln!(terminal.err, "{NOTHING_WRITTEN}")?;
     }
+    verdict
+}
+
+const NOTHING_WRITTEN: &str = "nothing is written while there are errors\n\
+     help: correct them, or type --keep-going to write what the update changes all the same";
+
+/// Puts back the files that an update has edited. Answers whether it edited any.
+fn restore(
+    workspace: &Workspace,
+    plan: &Plan,
+    lock: &lock::Before,
+    held: &mut Held,
+) -> Result<bool, Error> {
+    let edited = plan.files();
+    let reversed = edited.iter().map(|(source, text)| {
+        let edited = Source::new(Arc::clone(&source.path), text.as_str());
+        (Arc::new(edited), source.text.clone())
+    });
+    texts::replace(workspace, &reversed.collect::<Vec<_>>(), held)?;
+    Ok(lock.restore(workspace, held)? || !edited.is_empty())
 }
 
 fn usage(message: impl Into<String>) -> Error {
     let message = message.into();
     Error::Usage { message }
-}
-
-/// Moves the choices of images that the catalogue no longer has.
-fn moved(
-    request: &Request,
-    options: &UpdateOptions,
-    held: &mut Held,
-    terminal: &mut Terminal,
-) -> Result<usize, Error> {
-    let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
-    let lost = lost(&workspace, &tools)?;
-    fix::findings(&workspace, &lost, Some(held), terminal)
 }
 
 /// The choices of images that the catalogue does not have.
@@ -146,12 +169,12 @@ fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
 /// rendered.
 fn lock_again(
     request: &Request,
-    workspace: &Workspace,
+    has_lock: bool,
     options: &UpdateOptions,
     held: &mut Held,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    if sources::lock_bytes(&*workspace.files, &workspace.lock)?.is_none() {
+    if !has_lock {
         return Ok(Verdict::Clean);
     }
     let options = LockOptions {
@@ -204,7 +227,8 @@ fn render_or_check(
     if workspace.settings.outputs.is_empty() {
         let options = CheckOptions {
             fix: false,
-            allow_empty: false,
+            // A catalog may be kept where no cluster is.
+            allow_empty: true,
             reporting,
             today,
         };
@@ -213,7 +237,7 @@ fn render_or_check(
     let options = RenderOptions {
         mode,
         adopt: false,
-        keep_going: false,
+        keep_going: options.keep_going,
         fail_on_change: false,
         allow_empty: false,
         reporting,

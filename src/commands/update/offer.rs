@@ -63,10 +63,13 @@ pub(super) fn offer(
         return Ok(offer);
     }
     let others: Vec<&str> = offer.other_versions.iter().map(String::as_str).collect();
-    let help = match others.is_empty() {
+    let mut help = match others.is_empty() {
         true => form.to_owned(),
         false => format!("there are images of {}", others.join(", ")),
     };
+    if let Some(unread) = update::unread(&offer) {
+        help += &format!("\n      {unread}");
+    }
     let version = &aim.to;
     Err(usage(format!(
         "{place} no image of version `{version}`\nhelp: {help}"
@@ -136,10 +139,15 @@ fn registries(
         let message = "the catalogue names no registry that could be asked";
         return Err(usage(format!("{message}\nhelp: {OTHERWISE}")));
     }
-    let (mut found, mut failures) = (Vec::new(), Vec::new());
+    let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());
     for prefix in &prefixes {
         match stores.below(prefix) {
-            Ok(names) => found.extend(images(prefix, &names, &listed)),
+            Ok(names) => {
+                let is_unread =
+                    |name: &&String| !name.contains('/') && !update::is_image(name, &listed);
+                unread.extend(names.iter().filter(is_unread).cloned());
+                found.extend(images(prefix, &names, &listed));
+            }
             Err(failure) => failures.push(failure.help(OTHERWISE)),
         }
     }
@@ -167,7 +175,10 @@ fn registries(
     if !failures.is_empty() {
         return Err(failed(failures));
     }
-    let offer = update::tagged(tagged.into_iter(), &aim.to);
+    let offer = Offer {
+        unread,
+        ..update::tagged(tagged.into_iter(), &aim.to)
+    };
     let names: Vec<String> = prefixes.iter().map(shown).collect();
     Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::error::Error;
 use crate::model::finding::Level;
 use crate::report::{Findings, Report};
-use crate::update::Summary;
+use crate::update::{self, Offer, Summary};
 use crate::write;
 
 use super::catalogue::Change;
@@ -31,6 +31,24 @@ pub(super) fn summary(
         .is_some_and(|pools| !pools.is_empty());
     if !change.is_empty() || has_pools || summary.doubt.is_some() {
         write!(terminal.err, "{}", summary.text())?;
+    }
+    Ok(())
+}
+
+/// Prints what is left out: entries that an expression names, and repositories whose names are not read.
+pub(super) fn left_out(
+    change: &Change,
+    offer: &Offer,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    if let Some(unread) = update::unread(offer) {
+        writeln!(terminal.err, "{unread}")?;
+    }
+    for (key, spot) in &change.computed {
+        writeln!(
+            terminal.err,
+            "{spot}: an expression names the entry `{key}`, and it is left as it is"
+        )?;
     }
     Ok(())
 }

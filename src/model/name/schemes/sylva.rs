@@ -8,8 +8,9 @@ pub(super) const SYLVA_DIB: Scheme = Scheme {
     id: "sylva-dib",
     forms: &["{os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}"],
     parts: &[
-        Part("os", "ubuntu|opensuse", Spelling::Plain),
-        Part("release", r"[a-z]+|\d+[.-]\d+", Spelling::Codename),
+        // Any system: what follows it is the builder's own.
+        Part("os", "[a-z]+(?:-[a-z]+)?", Spelling::Plain),
+        Part("release", r"[a-z]+|\d+(?:[.-]\d+)?", Spelling::Codename),
         Part("flavor", "plain|hardened", Spelling::Plain),
         Part("k8s_flavor", "rke2|kubeadm|ck8s", Spelling::Plain),
         Part(
@@ -47,6 +48,18 @@ pub(super) const SYLVA_DIB: Scheme = Scheme {
         (
             "opensuse-15-6-plain-kubeadm-1-31-8",
             "os=opensuse os-release=15.6 flavor=plain hardened=false k8s-flavor=kubeadm k8s-version=1.31.8",
+        ),
+        (
+            "sles-15-6-hardened-rke2-1-31-8",
+            "os=sles os-release=15.6 flavor=hardened hardened=true k8s-flavor=rke2 k8s-version=1.31.8",
+        ),
+        (
+            "rhel-9.4-plain-kubeadm-1-31-8",
+            "os=rhel os-release=9.4 flavor=plain hardened=false k8s-flavor=kubeadm k8s-version=1.31.8",
+        ),
+        (
+            "rocky-9-plain-rke2-1-31-8",
+            "os=rocky os-release=9 flavor=plain hardened=false k8s-flavor=rke2 k8s-version=1.31.8",
         ),
         (
             "ubuntu-noble-plain-ck8s-1-31-6",

@@ -1,0 +1,108 @@
+//! What an update edits, and the project as it is then, worked out in memory.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files::{Files, With};
+use crate::model::catalogue::Catalogue;
+use crate::model::place::{Source, Sources};
+use crate::read::{self, Request, Workspace};
+
+use super::catalogue::Change;
+use super::fleet::{self, Tools};
+use super::{Terminal, UpdateOptions, fix, lost};
+
+/// The edits, and the project with them.
+pub(super) struct Plan {
+    /// The edits of version and catalogue.
+    pub(super) change: Change,
+    /// The edits of selections, upon those.
+    pub(super) fixed: Vec<(Arc<Source>, String)>,
+    /// The project with all of them.
+    pub(super) workspace: Workspace,
+    /// What it is read with.
+    pub(super) tools: Tools,
+}
+
+impl Plan {
+    /// The project with a change.
+    pub(super) fn of(
+        request: &Request,
+        workspace: &Workspace,
+        change: Change,
+        options: &UpdateOptions,
+    ) -> Result<Self, Error> {
+        let files = overlaid(Arc::clone(&workspace.files), &change.files);
+        let (workspace, tools) = reread(request, files, options)?;
+        Ok(Self {
+            change,
+            fixed: Vec::new(),
+            workspace,
+            tools,
+        })
+    }
+
+    /// Moves selections of images that are gone, where that was requested.
+    pub(super) fn fix(
+        &mut self,
+        request: &Request,
+        options: &UpdateOptions,
+        terminal: &mut Terminal,
+    ) -> Result<(), Error> {
+        if !options.fix {
+            return Ok(());
+        }
+        let lost = lost(&self.workspace, &self.tools)?;
+        let tense = match options.check {
+            true => fix::Tense::Would,
+            false => fix::Tense::Done,
+        };
+        self.fixed = fix::planned(&self.workspace, &lost, tense, terminal)?;
+        let files = overlaid(Arc::clone(&self.workspace.files), &self.fixed);
+        (self.workspace, self.tools) = reread(request, files, options)?;
+        Ok(())
+    }
+
+    /// The catalogues of the changed project.
+    pub(super) fn catalogues(&self) -> Result<Vec<(Arc<Catalogue>, Sources)>, Error> {
+        fleet::catalogues(&self.workspace, &self.tools)
+    }
+
+    /// All edited files: each as it was read, and its new text.
+    pub(super) fn files(&self) -> Vec<(Arc<Source>, String)> {
+        let mut files = self.change.files.clone();
+        for (source, text) in &self.fixed {
+            match files
+                .iter_mut()
+                .find(|(known, _)| known.path == source.path)
+            {
+                Some(known) => known.1.clone_from(text),
+                None => files.push((Arc::clone(source), text.clone())),
+            }
+        }
+        files
+    }
+}
+
+fn reread(
+    request: &Request,
+    files: Arc<dyn Files>,
+    options: &UpdateOptions,
+) -> Result<(Workspace, Tools), Error> {
+    let location = read::location(request)?;
+    let mut workspace = read::workspace_in(request, &location, files)?;
+    let tools = fleet::tools(&mut workspace, options.today)?;
+    Ok((workspace, tools))
+}
+
+/// Files with other texts instead of some.
+fn overlaid(files: Arc<dyn Files>, texts: &[(Arc<Source>, String)]) -> Arc<dyn Files> {
+    texts.iter().fold(files, |files, (source, text)| {
+        Arc::new(With {
+            files,
+            path: PathBuf::from(&*source.path),
+            bytes: text.clone().into_bytes(),
+        })
+    })
+}
