@@ -12,7 +12,7 @@ const TEMPLATE: &str = "\
 {{- range $name, $level := dict \"cluster\" .Values.cluster \"control_plane\" .Values.cluster.control_plane }}
 {{ $name }}: {{ dig \"capm3\" \"machine_image_url\" \"\" $level }} {{ dig \"capm3\" \"machine_image_checksum\" \"\" $level }}
 {{- end }}
-images: {{ keys .Values.os_images | sortAlpha | join \" \" }}
+images: {{ keys (default dict .Values.os_images) | sortAlpha | join \" \" }}
 ";
 
 /// The lines that the chart prints of those values files.
@@ -74,10 +74,6 @@ fn helm_reads_the_overlay_over_the_users_own_values() {
         )),
         "{printed}"
     );
-    assert!(
-        printed.contains(&format!(
-            "images: opensuse-15-5-plain-rke2-1-26-9 {hardened} {plain}"
-        )),
-        "{printed}"
-    );
+    // The catalog's images are the chart's to list.
+    assert!(printed.trim_end().ends_with("images:"), "{printed}");
 }

@@ -11,12 +11,12 @@ use metalmark::yaml;
 use super::programs::find;
 use super::support::{Metalmark, copy_of, repository};
 
-fn page(name: &str) -> String {
+pub(crate) fn page(name: &str) -> String {
     fs::read_to_string(repository().join("docs/hosts").join(name)).expect("the page")
 }
 
 /// The block below a marker.
-fn block(page: &str, marker: &str) -> String {
+pub(crate) fn block(page: &str, marker: &str) -> String {
     let behind = page
         .split(&format!("<!-- {marker} -->\n```"))
         .nth(1)

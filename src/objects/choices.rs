@@ -16,10 +16,12 @@
 use std::sync::Arc;
 
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
-use crate::model::image::fact;
+use crate::model::image::{Image, fact};
 use crate::model::value::{Entry, Map, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::Stamp;
+
+use super::info;
 
 /// How a choice is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,38 @@ pub enum Root {
     Cluster,
     /// At the top, as sylva-capi-cluster has it.
     Top,
+}
+
+/// What a chart takes of a cluster's images: the selections, and the facts under `os_images`.
+///
+/// sylva-units adds its own catalog to `os_images`: an entry of both becomes a key that its list of images has twice, and a
+/// key twice is no valid YAML. So only the user's own entries are written there, and of those only whole ones, because the
+/// chart fails on an entry without its file name and checksum.
+pub fn values(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
+    let mut values = overlay(view, stamps, style, root);
+    let served = view.served.iter().filter_map(|key| view.images.get(key));
+    let images = info::os_images(served.filter(|image| root.takes(image)));
+    if root == Root::Top || !images.is_empty() {
+        values.insert(Entry::computed("os_images", images));
+    }
+    values
+}
+
+impl Root {
+    /// The root of a chart by its name or path.
+    pub fn of_chart(chart: &str) -> Self {
+        match chart.trim_end_matches('/').ends_with("sylva-units") {
+            true => Self::Cluster,
+            false => Self::Top,
+        }
+    }
+
+    /// Whether the chart takes an image's facts under `os_images`.
+    pub fn takes(self, image: &Image) -> bool {
+        let has = |name: &str| image.facts.text(name).is_some();
+        let is_whole = || has(fact::FILENAME) && (has(fact::SHA256) || has(fact::MD5));
+        self == Self::Top || (!image.built && is_whole())
+    }
 }
 
 /// The values that say, at each level that chose an image, what it chose.

@@ -21,7 +21,7 @@ impl Rule for ValueType {
     fn explanation(&self) -> &'static str {
         "\
 The charts would fail on it, or read something else into it. A selector's values are patterns: texts, or `true` and `false`;
-an unquoted `15.6` is a number.
+an unquoted `15.6` is a number. The schema of sylva-units takes texts alone in `os_image_server_additional_selectors`.
 
 Wrong:
 
@@ -41,25 +41,42 @@ Right:
         for pool in &cluster.pools {
             if let Some(selector) = &pool.choice.selector {
                 let subject = || input.subject(Some(pool));
-                terms(self.id(), input, &selector.value, subject, report);
+                terms(
+                    self.id(),
+                    input,
+                    (&selector.value, Takes::Booleans),
+                    subject,
+                    report,
+                );
             }
         }
         for (_, selector) in &cluster.additional_selectors {
-            terms(self.id(), input, selector, || input.subject(None), report);
+            let (selector, subject) = ((selector, Takes::Texts), || input.subject(None));
+            terms(self.id(), input, selector, subject, report);
         }
     }
+}
+
+/// What the charts take as a term of a selector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Texts,
+    Booleans,
 }
 
 fn terms(
     id: &'static str,
     input: &ClusterInput<'_>,
-    selector: &Selector,
+    (selector, takes): (&Selector, Takes),
     subject: impl Fn() -> Subject,
     report: &mut dyn FnMut(Finding),
 ) {
     for term in &selector.terms {
-        let Wanted::Invalid(kind) = term.wanted else {
-            continue;
+        let (kind, expected) = match (&term.wanted, takes) {
+            (Wanted::Invalid(kind), Takes::Booleans) => (*kind, "a text, `true` or `false`"),
+            (Wanted::Invalid(kind), Takes::Texts) => (*kind, "a text"),
+            (Wanted::Bool(_), Takes::Texts) => ("a boolean", "a text"),
+            _ => continue,
         };
         let spot = input.spot(term.place);
         let word = spot.as_ref().and_then(Spot::word).map(str::to_owned);
@@ -70,7 +87,7 @@ fn terms(
         report(
             Finding::new(id, message)
                 .about(subject())
-                .at(spot, "a text, `true` or `false` is expected")
+                .at(spot, format!("{expected} is expected"))
                 .help(format!("quote it: `{quoted}`"))
                 .fix(fix),
         );

@@ -192,25 +192,25 @@ fn server_side(number: &str) -> Map {
     wave(number).iter().cloned().chain([option]).collect()
 }
 
-/// The ConfigMap and the machine templates, in their waves.
+/// The ConfigMap and the machine templates, in their waves. A job of sylva-units writes the ConfigMap of that name itself.
 fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
-    let values = Map::from_iter([Entry::computed(
-        "os_images",
-        info::os_images(input.served()),
-    )]);
-    let namespace = &input.view.cluster.namespace;
-    let names = (info::CONFIG_MAP, &**namespace);
-    let object = info::config_map(Which::Info, values, names, false, server_side("-2"));
+    let config_map = || {
+        let images = Entry::computed("os_images", info::os_images(input.served()));
+        let namespace = &input.view.cluster.namespace;
+        let values = Map::from_iter([images]);
+        let names = (info::CONFIG_MAP, &**namespace);
+        let object = info::config_map(Which::Info, values, names, false, server_side("-2"));
+        Entry::holding("configmap", object.context)
+    };
+    let config_map = (root(input.output, report) == Root::Top).then(config_map);
     let wanted = flag_option(input.output, "machine-templates", true, report);
     let template = wanted.then(|| input.template(report)).flatten();
     let templates = template.map_or_else(Vec::new, |template| {
         let (view, stamps) = (input.view, input.stamps);
         machine_template::contexts(view, stamps, template, &wave("-1"), report)
     });
-    Map::from_iter([
-        Entry::holding("configmap", object.context),
-        Entry::computed("templates", templates),
-    ])
+    let templates = Entry::computed("templates", templates);
+    config_map.into_iter().chain([templates]).collect()
 }
 
 /// What Applications of all clusters share.
@@ -248,24 +248,20 @@ fn application(output: &Output, report: Report<'_>) -> Map {
         .collect()
 }
 
+/// Whose values the chart takes.
+fn root(output: &Output, report: Report<'_>) -> Root {
+    let chart = text_option(output, "chart", "", report);
+    Root::of_chart(match chart.is_empty() {
+        true => text_option(output, "chart-path", "", report),
+        false => chart,
+    })
+}
+
 /// What tells one cluster's Application from another's.
 fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let cluster = &input.view.cluster;
-    let chart = text_option(input.output, "chart", "", report);
-    let path = text_option(input.output, "chart-path", "", report);
-    let root = if [chart, path]
-        .iter()
-        .any(|text| text.ends_with("sylva-units"))
-    {
-        Root::Cluster
-    } else {
-        Root::Top
-    };
-    let mut values = choices::overlay(input.view, input.stamps, Style::Auto, root);
-    values.insert(Entry::computed(
-        "os_images",
-        info::os_images(input.served()),
-    ));
+    let root = root(input.output, report);
+    let values = choices::values(input.view, input.stamps, Style::Auto, root);
     Map::from_iter([
         // The project's name of the cluster: two clusters may have one name in their values.
         Entry::computed("name", Value::String(cluster.name.clone())),

@@ -4,7 +4,8 @@
 //! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning:
 //! what `values-from` names (the user's values), the `os-images-info` ConfigMap (S37), and the chosen images inline. With
 //! `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is already there:
-//! list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom` list.
+//! list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom` list, unless
+//! the chart is sylva-units, which gets no ConfigMap.
 //!
 //! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
 //! undefined variable would become empty.
@@ -15,7 +16,7 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::Output;
 use crate::objects::choices::{self, Root, Style};
-use crate::objects::info::{self, Which};
+use crate::objects::info::{self, ConfigMap, Which};
 use crate::objects::{SUBSTITUTE_ANNOTATION, holds_variables};
 use crate::yaml;
 
@@ -68,39 +69,34 @@ impl Target for Flux {
     }
 
     fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
-        let cluster = &input.view.cluster;
-        let folder = cluster.name.to_string();
-        let output = input.output;
-        let hashed = flag_option(output, "name-suffix-hash", false, report);
-        let values = Map::from_iter([Entry::computed(
-            "os_images",
-            info::os_images(input.served()),
-        )]);
-        let name = text_option(output, "config-map", info::CONFIG_MAP, report);
-        let names = (name, &*cluster.namespace);
-        let object = info::config_map(Which::Info, values, names, hashed, Map::default());
-        let config_map = object.name;
-        let mut files = vec![TargetFile {
-            path: format!("{folder}/os-images-info.yaml"),
-            template: "os-images-info.yaml.j2",
-            context: Map::from_iter([Entry::holding("configmap", object.context)]),
-            content: Content::Objects,
-        }];
-        let patched = text_option(output, "patch", "", report);
+        let folder = &input.view.cluster.name;
+        let object = config_map(input, report);
+        let name = object.as_ref().map(|object| object.name.clone());
+        let mut files: Vec<TargetFile> = object
+            .map(|object| TargetFile {
+                path: format!("{folder}/{CONFIG_MAP}"),
+                template: CONFIG_MAP_TEMPLATE,
+                context: Map::from_iter([Entry::holding("configmap", object.context)]),
+                content: Content::Objects,
+            })
+            .into_iter()
+            .collect();
+        let patched = text_option(input.output, "patch", "", report);
         if !patched.is_empty() {
-            files.push(component(input, patched, &config_map, report));
+            files.push(component(input, patched, name.as_deref(), report));
             return files;
         }
         files.push(TargetFile {
             path: format!("{folder}/helmrelease.yaml"),
             template: "helmrelease.yaml.j2",
-            context: helm_release(input, &config_map, report),
+            context: helm_release(input, name.as_deref(), report),
             content: Content::Objects,
         });
-        let resources = ["helmrelease.yaml", "os-images-info.yaml"].map(Node::computed);
+        let resources = ["helmrelease.yaml"].into_iter();
+        let resources = resources.chain(name.is_some().then_some(CONFIG_MAP));
         files.push(kustomization(
             format!("{folder}/kustomization.yaml"),
-            resources.to_vec(),
+            resources.map(Node::computed).collect(),
         ));
         files.push(sync(input, report));
         files.extend(own_root(input));
@@ -114,6 +110,9 @@ impl Target for Flux {
         vec![root(input.clusters)]
     }
 }
+
+const CONFIG_MAP: &str = "os-images-info.yaml";
+const CONFIG_MAP_TEMPLATE: &str = "os-images-info.yaml.j2";
 
 const OPTIONS: &[(&str, &str)] = &[
     ("release", "the HelmRelease's name (default `cluster`)"),
@@ -166,15 +165,37 @@ const OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The values of the chart that stand inline: what the levels chose.
-fn chosen(input: &TargetInput<'_>, report: Report<'_>) -> Map {
-    let chart = text_option(input.output, "chart", "", report);
-    let root = if chart.ends_with("sylva-units") {
-        Root::Cluster
-    } else {
-        Root::Top
-    };
-    choices::overlay(input.view, input.stamps, Style::Auto, root)
+fn chart_root(input: &TargetInput<'_>, report: Report<'_>) -> Root {
+    Root::of_chart(text_option(input.output, "chart", "", report))
+}
+
+/// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object of this name, which two
+/// owners would change in turn, so what the chart takes is inline.
+fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> {
+    if chart_root(input, report) == Root::Cluster {
+        return None;
+    }
+    let hashed = flag_option(input.output, "name-suffix-hash", false, report);
+    let images = Entry::computed("os_images", info::os_images(input.served()));
+    let values = Map::from_iter([images]);
+    let name = text_option(input.output, "config-map", info::CONFIG_MAP, report);
+    let names = (name, &*input.view.cluster.namespace);
+    let annotations = Map::default();
+    Some(info::config_map(
+        Which::Info,
+        values,
+        names,
+        hashed,
+        annotations,
+    ))
+}
+
+/// The values of the chart that are inline.
+fn inline(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    match chart_root(input, report) {
+        Root::Cluster => choices::values(input.view, input.stamps, Style::Auto, Root::Cluster),
+        Root::Top => choices::overlay(input.view, input.stamps, Style::Auto, Root::Top),
+    }
 }
 
 fn config_map_reference(name: &str) -> Node {
@@ -184,9 +205,9 @@ fn config_map_reference(name: &str) -> Node {
     ]))
 }
 
-fn helm_release(input: &TargetInput<'_>, config_map: &str, report: Report<'_>) -> Map {
+fn helm_release(input: &TargetInput<'_>, config_map: Option<&str>, report: Report<'_>) -> Map {
     let output = input.output;
-    let values = Node::computed(chosen(input, report));
+    let values = Node::computed(inline(input, report));
     let mut annotations = Map::default();
     if holds_variables(&values) {
         annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
@@ -205,7 +226,7 @@ fn helm_release(input: &TargetInput<'_>, config_map: &str, report: Report<'_>) -
     }
     let by_reference = matches!(kind, "OCIRepository" | "HelmChart" | "ExternalArtifact");
     let mut from = values_from(input);
-    from.push(config_map_reference(config_map));
+    from.extend(config_map.map(config_map_reference));
     Map::from_iter([
         Entry::computed("name", text_option(output, "release", "cluster", report)),
         Entry::computed(
@@ -230,15 +251,18 @@ fn helm_release(input: &TargetInput<'_>, config_map: &str, report: Report<'_>) -
 fn component(
     input: &TargetInput<'_>,
     release: &str,
-    config_map: &str,
+    config_map: Option<&str>,
     report: Report<'_>,
 ) -> TargetFile {
-    let append = Map::from_iter([
-        Entry::computed("op", "add"),
-        Entry::computed("path", "/spec/valuesFrom/-"),
-        Entry::holding("value", config_map_reference(config_map)),
-    ]);
-    let values = Map::from_iter([Entry::computed("values", chosen(input, report))]);
+    let append = config_map.map(|name| {
+        let append = Map::from_iter([
+            Entry::computed("op", "add"),
+            Entry::computed("path", "/spec/valuesFrom/-"),
+            Entry::holding("value", config_map_reference(name)),
+        ]);
+        yaml::emit(&vec![Node::computed(append)].into())
+    });
+    let values = Map::from_iter([Entry::computed("values", inline(input, report))]);
     let merge = Map::from_iter([
         Entry::computed("apiVersion", "helm.toolkit.fluxcd.io/v2"),
         Entry::computed("kind", "HelmRelease"),
@@ -253,7 +277,7 @@ fn component(
         template: "component.yaml.j2",
         context: Map::from_iter([
             Entry::computed("release", release),
-            Entry::computed("append", yaml::emit(&vec![Node::computed(append)].into())),
+            Entry::computed("append", append.unwrap_or_default()),
             Entry::computed("merge", yaml::emit(&merge.into())),
         ]),
         content: Content::Yaml,

@@ -13,7 +13,6 @@ use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
 use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::choices::{self, Root, Style};
-use crate::objects::info;
 
 /// See the module's text.
 pub(super) struct FluxArtifact;
@@ -137,14 +136,8 @@ fn chart<'a>(input: &TargetInput<'a>, report: Report<'_>) -> &'a str {
 }
 
 fn values(input: &TargetInput<'_>, report: Report<'_>) -> Map {
-    let root = match chart(input, report).ends_with("sylva-units") {
-        true => Root::Cluster,
-        false => Root::Top,
-    };
-    let mut values = choices::overlay(input.view, input.stamps, Style::Auto, root);
-    let images = info::os_images(input.served());
-    values.insert(Entry::computed("os_images", images));
-    values
+    let root = Root::of_chart(chart(input, report));
+    choices::values(input.view, input.stamps, Style::Auto, root)
 }
 
 /// Copies the chart, then merges the rendered values over its own.

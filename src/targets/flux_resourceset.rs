@@ -126,9 +126,7 @@ fn inputs(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         ("sylva-units", Root::Cluster),
     ];
     let root = word_option(input.output, "chart", &roots, report);
-    let mut values = choices::overlay(input.view, input.stamps, Style::Auto, root);
-    let images = info::os_images(input.served());
-    values.insert(Entry::computed("os_images", images));
+    let values = choices::values(input.view, input.stamps, Style::Auto, root);
     let pools = cluster.pools.iter().zip(input.stamps);
     let pools = pools.map(|(pool, stamp)| {
         let name = Entry::computed("name", pool.name.to_string());

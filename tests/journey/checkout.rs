@@ -1,9 +1,7 @@
 //! A scratch copy of a checkout of sylva-core, filled in as its scripts and a person fill it in.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-
-use serde_json::{Value, json};
+use std::path::PathBuf;
 
 use super::environments::{ENVIRONMENTS, Environment, Kind, Spelling, next};
 use super::facts;
@@ -158,50 +156,11 @@ impl Checkout {
 
     pub(super) fn init(&self) {
         let project = &self.project;
-        project.init("[{target: helm-values, path: overlays, os-images: false}]");
+        project.init("[{target: helm-values, path: overlays}]");
         // What the management cluster adds at run time.
         project.write("state.json", STATE);
         let state = "state: {ConfigMap/mgmt-cluster-state-values: state.json}\n";
         let text = project.read("metalmark.yaml");
         project.write("metalmark.yaml", &format!("{text}{state}"));
-    }
-
-    /// A project that lists layers file by file: `update` refuses the one that `init` writes.
-    pub(super) fn by_files(&self) -> String {
-        let clusters: Vec<Value> = self
-            .kind
-            .environments
-            .iter()
-            .map(|one| {
-                let is_workload = one.folder.starts_with("workload");
-                let kind = if is_workload {
-                    "workload-cluster"
-                } else {
-                    "management"
-                };
-                let base =
-                    Path::new(&one.path()).with_file_name("base-capm3-virt/capm3-virt-values.yaml");
-                let own = [
-                    format!("{}/values.yaml", one.path()),
-                    format!("{}/values.yaml", one.site()),
-                ];
-                let is_virtual = one.folder.ends_with("-virt");
-                let base = is_virtual.then(|| base.to_string_lossy().into_owned());
-                let files: Vec<String> = [format!("{CHART}/{kind}.values.yaml")]
-                    .into_iter()
-                    .chain(base)
-                    .chain(own)
-                    .filter(|file| self.project.path().join(file).exists())
-                    .collect();
-                json!({ "name": one.name(), "values": files })
-            })
-            .collect();
-        let project = json!({
-            "version": 1,
-            "values": [format!("{CHART}/values.yaml")],
-            "clusters": clusters,
-            "images": { "facts": ["os-images-info.yaml"] },
-        });
-        project.to_string()
     }
 }

@@ -3,14 +3,14 @@
 //!
 //! `fixtures/journey` is a reduced copy of the structure of Sylva's repository, written for these tests: `reduced` follows the
 //! journey in it, and compares with a real Helm where one is found. `upstream` does the same in a checkout of sylva-core.
-//! `known_read` and `known_update` are the steps that fail today.
+//! `overlays` and `update` are its single steps, with what went wrong in each.
 
 mod checkout;
 mod environments;
 mod facts;
 mod helm;
-mod known_read;
-mod known_update;
+mod overlays;
 mod project;
 mod reduced;
+mod update;
 mod upstream;

@@ -13,7 +13,6 @@ use super::checkout::{CHART, Checkout, STATE};
 use super::environments::{CLOUD, Environment, Kind, METAL, Spelling};
 use super::helm::{self, Programs};
 use super::project::{AFTER, BEFORE, parsed};
-use crate::support::known::known_failure;
 
 impl Checkout {
     /// Renders, and compares what metalmark reports with what the chart hands over.
@@ -58,7 +57,6 @@ impl Checkout {
     /// Moves catalog, versions and keys; a site with an image of its own has rebuilt that and names it already.
     fn update(&self) {
         let project = &self.project;
-        project.write("update.yaml", &self.by_files());
         for one in self
             .kind
             .environments
@@ -70,10 +68,9 @@ impl Checkout {
             let values = format!("{}/values.yaml", one.path());
             project.edit(&values, "k8s_version: 1.31.6", "k8s_version: 1.31.7");
         }
-        let words = format!(
-            "--project update.yaml update {AFTER} --images offered.txt --fix --k8s-versions"
-        );
-        project.succeeds(&words);
+        project.succeeds(&format!(
+            "update {AFTER} --images offered.txt --fix --k8s-versions"
+        ));
         for file in [
             "values.yaml",
             "management.values.yaml",
@@ -161,21 +158,4 @@ fn bare_metal() {
 #[test]
 fn openstack() {
     follow(&CLOUD);
-}
-
-#[test]
-fn update_takes_the_project_that_init_writes() {
-    let Some(checkout) = Checkout::of(&CLOUD) else {
-        return;
-    };
-    checkout.select(&Spelling::Selector, 0);
-    checkout.init();
-    checkout.project.succeeds("render");
-    known_failure(
-        "sylva-chart D2: the chart's values are taken for a Secret",
-        || {
-            let words = format!("update {AFTER} --images offered.txt --k8s-versions");
-            checkout.project.succeeds(&words);
-        },
-    );
 }

@@ -247,16 +247,21 @@ fn one_spelling_everywhere_takes_the_others_away() {
         (selector("os", "ubuntu"), Some("plain")),
         &json!({}),
     );
-    let url = choices(&view, "url");
+    let choices = |style: &str| {
+        let chart = "sylva-capi-cluster";
+        let options = json!({"choice": style, "os-images": false, "chart": chart});
+        file("helm-values", &options, &view, "edge-1.values.yaml")
+    };
+    let url = choices("url");
     assert!(
-        url.contains("    machine_image_url: https://images.example.org/plain/"),
+        url.contains("  machine_image_url: https://images.example.org/plain/"),
         "{url}"
     );
-    assert!(url.contains("    os_image_selector: null\n"), "{url}");
-    let key = choices(&view, "key");
+    assert!(url.contains("  os_image_selector: null\n"), "{url}");
+    let key = choices("key");
     assert_eq!(
         key,
-        "cluster:\n  capm3:\n    image_key: plain\n    os_image_selector: null\n"
+        "capm3:\n  image_key: plain\n  os_image_selector: null\n"
     );
 }
 
