@@ -130,6 +130,18 @@ pub(super) const KNOWN: &[Known] = &[
         },
     },
     Known {
+        id: "G1",
+        what: "`range` over an integer is refused for Helm before 3.19, as in its releases, which Go 1.23 built; here a newer Go builds it",
+        kind: Kind::Expression,
+        minor: "3.17",
+        case: "{{ range 2 }}x{{ end }}",
+        is_it: |difference| {
+            difference.minor.engine == Engine::Helm3_18
+                && difference.in_ours("`range` cannot go over")
+                && (difference.in_ours("of type `int") || difference.in_ours("of type `uint8`"))
+        },
+    },
+    Known {
         id: "D11",
         what: "`.NaN` is refused also where a later line of the same key wins",
         kind: Kind::Values,
