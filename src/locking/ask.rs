@@ -67,7 +67,7 @@ pub fn asks_of(
     (asks, signers.findings)
 }
 
-/// Adds what another cluster asks for. Of two that ask for one reference the first one's place is shown; the image has to be
+/// Adds what another cluster requests. Of two that request one reference the first one's place is shown; the image has to be
 /// signed by the keys of both.
 pub fn add(asks: &mut Asks, ask: Ask) {
     match asks.entry(ask.identity()) {

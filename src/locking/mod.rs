@@ -162,7 +162,7 @@ pub fn lock(
     for (identity, ask) in asks {
         let known = old.get(&ask.key, &ask.reference);
         let known = known.filter(|_| !wish.asks_again(&ask.key));
-        // An entry without evidence is asked for again by its tag: its digest may have been edited too.
+        // An entry without evidence is fetched again by its tag: its digest may have been edited too.
         match known.and_then(|known| ask.kept(known, &wish.architecture)) {
             Some(kept) => {
                 entries.insert(identity.clone(), kept);
@@ -259,7 +259,7 @@ fn absent(ask: &Ask, failure: &Failure) -> Finding {
 }
 
 impl Run<'_> {
-    /// What could not be had, at the place that asks for it.
+    /// What could not be fetched, at the place that requests it.
     fn fail(&mut self, failure: Failure, ask: &Ask) {
         let place = ask.spot.as_ref().map(Spot::to_string);
         self.out.failures.push(failure.at(place, &ask.key));

@@ -36,7 +36,7 @@ pub(super) fn prove(
         match &ask.signing {
             Signing::Unasked => run.unasked(ask, wish, entries),
             Signing::Unknown | Signing::Unusable => run.withdraw(ask, wish, entries),
-            // It could not be had, which is told.
+            // It could not be fetched, which is reported.
             Signing::By(_) if image.lacks_evidence() => {}
             Signing::By(keys) => {
                 let is_new = !run.is_kept(image);
@@ -85,7 +85,7 @@ impl Run<'_> {
         known.is_some_and(|known| known.digest.place == image.digest.place)
     }
 
-    /// An entry without any key: what was verified once stays so, until somebody asks for this image again.
+    /// An entry without any key: what was verified once stays so, until this image is requested again.
     fn unasked(
         &mut self,
         ask: &Ask,

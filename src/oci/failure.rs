@@ -73,7 +73,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Failures in the order given; those with one cause are one: the first is told whole, of the others what was wanted.
+/// Failures in the order given; those with one cause are one: the first is complete, the others name what was requested.
 pub fn listed(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
     /// Others that are named.
     const SHOWN: usize = 5;

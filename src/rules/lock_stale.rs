@@ -63,7 +63,7 @@ Right, after `metalmark lock`:
         let Some((lock, sources)) = input.lock else {
             return;
         };
-        // Those whose signature has to be proven are told with the clusters whose keys apply to them.
+        // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
         let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
         let unproven: HashSet<u32> = unproven.copied().collect();
         without_evidence(lock, sources, &unproven)

@@ -16,9 +16,9 @@ impl Rule for SignatureOtherName {
 
     fn explanation(&self) -> &'static str {
         "\
-The holder of the key signed exactly these bytes, as another image: a signature names the repository that it was made in. Whoever
-may write to a registry could otherwise put an older or weaker image of the same publisher in the place of this one, so nothing of
-it is locked. Registry and folders are not compared, for copies change them; the image's name is.
+The holder of the key signed exactly these bytes, as another image: a signature names the repository that it was made in. A
+person who can push could otherwise replace this image by an older or weaker one of the same publisher, so nothing of it
+is locked. Registry and folders are not compared, for copies change them; the image's name is.
 
 Wrong, where the signature was made for `os/ubuntu-noble-plain-rke2-1-30-2`:
 

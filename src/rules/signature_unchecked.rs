@@ -36,7 +36,7 @@ Right:
     os_images_oci_registries:
       sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: keys/cosign.pub}
 
-Or, where an image is not signed any more, `metalmark lock --upgrade KEY` asks for it again and drops its signer."
+Or, where an image is not signed any more, `metalmark lock --upgrade KEY` fetches it again and drops its signer."
     }
 
     fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {

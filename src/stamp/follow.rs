@@ -110,7 +110,9 @@ pub fn follow(objects: &[Standing], rendered: &[Rendered<'_>]) -> Followed {
                 "the references of {} cannot be moved: {problem}",
                 object.title()
             );
-            Finding::new("reference-dangling", message).at(object.name_spot(), "")
+            Finding::new("reference-dangling", message)
+                .at(object.name_spot(), "")
+                .help("write the object in a manifest or a literal block (`|`), where names can be edited")
         };
         followed
             .findings
