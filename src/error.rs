@@ -23,6 +23,18 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// An edit that is to be undone could not be.
+    #[error(
+        "cannot write `{}` back: {}\nhelp: some files are edited and some are not; the next run of metalmark undoes the edits",
+        shown(path),
+        reason(cause)
+    )]
+    Undo {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
     /// Git could not tell what was asked.
     #[error("{message}")]
     Git {

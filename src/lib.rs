@@ -15,6 +15,7 @@ pub mod locking;
 pub mod model;
 pub mod objects;
 pub mod oci;
+pub mod printer;
 pub mod providers;
 pub mod read;
 pub mod regexp;

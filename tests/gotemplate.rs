@@ -146,7 +146,7 @@ fn recursion_ends_with_the_limit_that_it_met() {
 #[test]
 fn work_and_text_are_bounded() {
     let limits = Limits {
-        steps: 50_000,
+        steps: 500_000,
         bytes: 4 << 20,
         ..Limits::default()
     };
@@ -161,7 +161,7 @@ fn work_and_text_are_bounded() {
     let loops = "{{ range $a := 2000 }}".repeat(4) + &"{{ end }}".repeat(4);
     let (class, _, message) = failure(limited(&loops));
     assert_eq!(class, ErrorClass::Limit);
-    assert!(message.contains("50000 steps"), "{message}");
+    assert!(message.contains("500000 steps"), "{message}");
     let huge = limited("{{ printf \"%999999999d\" 1 }}");
     assert_eq!(huge.ok().as_deref(), Some("%!(NOVERB)%!(EXTRA int=1)"));
     let wide = limited("{{ printf \"%1000000d\" 1 | len }}");

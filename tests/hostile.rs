@@ -30,6 +30,7 @@ macro_rules! targets {
 
 targets!(
     archives,
+    budgets,
     cmp,
     edits,
     expressions,

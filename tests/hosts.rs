@@ -12,7 +12,7 @@ use super::support::{Metalmark, copy_of, repository};
 type Files = BTreeMap<String, Vec<String>>;
 
 fn run(folder: &Path, line: &str, input: &str) -> String {
-    let variables = [("ARGOCD_ENV_SCOPE", "all")];
+    let variables = [("ARGOCD_ENV_SCOPE", "all"), ("ARGOCD_APP_SOURCE_PATH", ".")];
     let outcome = Metalmark::within(folder)
         .args(line.split(' '))
         .envs(&variables)

@@ -91,15 +91,13 @@ fn the_table_of_hosts_lists_every_hosts_page() {
 #[test]
 fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("Cargo.toml");
-    let section = manifest
-        .split("\n[dependencies]\n")
-        .nth(1)
-        .expect("dependencies");
-    let names = section
-        .lines()
-        .take_while(|line| !line.starts_with('['))
-        .filter_map(|line| line.split_once(" = "));
-    let names: Vec<&str> = names.map(|(name, _)| name.trim()).collect();
+    let is_ours =
+        |section: &&str| section.starts_with("dependencies]") || section.starts_with("target.");
+    let sections = manifest.split("\n[").filter(is_ours);
+    let lines = sections.flat_map(|section| section.lines().skip(1));
+    let names = lines.filter_map(|line| line.split_once(" = "));
+    let mut names: Vec<&str> = names.map(|(name, _)| name.trim()).collect();
+    names.sort_unstable();
     assert_eq!(column("dependencies"), names);
 }
 

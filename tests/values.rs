@@ -340,7 +340,7 @@ fn the_secrets_of_the_demo_are_not_printed() {
     assert_eq!(
         printed(&demo("mgmt cluster.baremetal_hosts")),
         "\
-server-1:
+\"<secret: environment-values/mgmt/secrets.yaml:3:5>\":
   credentials:
     password: \"<secret: environment-values/mgmt/secrets.yaml:6:19>\"
     username: \"<secret: environment-values/mgmt/secrets.yaml:5:19>\"

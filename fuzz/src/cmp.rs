@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metalmark::commands::cmp::{self, Environment, SimulateOptions, Simulated, Simulation};
-use metalmark::commands::{Stream, Terminal, Verdict};
+use metalmark::commands::{Terminal, Verdict};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
+use metalmark::printer::{Colour, Printer};
 use metalmark::read::Request;
-use metalmark::report::Colour;
 use metalmark::yaml;
 
 use super::memory::repository;
@@ -88,8 +88,8 @@ impl Write for Screen {
 
 pub(super) fn terminal(screen: &Screen) -> Terminal {
     Terminal {
-        out: Stream::new(Box::new(screen.clone()), Colour::Never),
-        err: Stream::new(Box::new(Screen::default()), Colour::Never),
+        out: Printer::new(Box::new(screen.clone()), Colour::Never),
+        err: Printer::new(Box::new(Screen::default()), Colour::Never),
         progress: None,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::commands::{Stream, Terminal};
+use crate::commands::Terminal;
 use crate::error::Error;
+use crate::printer::{Colour, Printer};
 use crate::registry::Progress;
-use crate::report::Colour;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,8 +30,8 @@ pub(super) fn open(color: Color) -> Terminal {
         colour(color, err.is_terminal()),
     );
     Terminal {
-        out: Stream::new(Box::new(io::BufWriter::new(out)), out_colour),
-        err: Stream::new(Box::new(io::BufWriter::new(err)), err_colour),
+        out: Printer::new(Box::new(io::BufWriter::new(out)), out_colour),
+        err: Printer::new(Box::new(io::BufWriter::new(err)), err_colour),
         progress,
     }
 }

@@ -5,7 +5,7 @@ use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
 
-use super::{Reporting, Terminal, Verdict, fix, fleet, mend, reporting};
+use super::{Reporting, Terminal, Verdict, fix, fleet, recover, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub fn check(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if options.fix {
-        mend(request)?;
+        recover(request, terminal)?;
     }
     let mut workspace = opened(request, options)?;
     let tools = fleet::tools(&mut workspace, options.today)?;

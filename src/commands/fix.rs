@@ -10,58 +10,39 @@ use crate::model::finding::Judged;
 use crate::model::fix::Fix;
 use crate::model::place::Source;
 use crate::read::Workspace;
-use crate::write::{self, Held, Replacement};
+use crate::write::{self, Held};
 use crate::yaml::edit::{Edit, EditError, Target, edit};
 
-use super::Terminal;
+use super::{Terminal, texts};
 
-/// Makes every edit that a finding is sure of, file by file, and tells of each on stderr. Answers how many were made.
+/// Makes every edit that a finding is sure of, in all files or none, and reports each on stderr. Answers how many were made.
 ///
 /// # Errors
-/// A file cannot be written, or another run is writing.
+/// A file cannot be written, or is not what was read; another run is writing.
 pub(super) fn findings(
     workspace: &Workspace,
     judged: &[Judged],
     held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
-    let files = by_file(judged);
-    if files.is_empty() {
-        return Ok(0);
+    let (mut edited, mut told) = (Vec::new(), Vec::new());
+    for (source, fixes) in by_file(judged) {
+        let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
+        told.extend(outcomes);
+        if text != source.text {
+            edited.push((source, text));
+        }
     }
-    write::holding(held, &workspace.settings.root, |held| {
-        in_files(workspace, files, held, terminal)
-    })
-}
-
-fn in_files(
-    workspace: &Workspace,
-    files: Vec<(Arc<Source>, Vec<&Fix>)>,
-    held: &mut Held,
-    terminal: &mut Terminal,
-) -> Result<usize, Error> {
-    let mut made = 0;
-    for (source, fixes) in files {
-        let (text, told) = fixed(&source, &fixes, workspace.engine);
-        let path = workspace.settings.root.join(&*source.path);
-        let replacement = Replacement {
-            path: &path,
-            before: &source.text,
-            after: &text,
-        };
-        let is_written = text == source.text || write::replace(held, &replacement)?;
-        for (place, outcome) in told {
-            match outcome {
-                Ok(fix) if is_written => {
-                    made += 1;
-                    writeln!(terminal.err, "fixed {place}: `{fix}`")?;
-                }
-                Ok(fix) => writeln!(
-                    terminal.err,
-                    "not fixed {place}: `{fix}`: the file is not what was read"
-                )?,
-                Err(why) => writeln!(terminal.err, "not fixed {place}: {why}")?,
-            }
+    if !edited.is_empty() {
+        write::holding(held, &workspace.settings.root, |held| {
+            texts::replace(workspace, &edited, held)
+        })?;
+    }
+    let made = told.iter().filter(|(_, outcome)| outcome.is_ok()).count();
+    for (place, outcome) in told {
+        match outcome {
+            Ok(fix) => writeln!(terminal.err, "fixed {place}: `{fix}`")?,
+            Err(why) => writeln!(terminal.err, "not fixed {place}: {why}")?,
         }
     }
     Ok(made)

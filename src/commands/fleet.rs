@@ -152,9 +152,9 @@ pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     }
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
-    let root = workspace.settings.root.clone();
+    let files = Arc::clone(&workspace.files);
     Ok(Tools {
-        keyring: Keyring::new(move |named| read::key_text(&root, named)),
+        keyring: Keyring::new(move |named| read::key_text(&*files, named)),
         shared: read::shared_catalogue(workspace, &templates),
         catalogues: Catalogues::new(facts),
         patterns: PatternCache::default(),

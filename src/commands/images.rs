@@ -1,7 +1,6 @@
 //! `metalmark images`: the catalogue as a table.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -12,7 +11,6 @@ use crate::model::matching::Outcome;
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, Request};
-use crate::yaml;
 
 use super::table::Table;
 use super::{Terminal, Verdict, fleet};
@@ -84,12 +82,10 @@ pub fn images(
     match options.format {
         ListFormat::Human => table(&rows).write(&mut terminal.out)?,
         ListFormat::Json => {
-            serde_json::to_writer_pretty(&mut terminal.out, &rows).map_err(std::io::Error::from)?;
-            writeln!(terminal.out)?;
+            terminal.out.json(&rows)?;
         }
         ListFormat::Yaml => {
-            let text = yaml::emit_data(&rows).map_err(std::io::Error::from)?;
-            terminal.out.write_all(text.as_bytes())?;
+            terminal.out.yaml(&rows)?;
         }
     }
     Ok(Verdict::Clean)
@@ -99,7 +95,8 @@ pub fn images(
 fn rows(view: &ClusterView) -> Rows {
     let mut rows = Rows::new();
     for image in view.images.values() {
-        let uri = image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
+        let uri = image.uri.as_ref();
+        let uri = uri.map(|uri| view.sources.shown(&uri.value, uri.place).into());
         rows.insert((Arc::clone(&image.key), uri.clone()), row(view, image, uri));
     }
     rows
@@ -111,6 +108,7 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
         .filter(
             |(_, selection)| matches!(&selection.outcome, Outcome::Image(key) if *key == image.key),
         )
+        .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
         .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
     Row {
         key: Arc::clone(&image.key),
@@ -124,7 +122,10 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
         facts: image
             .facts
             .iter()
-            .map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value)))
+            .map(|(name, fact)| {
+                let value = view.sources.shown(&fact.value, fact.place);
+                (Arc::clone(name), value.into())
+            })
             .collect(),
     }
 }

@@ -31,26 +31,39 @@ pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, ListFormat, images};
 pub use impact::{ImpactFormat, ImpactOptions, impact};
 pub use init::{InitOptions, init};
-pub use krm::function;
+pub use krm::{function, function_folder};
 pub use lock::{LockMode, LockOptions, lock};
 pub use registry::{RegistryOptions, registry_facts, registry_list};
 pub use render::{RenderMode, RenderOptions, render};
 pub use reporting::{ReportFile, Reporting};
 pub use schema::schema;
 pub use stamp::{StampOptions, stamp};
-pub use terminal::{Stream, Terminal};
+pub use terminal::Terminal;
 pub use update::{OfferSource, UpdateOptions, VersionSource, update};
 pub use values::{Show, Stage, ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};
 
+use std::io;
+
+use std::io::Write as _;
+
 use crate::error::Error;
+use crate::model::finding::Judged;
+use crate::printer::Printer;
 use crate::read::{self, Request};
-use crate::report::{self, REPORTS, Report};
+use crate::report::{self, Findings, REPORTS, Report};
 use crate::write;
 
-/// What a killed run left is taken away before a run that may write reads anything.
-fn mend(request: &Request) -> Result<(), Error> {
-    write::mend_after_dead_run(&read::location(request)?.root)
+/// What a killed run has edited is taken back before a run that may write reads anything.
+fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), Error> {
+    for path in write::recover(&read::location(request)?.root)? {
+        let path = path.display();
+        writeln!(
+            terminal.err,
+            "took back the edit of `{path}` by a run that was killed"
+        )?;
+    }
+    Ok(())
 }
 
 /// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
@@ -71,6 +84,17 @@ impl Format {
         };
         report::by_name(name).unwrap_or(REPORTS[0])
     }
+}
+
+/// Prints findings beside an answer.
+fn print_findings(
+    out: &mut Printer,
+    judged: &[Judged],
+    checked: usize,
+    format: Format,
+) -> io::Result<()> {
+    let findings = Findings::new(judged, checked, out.colour);
+    format.report().findings(&findings, out)
 }
 
 /// What a run came to. The output's format never changes it.

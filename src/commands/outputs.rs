@@ -31,22 +31,23 @@ impl Outputs {
         previous: Previous,
     ) -> Result<Self, Error> {
         let mut folders: Vec<String> = workspace.settings.outputs.iter().map(folder).collect();
+        // A finding names the others.
+        folders.retain(|folder| folder.is_empty() || output_path::fault(folder).is_none());
         folders.sort();
         folders.dedup();
         // The deepest folder that holds a file owns it.
         folders.reverse();
         let tree = |folder: String| -> Result<Tree, Error> {
-            let (root, shown) = match &workspace.out {
-                Some(out) => (
-                    workspace.settings.root.join(out),
-                    out.to_string_lossy().into_owned(),
-                ),
-                None => (workspace.settings.root.join(&folder), folder.clone()),
+            let project = &workspace.settings.root;
+            let (root, shown, base) = match &workspace.out {
+                Some(out) => (project.join(out), out.to_string_lossy().into_owned(), None),
+                None => (project.join(&folder), folder.clone(), Some(project.clone())),
             };
             let plan = Plan::start(
                 &root,
                 Options {
                     shown,
+                    base,
                     foreign,
                     previous,
                 },

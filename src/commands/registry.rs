@@ -13,7 +13,6 @@ use crate::model::annotations;
 use crate::oci::{self, Content, Failure, FailureKind, Reference, Store};
 use crate::read::{self, Request};
 use crate::sources;
-use crate::yaml;
 
 use super::table::Table;
 use super::{ListFormat, Terminal, Verdict};
@@ -190,11 +189,9 @@ fn table(image: &Image) -> Table {
 
 fn print(data: &impl Serialize, format: ListFormat, terminal: &mut Terminal) -> Result<(), Error> {
     if format == ListFormat::Json {
-        serde_json::to_writer_pretty(&mut terminal.out, data).map_err(std::io::Error::from)?;
-        writeln!(terminal.out)?;
+        terminal.out.json(data)?;
     } else {
-        let text = yaml::emit_data(data).map_err(std::io::Error::from)?;
-        terminal.out.write_all(text.as_bytes())?;
+        terminal.out.yaml(data)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use super::fleet::{self, Survey};
 use super::outputs::{self, Outputs};
 use super::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
 use super::reporting::{self, Reporting};
-use super::{Terminal, Verdict, mend, texts};
+use super::{Terminal, Verdict, recover, texts};
 
 /// What `render` was asked for.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub fn render(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if options.mode == RenderMode::Write {
-        mend(request)?;
+        recover(request, terminal)?;
     }
     within(request, options, None, terminal)
 }
@@ -175,7 +175,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         })?;
     }
     if let Some(list) = options.reporting.output.changes() {
-        list(&told, terminal.out.colour, &mut terminal.out)?;
+        list(&told, &mut terminal.out)?;
     }
     if verdict == Verdict::Clean && changes.iter().any(ChangeSet::drift) {
         return drift(&changes, options, terminal);

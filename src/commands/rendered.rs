@@ -1,7 +1,6 @@
 //! What is rendered and stays in memory: printed as one stream, handed to Argo CD, or to the next KRM function.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::Arc;
 
 use crate::check::{self, Checked};
@@ -17,7 +16,7 @@ use crate::render::{self, FileObjects, Home, Renderer};
 use crate::schema::Schemas;
 
 use super::fleet::{self, Survey, Tools};
-use super::{Format, Terminal, Verdict};
+use super::{Format, Terminal, Verdict, print_findings};
 
 /// What of a workspace is rendered.
 #[derive(Clone, Copy, Debug)]
@@ -275,9 +274,12 @@ impl Rendered {
     /// Writes findings to stderr.
     pub(super) fn report(&self, format: Format, terminal: &mut Terminal) -> Result<Verdict, Error> {
         if !self.survey.judged.is_empty() {
-            terminal
-                .err
-                .findings(&self.survey.judged, self.clusters, format)?;
+            print_findings(
+                &mut terminal.err,
+                &self.survey.judged,
+                self.clusters,
+                format,
+            )?;
         }
         Ok(match self.survey.has_errors() {
             true => Verdict::Findings,
@@ -289,7 +291,8 @@ impl Rendered {
     pub(super) fn print(&self, terminal: &mut Terminal) -> Result<(), Error> {
         for file in &self.files {
             let text = file.text.strip_prefix("---\n").unwrap_or(&file.text);
-            write!(terminal.out, "---\n# {}\n{text}", file.path)?;
+            let text = format!("---\n# {}\n{text}", file.path);
+            terminal.out.product(text.as_bytes())?;
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::pool_counts::PoolCounts;
+use crate::printer::{Colour, Printer};
 use crate::read::{self, Workspace};
-use crate::report::{Changes, Colour, Findings, Report, Run};
+use crate::report::{Changes, Findings, Report, Run};
 use crate::write;
 
 use super::fleet;
@@ -53,10 +54,9 @@ impl Reporting {
         changes: Changes<'_>,
     ) -> Result<(), Error> {
         for file in &self.files {
-            let mut text = Vec::new();
             let findings = findings((judged, pools), workspace, changes, Colour::Never);
-            file.format.findings(&findings, &mut text)?;
-            write::file(&file.path, &text)?;
+            let text = Printer::printed(Colour::Never, |out| file.format.findings(&findings, out))?;
+            write::file(&file.path, text.as_bytes())?;
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! `metalmark schema`: the JSON Schema of the project file, for editors.
 
-use std::io::Write;
-
 use crate::error::Error;
 use crate::read;
 
@@ -13,7 +11,6 @@ use super::{Terminal, Verdict};
 /// It cannot be printed.
 pub fn schema(terminal: &mut Terminal) -> Result<Verdict, Error> {
     let schema = read::published_schema();
-    serde_json::to_writer_pretty(&mut terminal.out, &schema).map_err(std::io::Error::from)?;
-    writeln!(terminal.out)?;
+    terminal.out.json(&schema)?;
     Ok(Verdict::Clean)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::check::{self, Checked};
 use crate::error::Error;
-use crate::files::{Files, Found, Repository, Revision};
+use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::engine::Engine;
 use crate::model::place::Source;
 use crate::model::policy::Date;
@@ -20,7 +20,7 @@ use crate::stamp::{self, Chooser, Plan};
 use crate::write;
 use crate::yaml;
 
-use super::{Reporting, Terminal, Verdict, fleet, mend, reporting, texts};
+use super::{Reporting, Terminal, Verdict, fleet, recover, reporting, texts};
 
 /// What `stamp` was asked for.
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ pub fn stamp(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if !options.check {
-        mend(request)?;
+        recover(request, terminal)?;
     }
-    let mut workspace = read::workspace(request)?;
+    let mut workspace = read::workspace(&request.naming(&options.paths))?;
     let files = read::manifests(&workspace, request, &options.paths)?;
     let (plan, checked) = planned(&mut workspace, &files, options)?;
     tell_skipped(&files.skipped, terminal)?;
@@ -164,7 +164,7 @@ fn hold_against(
 fn revision(workspace: &Workspace, name: &str) -> Result<Revision, Error> {
     let repository = Repository::of(&workspace.settings.root)?;
     let commit = repository.commit(name)?;
-    Revision::open(&repository, &commit)
+    Revision::open(&repository, &commit, Scope::repository(&repository.top)?)
 }
 
 /// Findings beside a result go to stderr; a format that holds both in one document is the result.
@@ -212,14 +212,14 @@ fn tell(
     };
     if reporting.output.name() != "human" {
         if let Some(list) = reporting.output.changes() {
-            list(changes, terminal.out.colour, &mut terminal.out)?;
+            list(changes, &mut terminal.out)?;
         }
         return Ok(());
     }
     let (mut changed, mut read) = (0, 0);
     for folder in *folders {
         if is_check {
-            report::diff(folder, terminal.out.colour, &mut terminal.out)?;
+            report::diff(folder, &mut terminal.out)?;
         }
         for change in folder.changes.iter().filter(|_| !is_check) {
             writeln!(terminal.out, "stamped  {}", change.path)?;

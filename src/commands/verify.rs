@@ -1,7 +1,5 @@
 //! `metalmark verify`: the lock against the world.
 
-use std::io::Write;
-
 use serde::Serialize;
 
 use crate::check;
@@ -11,7 +9,7 @@ use crate::model::policy::Date;
 use crate::read::{self, Request};
 
 use super::table::Table;
-use super::{Format, Terminal, Verdict, fleet, lock, stores};
+use super::{Format, Terminal, Verdict, fleet, lock, print_findings, stores};
 
 /// What `verify` was asked for.
 #[derive(Clone, Debug)]
@@ -58,9 +56,12 @@ pub fn verify(
     found.extend(verified.findings.iter().cloned());
     let judged = check::findings(found, &workspace.settings, options.today);
     if !judged.findings.is_empty() {
-        terminal
-            .err
-            .findings(&judged.findings, workspace.clusters.len(), options.format)?;
+        print_findings(
+            &mut terminal.err,
+            &judged.findings,
+            workspace.clusters.len(),
+            options.format,
+        )?;
     }
     print(&verified, options.format, terminal)?;
     if !verified.failures.is_empty() {
@@ -103,8 +104,7 @@ fn print(verified: &Verification, format: Format, terminal: &mut Terminal) -> Re
             version: 1,
             images: verified.images.iter().map(shown).collect(),
         };
-        serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        out.json(&document)?;
         return Ok(());
     }
     let mut table = Table::new(&["image", "tag", "signed by", "reference"]);

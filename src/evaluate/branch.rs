@@ -119,6 +119,9 @@ impl Branch {
             branch: branch.below(Arc::clone(key), &entry.node),
         };
         let all: Vec<&tree::Entry> = map.iter().collect();
+        for entry in &all {
+            self.session.guard_key(&entry.key, entry.key_place);
+        }
         Ok(Some(match table {
             Some(table) => table
                 .iter()

@@ -5,10 +5,15 @@ use std::sync::{Arc, RwLock};
 
 use crate::gotemplate::{self, Error, Template};
 
-/// Texts beyond this number are parsed again each time, so that memory does not grow with the fleet.
-const MOST: usize = 4096;
+/// Templates beyond these bytes are parsed again each time, so that memory does not grow with the fleet.
+const KEPT: usize = 16 << 20;
 
-type Parsed = HashMap<Arc<str>, Result<Template, Error>>;
+#[derive(Debug, Default)]
+struct Parsed {
+    templates: HashMap<Arc<str>, Result<Template, Error>>,
+    /// What they take.
+    bytes: usize,
+}
 
 /// What was parsed so far, by text. Cloning shares it; threads may use it together.
 #[derive(Clone, Debug, Default)]
@@ -20,15 +25,17 @@ impl TemplateCache {
     /// The template of a text, or why it is none.
     pub(super) fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
         if let Ok(parsed) = self.parsed.read()
-            && let Some(known) = parsed.get(text)
+            && let Some(known) = parsed.templates.get(text)
         {
             return known.clone();
         }
         let fresh = gotemplate::parse("gotpl", text);
+        let size = fresh.as_ref().map_or(text.len(), Template::size);
         if let Ok(mut parsed) = self.parsed.write()
-            && parsed.len() < MOST
+            && parsed.bytes + size <= KEPT
         {
-            parsed.insert(Arc::clone(text), fresh.clone());
+            parsed.bytes += size;
+            parsed.templates.insert(Arc::clone(text), fresh.clone());
         }
         fresh
     }

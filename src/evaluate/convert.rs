@@ -23,8 +23,8 @@ pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
     })
 }
 
-/// What a node costs of the budget's bytes: about what it takes in memory.
-const NODE: usize = 64;
+/// What a node costs of the budget's bytes: about what it takes in memory. A list or map costs one more, and an entry too.
+pub(super) const NODE: usize = 64;
 
 /// A computed value as part of a values tree; all of it stands where its expression stands.
 ///
@@ -38,6 +38,7 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
     if depth > DEEPEST {
         return Err(too_deep());
     }
+    budget.step(1)?;
     budget.charge(NODE)?;
     let value = match value {
         Value::Nil => tree::Value::Null,
@@ -48,16 +49,17 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
         Value::Float(number) => float(*number),
         Value::String(text) => tree::Value::String(Arc::clone(text)),
         Value::List(list) => {
-            let items: Result<Vec<Node>, Error> = list
-                .items
-                .iter()
-                .map(|item| node_at(item, place, budget, depth + 1))
-                .collect();
-            items?.into()
+            budget.charge(NODE)?;
+            let mut items = Vec::with_capacity(list.items.len());
+            for item in &list.items {
+                items.push(node_at(item, place, budget, depth + 1)?);
+            }
+            items.into()
         }
         Value::Map(map) => {
-            let mut entries = Vec::new();
-            for (key, item) in map.entries()? {
+            budget.charge(NODE * (1 + map.size()))?;
+            let mut entries = Vec::with_capacity(map.size());
+            for (key, item) in budget.entries(map)? {
                 entries.push(Entry {
                     key,
                     key_place: place,
@@ -74,9 +76,37 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
 /// A computed value as Go's JSON.
 pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
     let node = node(value, Place::NONE, budget)?;
+    let (bytes, escaped) = texts(&node.value);
+    budget.read(4 * bytes)?;
+    budget.room_for_text(bytes.saturating_add(5 * escaped))?;
     let text = to_json(&node.value, Html::Escaped);
     budget.charge(text.len())?;
     Ok(text)
+}
+
+/// The bytes of all texts in a value, a text as often as it is there, and how many of them JSON may write as six.
+fn texts(value: &tree::Value) -> (usize, usize) {
+    let add = |(bytes, escaped): (usize, usize), (more, more_escaped)| {
+        (
+            bytes.saturating_add(more),
+            escaped.saturating_add(more_escaped),
+        )
+    };
+    let text = |text: &str| {
+        let is_escaped =
+            |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xE2);
+        (text.len(), text.bytes().filter(is_escaped).count())
+    };
+    match value {
+        tree::Value::String(string) => text(string),
+        tree::Value::List(items) => items
+            .iter()
+            .fold((0, 0), |all, item| add(all, texts(&item.value))),
+        tree::Value::Map(map) => map.iter().fold((0, 0), |all, entry| {
+            add(all, add(text(&entry.key), texts(&entry.node.value)))
+        }),
+        _ => (0, 0),
+    }
 }
 
 fn float(number: f64) -> tree::Value {
@@ -88,22 +118,24 @@ pub(super) fn plain(value: &Value, budget: &Budget, depth: u32) -> Result<Value,
     if depth > DEEPEST {
         return Err(too_deep());
     }
+    budget.step(1)?;
     budget.charge(NODE)?;
     Ok(match value {
         Value::Int(number) | Value::Int64(number) => Value::Float(*number as f64),
         Value::Uint8(number) => Value::Float(f64::from(*number)),
         Value::Uint64(number) => Value::Float(*number as f64),
         Value::List(list) => {
-            let items: Result<Vec<Value>, Error> = list
-                .items
-                .iter()
-                .map(|item| plain(item, budget, depth + 1))
-                .collect();
-            Value::list(items?)
+            budget.charge(NODE)?;
+            let mut items = Vec::with_capacity(list.items.len());
+            for item in &list.items {
+                items.push(plain(item, budget, depth + 1)?);
+            }
+            Value::list(items)
         }
         Value::Map(map) => {
+            budget.charge(NODE * (2 + map.size()))?;
             let mut entries = BTreeMap::new();
-            for (key, item) in map.entries()? {
+            for (key, item) in budget.entries(map)? {
                 entries.insert(key, plain(&item, budget, depth + 1)?);
             }
             Value::map(entries)
@@ -123,32 +155,38 @@ pub(super) fn too_deep() -> Error {
 
 /// Whether two values are the same in JSON.
 pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool, Error> {
-    Ok(node(left, Place::NONE, budget)? == node(right, Place::NONE, budget)?)
+    let (left, right) = (
+        node(left, Place::NONE, budget)?,
+        node(right, Place::NONE, budget)?,
+    );
+    budget.read(texts(&left.value).0)?;
+    Ok(left == right)
 }
 
 /// The typed result that a text carries. Text that is no JSON, or has something behind it, is null, as Helm's `fromJson`
 /// makes it.
-pub(super) fn decapsulate(text: &str) -> Value {
-    let Some(Value::Map(map)) = gotemplate::from_json(text) else {
-        return Value::Nil;
+///
+/// # Errors
+/// The budget has no room for it.
+pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
+    let Some(Value::Map(map)) = gotemplate::from_json(text, budget)? else {
+        return Ok(Value::Nil);
     };
-    map.get("encapsulated-result")
-        .ok()
-        .flatten()
-        .unwrap_or(Value::Nil)
+    Ok(map.get("encapsulated-result")?.unwrap_or(Value::Nil))
 }
 
 #[cfg(test)]
 mod tests {
     use super::decapsulate;
-    use crate::gotemplate::Value;
+    use crate::gotemplate::{Budget, Limits, Value};
 
     #[test]
     fn text_behind_a_typed_result_makes_it_null() {
         let text = "{\"encapsulated-result\":5} trailing";
-        assert!(matches!(decapsulate(text), Value::Nil));
-        assert!(
-            matches!(decapsulate("{\"encapsulated-result\":5}\n"), Value::Float(five) if five == 5.0)
-        );
+        let budget = Budget::new(Limits::default());
+        let value = |text| decapsulate(text, &budget).expect("there is room");
+        assert!(matches!(value(text), Value::Nil));
+        let five = value("{\"encapsulated-result\":5}\n");
+        assert!(matches!(five, Value::Float(five) if five == 5.0));
     }
 }

@@ -108,6 +108,10 @@ impl Lazy for Stage {
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         self.source.keys()
     }
+
+    fn size(&self) -> usize {
+        self.source.size()
+    }
 }
 
 fn with_internal<T>(values: &Map, seen: &Rc<Map>, body: impl FnOnce() -> T) -> T {

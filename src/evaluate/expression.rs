@@ -27,7 +27,7 @@ impl Session {
         path: &Path,
     ) -> Result<Value, Rc<Fault>> {
         let internal = path.begins_with("_internal");
-        match self.leaf_text(text, internal, place, path) {
+        let result = match self.leaf_text(text, internal, place, path) {
             Ok(done) => {
                 if done.suspect {
                     self.suspect(text, place, path, &done.value);
@@ -41,16 +41,15 @@ impl Session {
                 text: Arc::clone(text),
                 span,
             })),
-        }
+        };
+        self.guard(place, result)
     }
 
     fn suspect(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
         let internal = path.begins_with("_internal");
         let mut suspects = self.suspects.borrow_mut();
-        if !suspects
-            .iter()
-            .any(|known| known.text == *text && known.internal == internal)
-        {
+        let mut known = self.suspected.borrow_mut();
+        if known.insert((Arc::clone(text), internal)) {
             suspects.push(Suspect {
                 path: path.to_string(),
                 place,
@@ -187,7 +186,8 @@ impl Session {
         };
         let nowhere = |error| (self.fault(error), None);
         if is_encapsulated(&output) {
-            self.interpret(&self.dot(), &convert::decapsulate(&output), 0)
+            convert::decapsulate(&output, &self.budget)
+                .and_then(|value| self.interpret(&self.dot(), &value, 0))
                 .map_err(nowhere)
         } else if is_template(&output) {
             match self.text(&output.into(), internal, None) {
@@ -223,10 +223,14 @@ impl Session {
         let evaluated_before =
             path.begins_with("_internal") && !(internal && alias.keys.get(1) != Some(&"state"));
         Ok(match value {
-            Value::String(value) => Some(Aliased::Text(format!(
-                "{}{value}{}",
-                alias.before, alias.after
-            ))),
+            Value::String(value) => {
+                let length = alias.before.len() + value.len() + alias.after.len();
+                self.budget
+                    .charge(length)
+                    .map_err(|error| (self.fault(error), None))?;
+                let text = format!("{}{value}{}", alias.before, alias.after);
+                Some(Aliased::Text(text))
+            }
             typed
                 if !evaluated_before
                     && alias.before.trim_matches([' ', '\n']).is_empty()
@@ -260,8 +264,8 @@ impl Session {
         let mut output = self.execute(dot, text)?;
         for _ in 0..MOST_ROUNDS {
             if is_encapsulated(&output) {
-                return self
-                    .interpret(dot, &convert::decapsulate(&output), 0)
+                return convert::decapsulate(&output, &self.budget)
+                    .and_then(|value| self.interpret(dot, &value, 0))
                     .map_err(|error| (self.fault(error), None));
             }
             if !is_template(&output) {
@@ -312,6 +316,9 @@ impl Session {
         let mut insertions = Vec::new();
         let mut text = Arc::clone(text);
         loop {
+            if let Err(error) = self.budget.parsed(&text) {
+                return Err((error, insertions));
+            }
             let error = match self.cache.parse(&text) {
                 Ok(template) => return Ok((template, insertions)),
                 Err(error) => error,

@@ -65,6 +65,17 @@ impl Fault {
         })
     }
 
+    /// The same fault without what an expression said, which may be a secret.
+    pub(super) fn without_reason(&self) -> Rc<Self> {
+        Rc::new(Self {
+            class: self.class,
+            message:
+                "the expression fails, and the reason is not shown, because it may be a secret"
+                    .to_owned(),
+            steps: self.steps.clone(),
+        })
+    }
+
     /// The failure as callers see it.
     pub(super) fn failure(&self) -> Failure {
         let innermost = self.steps.first();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::convert::{self, DEEPEST};
+use super::convert::{self, DEEPEST, NODE};
 use super::failure::{Fault, Step};
 use super::path::Path;
 use super::session::Session;
@@ -64,7 +64,7 @@ impl Session {
         } else {
             Value::String(Arc::clone(text))
         };
-        let Some(value) = item(value) else {
+        let Some(value) = self.item(value).map_err(|error| self.fault(error))? else {
             return Ok(Change::Skipped);
         };
         let node = convert::node(&value, place, &self.budget).map_err(|error| self.fault(error))?;
@@ -187,20 +187,31 @@ impl Session {
         match data {
             Value::String(text) if is_template(text) => self.hand_over(dot, text),
             Value::List(list) => {
-                self.budget.charge(list.items.len())?;
+                self.budget.charge(list.items.len() * NODE)?;
                 let mut items = Vec::new();
                 for data in &list.items {
-                    items.extend(item(self.interpret(dot, data, depth + 1)?));
+                    items.extend(self.item(self.interpret(dot, data, depth + 1)?)?);
                 }
                 Ok(Value::list(items))
             }
             Value::Map(map) => {
-                let entries = map.entries()?;
-                self.budget.charge(entries.len())?;
+                let entries = self.budget.entries(map)?;
+                self.budget.charge(entries.len() * NODE)?;
                 self.interpret_map(dot, entries, depth)
             }
             other => convert::plain(other, &self.budget, depth),
         }
+    }
+
+    /// A list's item or a map's value, once evaluated: typed results are unwrapped, and the skip text leaves it out.
+    fn item(&self, value: Value) -> Result<Option<Value>, Error> {
+        Ok(match &value {
+            Value::String(text) if **text == *SKIP => None,
+            Value::String(text) if is_encapsulated(text) => {
+                Some(convert::decapsulate(text, &self.budget)?)
+            }
+            _ => Some(value),
+        })
     }
 
     fn interpret_map(
@@ -222,7 +233,7 @@ impl Session {
             } else {
                 key
             };
-            if let Some(value) = item(self.interpret(dot, &data, depth + 1)?) {
+            if let Some(value) = self.item(self.interpret(dot, &data, depth + 1)?)? {
                 result.insert(key, value);
             }
         }
@@ -239,15 +250,6 @@ pub(super) fn is_plain(node: &Node) -> bool {
             .iter()
             .all(|entry| !is_template(&entry.key) && *entry.key != *RAW && is_plain(&entry.node)),
         _ => true,
-    }
-}
-
-/// A list's item or a map's value, once evaluated: typed results are unwrapped, and the skip text leaves it out.
-fn item(value: Value) -> Option<Value> {
-    match &value {
-        Value::String(text) if **text == *SKIP => None,
-        Value::String(text) if is_encapsulated(text) => Some(convert::decapsulate(text)),
-        _ => Some(value),
     }
 }
 

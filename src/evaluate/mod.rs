@@ -13,6 +13,7 @@ mod convert;
 mod exact;
 mod expression;
 mod failure;
+mod guard;
 mod helpers;
 mod interpret;
 mod order;
@@ -34,9 +35,10 @@ pub use failure::{Failure, Step};
 pub use order::OrderDifference;
 pub use trace::Reading;
 
-use crate::gotemplate::{Engine, Limits, Template};
-use crate::model::place::Place;
+use crate::gotemplate::{Budget, Engine, Limits, Template};
+use crate::model::place::{Place, Sources};
 use crate::model::value::Node;
+use guard::Guard;
 use session::Session;
 
 /// In what order values are evaluated.
@@ -112,6 +114,10 @@ impl Default for Options {
     }
 }
 
+fn budget(options: &Options) -> Rc<Budget> {
+    Rc::new(Budget::new(options.limits))
+}
+
 /// The keys of a map, evaluated, sorted, each with its place.
 pub type Keys = Vec<(Arc<str>, Place)>;
 
@@ -126,15 +132,38 @@ impl Evaluator {
     /// An evaluator that has evaluated nothing yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
         Self {
-            session: Session::new(root, options, cache, None),
+            session: Session::new(root, options, cache, budget(options), None, None),
         }
     }
 
-    /// An evaluator that notes what each expression reads.
-    pub fn traced(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
-        let trace = Some(Rc::default());
+    /// An evaluator whose results are [secrets](crate::model::secret) where an expression read one. `sources` are the files
+    /// of the values.
+    pub fn guarded(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        sources: &Sources,
+    ) -> Self {
+        match sources.has_secrets() {
+            true => Self::noting(root, options, cache, Guard::new(sources, true)),
+            false => Self::new(root, options, cache),
+        }
+    }
+
+    /// An evaluator that notes what each expression reads. Its caller asks which [read a secret](Self::reads_secret).
+    pub fn traced(
+        root: &Node,
+        options: &Options,
+        cache: &TemplateCache,
+        sources: &Sources,
+    ) -> Self {
+        Self::noting(root, options, cache, Guard::new(sources, false))
+    }
+
+    fn noting(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
+        let (trace, guard) = (Some(Rc::default()), Some(Rc::new(guard)));
         Self {
-            session: Session::new(root, options, cache, trace),
+            session: Session::new(root, options, cache, budget(options), trace, guard),
         }
     }
 
@@ -142,12 +171,6 @@ impl Evaluator {
     /// no expression stands there that a [traced](Self::traced) evaluator has evaluated.
     pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
         self.session.trace.as_ref()?.readings(place)
-    }
-
-    /// What was read for expressions that are evaluated together: `_internal`, in Helm's order.
-    pub fn other_readings(&self) -> Vec<Reading> {
-        let trace = self.session.trace.as_ref();
-        trace.map(|trace| trace.others()).unwrap_or_default()
     }
 
     /// The root of the values.

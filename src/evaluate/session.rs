@@ -1,13 +1,14 @@
 //! One cluster's evaluation in progress: what was computed so far, what is being computed, and what it may still spend.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use super::exact;
 use super::failure::Fault;
+use super::guard::Guard;
 use super::helpers::{self, Helper};
 use super::path::Path;
 use super::trace::Trace;
@@ -24,18 +25,23 @@ pub(super) struct Session {
     pub(super) options: Options,
     pub(super) root: Node,
     pub(super) cache: TemplateCache,
-    pub(super) budget: Budget,
+    /// Shared by all sessions over the same values.
+    pub(super) budget: Rc<Budget>,
     dot: OnceCell<Value>,
     helpers: OnceCell<Vec<Helper>>,
     /// The texts evaluated so far, by text and by whether they stand under `_internal`: a text means the same wherever it
     /// stands.
     pub(super) memo: RefCell<HashMap<(Arc<str>, bool), Memo>>,
     pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
+    /// Whether maps have keys that are expressions, by their addresses.
+    pub(super) template_keys: RefCell<HashMap<usize, bool>>,
     pub(super) frames: RefCell<Vec<Frame>>,
     /// The fault behind the error that the engine is handing up.
     pending: RefCell<Option<Rc<Fault>>>,
     /// The expressions that used another expression's value as more than text.
     pub(super) suspects: RefCell<Vec<Suspect>>,
+    /// The same by text, and by whether it is below `_internal`.
+    pub(super) suspected: RefCell<HashSet<(Arc<str>, bool)>>,
     suspects_given: Cell<usize>,
     /// Whether maps may hold values of expressions by now, which are fetched from there without a word.
     pub(super) holds_evaluated: Cell<bool>,
@@ -46,6 +52,8 @@ pub(super) struct Session {
     pub(super) internal: OnceCell<exact::Internal>,
     /// What each expression read, where that is asked for.
     pub(super) trace: Option<Rc<Trace>>,
+    /// Which values are secret, where any is.
+    pub(super) guard: Option<Rc<Guard>>,
 }
 
 /// A text's evaluation, finished or not.
@@ -97,38 +105,46 @@ impl Session {
         root: &Node,
         options: &Options,
         cache: &TemplateCache,
+        budget: Rc<Budget>,
         trace: Option<Rc<Trace>>,
+        guard: Option<Rc<Guard>>,
     ) -> Rc<Self> {
         Rc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             options: options.clone(),
             root: root.clone(),
             cache: cache.clone(),
-            budget: Budget::new(options.limits),
+            budget,
             dot: OnceCell::new(),
             helpers: OnceCell::new(),
             memo: RefCell::default(),
             key_tables: RefCell::default(),
+            template_keys: RefCell::default(),
             frames: RefCell::default(),
             pending: RefCell::default(),
             suspects: RefCell::default(),
+            suspected: RefCell::default(),
             suspects_given: Cell::default(),
             holds_evaluated: Cell::default(),
             holds_typed: Cell::default(),
             executions: Cell::default(),
             internal: OnceCell::new(),
             trace,
+            guard,
         })
     }
 
     /// A session over the same values that evaluates by name.
     pub(super) fn by_name(&self, options: &Options) -> Rc<Self> {
-        Self::new(&self.root, options, &self.cache, None)
+        let budget = Rc::clone(&self.budget);
+        Self::new(&self.root, options, &self.cache, budget, None, None)
     }
 
     /// The same in the same order, with nothing evaluated yet.
     pub(super) fn afresh(&self) -> Rc<Self> {
-        let fresh = Self::new(&self.root, &self.options, &self.cache, self.trace.clone());
+        let (trace, guard) = (self.trace.clone(), self.guard.clone());
+        let budget = Rc::clone(&self.budget);
+        let fresh = Self::new(&self.root, &self.options, &self.cache, budget, trace, guard);
         fresh.dot();
         fresh
     }

@@ -28,7 +28,7 @@ pub struct Reading {
 pub(super) struct Trace {
     /// The readings of the expressions that are running, the innermost last.
     running: RefCell<Vec<Vec<Reading>>>,
-    /// By text, and by whether it stands under `_internal`: a text is evaluated once.
+    /// By text, and by whether it is below `_internal`: a text is evaluated once.
     by_text: RefCell<HashMap<(Arc<str>, bool), Readings>>,
     /// By the place of the value or key that holds the expression.
     by_place: RefCell<HashMap<Place, Readings>>,

@@ -76,6 +76,10 @@ impl Lazy for View {
                 .collect(),
         })
     }
+
+    fn size(&self) -> usize {
+        self.map.len()
+    }
 }
 
 /// Values that are no map hold nothing.
@@ -90,6 +94,10 @@ impl Lazy for Nothing {
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         Ok(Vec::new())
     }
+
+    fn size(&self) -> usize {
+        0
+    }
 }
 
 impl Session {
@@ -103,6 +111,9 @@ impl Session {
                 self.leaf(text, node.place, path)
             }
             tree::Value::List(items) => {
+                self.budget
+                    .charge(items.len() * size_of::<Value>())
+                    .map_err(|error| self.fault(error))?;
                 let items: Result<Vec<Value>, Rc<Fault>> = items
                     .iter()
                     .enumerate()
@@ -165,7 +176,7 @@ pub(super) fn key_table(
     map: &Arc<tree::Map>,
     path: &Path,
 ) -> Result<Option<Rc<KeyTable>>, Rc<Fault>> {
-    if !map.iter().any(|entry| is_template(&entry.key)) {
+    if !has_template_keys(session, map) {
         return Ok(None);
     }
     let identity = Arc::as_ptr(map) as usize;
@@ -182,6 +193,18 @@ pub(super) fn key_table(
         .borrow_mut()
         .insert(identity, Rc::clone(&table));
     Ok(Some(table))
+}
+
+/// Whether a key of a map is an expression: a map of the files, which is looked through once however many expressions ask.
+fn has_template_keys(session: &Session, map: &Arc<tree::Map>) -> bool {
+    // A small map is looked through faster than it is found.
+    const SMALL: usize = 16;
+    let look = || map.iter().any(|entry| is_template(&entry.key));
+    if map.len() <= SMALL {
+        return look();
+    }
+    let mut known = session.template_keys.borrow_mut();
+    *known.entry(Arc::as_ptr(map) as usize).or_insert_with(look)
 }
 
 fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fault>> {
@@ -228,7 +251,7 @@ pub(super) fn raw(session: &Session, keys: &[&str]) -> Option<(Node, Path)> {
     let mut path = Path::default();
     for key in keys {
         let map = node.value.as_map()?;
-        if map.iter().any(|entry| is_template(&entry.key)) {
+        if has_template_keys(session, map) {
             return None;
         }
         let entry = map.entry(key)?;

@@ -1,142 +1,160 @@
-//! The files as they stand on disk.
+//! The files on disk.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use cap_std::fs::{Dir, FileType};
 
-use super::{FILE_LIMIT, Files, Found, too_large};
+use super::scope::is_outside;
+use super::{Files, Found, Scope};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
 
-/// The files below a folder on disk.
+/// The files below a folder on disk, and those of a scope by other paths.
 #[derive(Clone, Debug)]
 pub struct Disk {
     root: PathBuf,
-    /// The root with its links followed: what it holds starts with this.
+    /// The root with its links followed.
     real: PathBuf,
+    /// The root and nothing else.
+    inner: Scope,
+    /// What else may be read.
+    scope: Scope,
 }
 
 impl Disk {
-    /// The folder `root`.
+    /// The folder `root`, in the repository that it is in.
     ///
     /// # Errors
     /// There is no such folder.
     pub fn new(root: &Path) -> Result<Self, Error> {
-        let real = fs::canonicalize(root).map_err(|cause| unreadable(root, cause))?;
+        Self::within(root, Scope::repository(root)?)
+    }
+
+    /// The folder `root` and what else a scope allows.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub fn within(root: &Path, scope: Scope) -> Result<Self, Error> {
+        let inner = Scope::folder(root)?;
         Ok(Self {
             root: root.to_owned(),
-            real,
+            real: inner.top().to_owned(),
+            inner,
+            scope,
         })
     }
 
-    /// The path with its links followed; none if it leads nowhere.
-    fn real(&self, path: &Path) -> Result<Option<PathBuf>, Error> {
+    fn unreadable(&self, path: &Path) -> impl Fn(io::Error) -> Error {
         let path = self.root.join(path);
-        match fs::canonicalize(&path) {
-            Ok(real) => Ok(Some(real)),
-            Err(cause) if is_absent(cause.kind()) => Ok(None),
-            Err(cause) => Err(unreadable(&path, cause)),
+        move |cause| Error::Read {
+            path: path.clone(),
+            cause,
         }
     }
 }
 
 impl Files for Disk {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        let Some(real) = self.real(path)? else {
-            return Ok(Found::Nothing);
-        };
-        if !real.starts_with(&self.real) {
-            return Ok(Found::Outside);
+        match self.inner.read(&self.real.join(path)) {
+            Ok(bytes) => Ok(Found::File(bytes)),
+            Err(cause) if is_outside(&cause) => Ok(Found::Outside),
+            Err(cause) if is_no_file(&cause) => Ok(Found::Nothing),
+            Err(cause) => Err(self.unreadable(path)(cause)),
         }
-        if !real.is_file() {
-            return Ok(Found::Nothing);
-        }
-        let bytes = bytes(&real).map_err(|cause| unreadable(&self.root.join(path), cause))?;
-        Ok(Found::File(bytes))
     }
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
-        let Some(real) = self.real(path)? else {
-            return Ok(None);
+        let scope = match path.is_absolute() {
+            true => &self.scope,
+            false => &self.inner,
         };
-        if !real.starts_with(&self.real) || !real.is_dir() {
-            return Ok(None);
-        }
-        let unreadable = |cause| unreadable(&self.root.join(path), cause);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&real).map_err(unreadable)? {
-            let name = entry.map_err(unreadable)?.file_name();
-            let name = name.to_string_lossy();
-            if !name.starts_with(STAGED) {
-                names.push(name.into_owned());
-            }
-        }
-        names.sort();
-        Ok(Some(names))
+        let folder = match scope.open_folder(&self.real.join(path)) {
+            Ok(folder) => folder,
+            Err(cause) if is_outside(&cause) || is_no_file(&cause) => return Ok(None),
+            Err(cause) => return Err(self.unreadable(path)(cause)),
+        };
+        let names = names(&folder).map_err(self.unreadable(path))?;
+        Ok(Some(names.into_iter().map(|(name, _)| name).collect()))
     }
 
-    // One look for each of what follows: every cluster's values are read this way.
-
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let path = self.root.join(path);
-        bytes(&path).map_err(|cause| unreadable(&path, cause))
+        let read = self.scope.read(&self.real.join(path));
+        read.map_err(self.unreadable(path))
+    }
+
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        let is_link = |part: &Path| {
+            let found = self.root.join(part).symlink_metadata();
+            found.is_ok_and(|found| found.is_symlink())
+        };
+        let mut parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
+        if !parts.any(is_link) {
+            return None;
+        }
+        let real = self.root.join(path).canonicalize().ok()?;
+        let below = real
+            .strip_prefix(&self.real)
+            .or_else(|_| real.strip_prefix(self.scope.top()));
+        Some(below.map_or_else(|_| real.clone(), Path::to_owned))
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.root.join(path).is_file()
+        let found = self.scope.metadata(&self.real.join(path));
+        found.is_ok_and(|found| found.is_file())
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        self.scope.has(&self.real.join(path))
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        self.root.join(path).is_dir()
+        let found = self.scope.metadata(&self.real.join(path));
+        found.is_ok_and(|found| found.is_dir())
     }
 
     fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        let folder = self.root.join(folder);
-        let mut found = Vec::new();
-        for entry in WalkDir::new(&folder).sort_by_file_name() {
-            let entry = entry.map_err(|error| Error::Read {
-                path: error.path().unwrap_or(&folder).to_owned(),
-                cause: error
-                    .into_io_error()
-                    .unwrap_or_else(|| std::io::Error::other("the links below it are a circle")),
-            })?;
-            let below = entry.path().strip_prefix(&folder);
-            let is_staged = entry.file_name().to_string_lossy().starts_with(STAGED);
-            if let (true, Ok(below)) = (entry.file_type().is_file() && !is_staged, below) {
-                found.push(below.to_owned());
+        let root = self.scope.open_folder(&self.real.join(folder));
+        let root = root.map_err(self.unreadable(folder))?;
+        let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
+        while let Some(inner) = open.pop() {
+            let inside = match inner.as_os_str().is_empty() {
+                true => names(&root),
+                false => root.open_dir(&inner).and_then(|folder| names(&folder)),
+            };
+            for (name, kind) in inside.map_err(self.unreadable(&folder.join(&inner)))? {
+                match kind {
+                    kind if kind.is_dir() => open.push(inner.join(name)),
+                    kind if kind.is_file() => found.push(inner.join(name)),
+                    _ => {}
+                }
             }
         }
+        found.sort();
         Ok(found)
     }
 }
 
-/// The bytes of a file, which may be a device or a pipe.
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    if length > FILE_LIMIT {
-        return Err(too_large());
+/// What is in a folder by name, sorted, but for what a run is writing there.
+fn names(folder: &Dir) -> io::Result<Vec<(String, FileType)>> {
+    let mut names = Vec::new();
+    for entry in folder.entries()? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with(STAGED) {
+            names.push((name, entry.file_type()?));
+        }
     }
-    // One byte more, so that the end is met without another buffer.
-    let mut bytes = Vec::with_capacity(length as usize + 1);
-    file.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > FILE_LIMIT {
-        true => Err(too_large()),
-        false => Ok(bytes),
-    }
+    names.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(names)
 }
 
-fn is_absent(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    Error::Read {
-        path: path.to_owned(),
-        cause,
-    }
+fn is_no_file(cause: &io::Error) -> bool {
+    use ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound};
+    matches!(
+        cause.kind(),
+        NotFound | NotADirectory | IsADirectory | InvalidInput
+    )
 }
 
 #[cfg(test)]
@@ -145,8 +163,9 @@ mod tests {
     use std::io::ErrorKind;
     use std::path::Path;
 
-    use super::{Disk, FILE_LIMIT, Files, Found};
+    use super::{Disk, Files};
     use crate::error::Error;
+    use crate::files::FILE_LIMIT;
 
     fn is_too_large<T>(read: Result<T, Error>) -> bool {
         matches!(read, Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge)
@@ -162,15 +181,5 @@ mod tests {
         assert_eq!(read.len() as u64, FILE_LIMIT);
         file.set_len(FILE_LIMIT + 1).expect("a sparse file");
         assert!(is_too_large(disk.named(path)) && is_too_large(disk.file(path)));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_a_device_without_end_is_not_read_to_its_end() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let disk = Disk::new(folder.path()).expect("there");
-        std::os::unix::fs::symlink("/dev/zero", folder.path().join("a")).expect("linked");
-        assert!(is_too_large(disk.named(Path::new("a"))));
-        assert!(matches!(disk.file(Path::new("a")), Ok(Found::Outside)));
     }
 }

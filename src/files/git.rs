@@ -1,13 +1,26 @@
 //! The git command: which repository a folder is in, which commit a name means, and what objects hold.
 //!
-//! Never checks anything out, never locks anything and never asks the network, even in a partial clone.
+//! Never checks anything out, never locks anything and never uses the network, even in a partial clone.
+//!
+//! Git runs programs that a repository's configuration names. A clone's own configuration is its user's; but files of a commit
+//! can look like a repository, and git would take them for one ([`Repository::of`] refuses those). Besides, every run
+//! overrides the settings that name programs. The rest of the user's configuration counts: which folders are safe to read
+//! (`safe.directory`), which files are ignored, how line ends are written.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::{FILE_LIMIT, too_large};
+use super::{FILE_LIMIT, repository_top, too_large};
 use crate::error::Error;
+
+/// Settings of every run: no program that a configuration names is executed (<https://git-scm.com/docs/git-config>).
+const FIXED: [&str; 4] = [
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "log.showSignature=false",
+];
 
 /// A repository.
 #[derive(Clone, Debug)]
@@ -15,11 +28,21 @@ pub struct Repository {
     /// Where git is started.
     folder: PathBuf,
     /// The folder that its paths start from: the work tree's top. A bare repository's own folder, below which nothing is.
-    pub(super) top: PathBuf,
+    pub top: PathBuf,
     /// Where in it the folder is that was asked for: `clusters/` or nothing.
     pub(super) prefix: String,
-    /// Whether `GIT_DIR` and its like tell where it is. A hook sets them for the work tree's top, wherever we start.
-    by_environment: bool,
+    found_by: FoundBy,
+}
+
+/// How git finds a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FoundBy {
+    /// It is the nearest one above the folder.
+    Folder,
+    /// `GIT_DIR` and its like name it. A hook sets them for the work tree's top, wherever we start.
+    Environment,
+    /// The folder is a bare repository, and in no other one.
+    Bare,
 }
 
 /// What git could not do.
@@ -36,27 +59,45 @@ impl Repository {
     /// # Errors
     /// It is in none, git refuses to read it, or there is no git.
     pub fn of(folder: &Path) -> Result<Self, Error> {
-        let mut found = Self {
+        const QUERY: [&str; 3] = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
+        let by = |found_by| Self {
             folder: folder.to_owned(),
             top: folder.to_owned(),
             prefix: String::new(),
-            by_environment: false,
+            found_by,
         };
-        let asked = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
-        let mut said = found.run(&asked);
-        if matches!(&said, Err(Failure::Said(text)) if text.contains("not a git repository")) {
-            found.by_environment = true;
-            let again = found.run(&asked);
-            said = if again.is_ok() { again } else { said };
+        let outer = repository_top(folder);
+        let mut ways = vec![FoundBy::Folder, FoundBy::Environment];
+        if outer.is_none() && folder.join("HEAD").is_file() {
+            ways.insert(1, FoundBy::Bare);
         }
-        let said = said.map_err(|failure| told(failure, folder))?;
-        if text(said).ends_with("true") {
-            let top = found.text(&["rev-parse", "--show-toplevel"])?;
-            found.top = PathBuf::from(top);
+        let mut first = None;
+        let answers = ways.into_iter().find_map(|way| match by(way).run(&QUERY) {
+            Ok(answer) => Some((by(way), text(answer))),
+            Err(failure) => {
+                first.get_or_insert(failure);
+                None
+            }
+        });
+        let Some((mut found, answer)) = answers else {
+            let failure = first.unwrap_or_else(|| Failure::Said(String::new()));
+            return Err(told(failure, folder));
+        };
+        if answer.ends_with("true") {
+            found.top = PathBuf::from(found.text(&["rev-parse", "--show-toplevel"])?);
             let prefix = found.run(&["rev-parse", "--show-prefix"]);
             let prefix = prefix.map_err(|failure| told(failure, folder))?;
             let prefix = String::from_utf8_lossy(&prefix);
             found.prefix = prefix.trim_end_matches('\n').to_owned();
+        }
+        // Older releases of git than 2.38 do not know `safe.bareRepository`.
+        let is_part = match &outer {
+            Some(outer) => !same_folder(outer, &found.top),
+            None => answer.ends_with("true"),
+        };
+        if found.found_by == FoundBy::Folder && is_part {
+            let said = "files in it look like a repository of their own, which is not read";
+            return Err(told(Failure::Said(said.to_owned()), folder));
         }
         Ok(found)
     }
@@ -103,6 +144,25 @@ impl Repository {
         self.run(&["ls-tree", "-r", "-z", "--full-tree", commit])
     }
 
+    /// Whether the folder holds what the last commit does not; submodules are not looked into. Git compares a file whose times
+    /// changed by its content, behind the filters that its attributes name: those are switched off, so that a file that
+    /// one of them made (Git LFS) may count as changed.
+    pub(super) fn is_changed(&self) -> Result<bool, Failure> {
+        let names = self.run(&["config", "-z", "--name-only", "--get-regexp", r"^filter\."]);
+        let mut off = Vec::new();
+        for name in names.unwrap_or_default().split(|byte| *byte == 0) {
+            let name = String::from_utf8_lossy(name);
+            if let Some((filter, _)) = name.rsplit_once('.') {
+                off.extend(
+                    ["clean=", "process=", "required=false"].map(|key| format!("{filter}.{key}")),
+                );
+            }
+        }
+        let mut arguments: Vec<&str> = off.iter().flat_map(|setting| ["-c", setting]).collect();
+        arguments.extend(["status", "--porcelain", "--ignore-submodules", "--", "."]);
+        Ok(!self.run(&arguments)?.is_empty())
+    }
+
     /// A process that answers with the content of objects.
     pub(super) fn objects(&self) -> Result<Objects, Failure> {
         let mut child = self
@@ -144,7 +204,13 @@ impl Repository {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        if !self.by_environment {
+        for setting in FIXED {
+            command.args(["-c", setting]);
+        }
+        if self.found_by == FoundBy::Bare {
+            command.arg("--git-dir=.");
+        }
+        if self.found_by != FoundBy::Environment {
             for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
                 command.env_remove(name);
             }
@@ -202,6 +268,13 @@ impl Drop for Objects {
         self.input = None;
         // Nothing hangs on how it ends.
         let _ = self.child.wait();
+    }
+}
+
+fn same_folder(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
     }
 }
 

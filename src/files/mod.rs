@@ -2,9 +2,12 @@
 //! read that is not checked out.
 
 mod disk;
+mod folder;
 mod git;
 mod provenance;
 mod revision;
+mod sandbox;
+mod scope;
 mod tree;
 mod with;
 
@@ -12,16 +15,29 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use scope::no_regular_file;
 
 pub use disk::Disk;
+pub use folder::{Folder, Standing, Walk};
 pub use git::Repository;
 pub use provenance::Provenance;
 pub use revision::Revision;
-pub use tree::{Inside, InsideKind, body, named, open, tree};
+pub use sandbox::sandbox;
+pub use scope::Scope;
+pub use tree::{Inside, InsideKind, body, named, open, real, tree, typed};
 pub use with::With;
 
 /// The most bytes of a file that are read: what is larger was not written for this tool. A link to a device has no end.
-pub const FILE_LIMIT: u64 = 64 << 20;
+pub const FILE_LIMIT: u64 = 16 << 20;
+
+/// The top of the repository that a folder is in: the nearest folder with a `.git`, links followed; none where there is none.
+/// No commit can hold a file of that name.
+pub fn repository_top(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let mut above = folder.ancestors();
+    let top = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
+    top.map(Path::to_owned)
+}
 
 /// A folder of files; paths are relative to its root.
 pub trait Files: Send + Sync {
@@ -37,7 +53,7 @@ pub trait Files: Send + Sync {
     /// The folder is there and cannot be read.
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error>;
 
-    /// The bytes of a file that the user named: it may lie above the root, and links may lead anywhere.
+    /// The bytes of a file by a path that may lead out of the root, itself or by a link: as far as the [`Scope`] allows.
     ///
     /// # Errors
     /// There is no such file, or it cannot be read.
@@ -54,6 +70,11 @@ pub trait Files: Send + Sync {
     /// Whether the user's path names a file.
     fn is_file(&self, path: &Path) -> bool {
         matches!(self.file(path), Ok(Found::File(_)))
+    }
+
+    /// Whether anything is at a path, be it a pipe, or a link that leads nowhere or out.
+    fn is_there(&self, path: &Path) -> bool {
+        self.is_file(path) || self.is_folder(path)
     }
 
     /// Whether the user's path names a folder.
@@ -80,6 +101,12 @@ pub trait Files: Send + Sync {
             }
         }
         Ok(found)
+    }
+
+    /// Where the links in a path lead: a path below the root or the repository, an absolute one if outside of both. None where no
+    /// link is in the path.
+    fn leads_to(&self, _path: &Path) -> Option<PathBuf> {
+        None
     }
 
     /// A path that the user typed, as seen from the root if it lies below it: an absolute one may.

@@ -29,8 +29,8 @@ impl Provenance {
         let line = |arguments: &[&str]| repository.optional(arguments);
         let origin = line(&["config", "--get", "remote.origin.url"]);
         let source = origin.as_deref().and_then(address);
-        let status = ["status", "--porcelain", "--ignore-submodules", "--", "."];
-        let is_changed = line(&status).is_some();
+        // What cannot be compared counts as changed.
+        let is_changed = repository.is_changed().unwrap_or(true);
         let known = |arguments: &[&str]| (!is_changed).then(|| line(arguments)).flatten();
         let committed = known(&["log", "-1", "--format=%ct"]);
         Self {

@@ -1,7 +1,7 @@
 //! The files as a commit holds them, read from git's objects: nothing is checked out.
 //!
 //! Symbolic links are followed inside the commit. Submodules are read at the commit that they are pinned to, where they are
-//! checked out. A file that the user names outside of the repository has no revisions: it is read as it stands.
+//! checked out. A file outside of the repository, which the command line names, has no revisions: it is read as it is now.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::git::{self, Failure, Objects, Repository};
-use super::{Disk, Files, Found};
+use super::{Disk, Files, Found, Scope};
 use crate::error::Error;
 
 /// How many links may lead to a file, as Linux has it.
@@ -26,6 +26,8 @@ pub struct Revision {
     prefix: String,
     entries: BTreeMap<String, Entry>,
     repositories: Vec<Mutex<Objects>>,
+    /// What is outside of the repository.
+    outside: Disk,
 }
 
 #[derive(Clone, Debug)]
@@ -53,12 +55,14 @@ enum Target<'a> {
 }
 
 impl Revision {
-    /// The files of a commit of the repository, as seen from the folder that it was found from.
+    /// The files of a commit of the repository, as seen from the folder that it was found from; and what a scope allows
+    /// outside of it.
     ///
     /// # Errors
     /// Git cannot read it.
-    pub fn open(repository: &Repository, commit: &str) -> Result<Self, Error> {
+    pub fn open(repository: &Repository, commit: &str, scope: Scope) -> Result<Self, Error> {
         let mut revision = Self {
+            outside: Disk::within(&repository.top, scope)?,
             commit: commit.to_owned(),
             top: repository.top.clone(),
             prefix: repository.prefix.trim_end_matches('/').to_owned(),
@@ -285,6 +289,7 @@ impl Files for Revision {
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
         Ok(match self.resolve(path)? {
             Target::Folder(real) if self.is_below_folder(&real) => Some(self.names(&real)),
+            Target::Outside(on_disk) if path.is_absolute() => self.outside.folder(&on_disk)?,
             Target::Submodule(submodule) => return Err(self.in_submodule(path, &submodule)),
             _ => None,
         })
@@ -293,7 +298,7 @@ impl Files for Revision {
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
         match self.resolve(path)? {
             Target::File(real, object) => self.content(&real, object),
-            Target::Outside(on_disk) => Disk::new(&self.top)?.named(&on_disk),
+            Target::Outside(on_disk) => self.outside.named(&on_disk),
             Target::Submodule(submodule) => Err(self.in_submodule(path, &submodule)),
             Target::Nothing | Target::Folder(_) => {
                 let shown = path.to_string_lossy().replace('\\', "/");
@@ -302,10 +307,22 @@ impl Files for Revision {
         }
     }
 
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        match self.resolve(path).ok()? {
+            Target::File(real, _) => {
+                let real = PathBuf::from(real);
+                let below = real.strip_prefix(&self.prefix).map(Path::to_owned);
+                Some(below.unwrap_or(real))
+            }
+            Target::Outside(on_disk) => Some(on_disk),
+            _ => None,
+        }
+    }
+
     fn is_file(&self, path: &Path) -> bool {
         match self.resolve(path) {
             Ok(Target::File(..)) => true,
-            Ok(Target::Outside(on_disk)) => on_disk.is_file(),
+            Ok(Target::Outside(on_disk)) => self.outside.is_file(&on_disk),
             _ => false,
         }
     }
@@ -313,14 +330,14 @@ impl Files for Revision {
     fn is_folder(&self, path: &Path) -> bool {
         match self.resolve(path) {
             Ok(Target::Folder(_)) => true,
-            Ok(Target::Outside(on_disk)) => on_disk.is_dir(),
+            Ok(Target::Outside(on_disk)) => self.outside.is_folder(&on_disk),
             _ => false,
         }
     }
 
     fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         match self.resolve(folder)? {
-            Target::Outside(on_disk) => Disk::new(&self.top)?.below(&on_disk),
+            Target::Outside(on_disk) => self.outside.below(&on_disk),
             Target::Submodule(submodule) => Err(self.in_submodule(folder, &submodule)),
             Target::Folder(real) => {
                 let start = match &*real {

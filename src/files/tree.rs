@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use walkdir::WalkDir;
 
+use super::Scope;
 use crate::error::Error;
 use crate::oci::Body;
 
@@ -100,6 +101,29 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
         cause,
     })?;
     Ok(Box::new(file))
+}
+
+/// The bytes of a regular file that the command line names.
+///
+/// # Errors
+/// It cannot be read.
+pub fn typed(path: &Path) -> Result<Vec<u8>, Error> {
+    let scope = Scope::folder(Path::new("."))?.and([path].into_iter());
+    scope.read(&real(path)?).map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// A path with its links followed.
+///
+/// # Errors
+/// Nothing is there.
+pub fn real(path: &Path) -> Result<PathBuf, Error> {
+    fs::canonicalize(path).map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 /// What stands at a path that the user named; links are followed.

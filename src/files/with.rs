@@ -50,12 +50,23 @@ impl Files for With {
         self.is_it(path) || self.files.is_file(path)
     }
 
+    fn is_there(&self, path: &Path) -> bool {
+        self.is_it(path) || self.files.is_there(path)
+    }
+
     fn is_folder(&self, path: &Path) -> bool {
         self.files.is_folder(path)
     }
 
     fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         self.files.below(folder)
+    }
+
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        match self.is_it(path) {
+            true => None,
+            false => self.files.leads_to(path),
+        }
     }
 
     fn seen(&self, path: &Path) -> PathBuf {

@@ -70,9 +70,8 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
         Value::String(text) => text.len(),
         Value::List(list) => list.items.len(),
         Value::Map(map) => {
-            let length = map.len()?;
-            call.budget.step(length as u64 / 8)?;
-            length
+            call.work(map.size() / 8)?;
+            map.len()?
         }
         Value::Object(object) if object.items().is_some() => {
             object.items().map_or(0, |list| list.items.len())
@@ -200,15 +199,24 @@ fn printf(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn html(call: &mut Call<'_>) -> Result<Value, Error> {
-    Ok(escape::html(&text_of(call)?).into())
+    escaped(call, escape::html, 5)
 }
 
 fn js(call: &mut Call<'_>) -> Result<Value, Error> {
-    Ok(escape::js(&text_of(call)?).into())
+    escaped(call, escape::js, 6)
 }
 
 fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
-    Ok(escape::url_query(&text_of(call)?).into())
+    escaped(call, escape::url_query, 3)
+}
+
+/// The arguments escaped: a byte that is no letter and no digit becomes `most` bytes at the most.
+fn escaped(call: &Call<'_>, escape: fn(&str) -> String, most: usize) -> Result<Value, Error> {
+    let text = text_of(call)?;
+    call.work(text.len() / 4)?;
+    let special = text.bytes().filter(|byte| !byte.is_ascii_alphanumeric());
+    call.room_for_text(text.len() + special.count() * most)?;
+    Ok(escape(&text).into())
 }
 
 /// The arguments as an action would write them.

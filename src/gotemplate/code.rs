@@ -25,6 +25,19 @@ impl Template {
         })
     }
 
+    /// About how many bytes the instructions of the text take.
+    pub(crate) fn size(&self) -> usize {
+        const INSTRUCTION: usize = size_of::<Operation>() + size_of::<(u32, u32)>();
+        let instructions: usize = self
+            .text
+            .codes
+            .iter()
+            .map(|code| code.operations.len())
+            .sum();
+        let tables = self.text.constants.len() * size_of::<Constant>();
+        self.text.text.len() + instructions * INSTRUCTION + tables
+    }
+
     /// Its name: the one given to `parse`, or the one it is defined by.
     pub fn name(&self) -> &str {
         &self.code().name

@@ -3,6 +3,7 @@
 //! The engine checks the number and the types of arguments against the signature, with Go's conversions and errors,
 //! before the body runs. A body therefore meets only what its signature admits.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -156,6 +157,17 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Runs a function. All calls go this way, so that each pays for what it reads and for what it makes.
+    pub(super) fn run(
+        mut self,
+        body: fn(&mut Call<'_>) -> Result<Value, Error>,
+    ) -> Result<Value, Error> {
+        self.budget.read_all(self.arguments)?;
+        let value = body(&mut self)?;
+        self.budget.made(&value)?;
+        Ok(value)
+    }
+
     /// An argument of any type; nil where an optional one was not given.
     pub fn value(&self, index: usize) -> Value {
         self.arguments.get(index).cloned().unwrap_or(Value::Nil)
@@ -214,11 +226,30 @@ impl Call<'_> {
         }
     }
 
-    /// Counts bytes (or items times their size) that the call is about to produce: a limit of the evaluation.
-    ///
-    /// Every function whose result can be much longer than its arguments calls this before it allocates.
+    /// Whether there is room for a result of so many bytes. Every function whose result can be much longer than its
+    /// arguments says so before it allocates; the result is charged once it is there.
+    pub fn room(&self, bytes: usize) -> Result<(), Error> {
+        self.budget.room(bytes)
+    }
+
+    /// The same for a text, which is copied once it is whole.
+    pub fn room_for_text(&self, bytes: usize) -> Result<(), Error> {
+        self.budget.room_for_text(bytes)
+    }
+
+    /// Charges bytes that become a part of an argument.
     pub fn charge(&self, bytes: usize) -> Result<(), Error> {
         self.budget.charge(bytes)
+    }
+
+    /// Counts work beyond a pass over the arguments.
+    pub fn work(&self, steps: usize) -> Result<(), Error> {
+        self.budget.step(steps as u64)
+    }
+
+    /// The entries of a map argument.
+    pub fn entries(&self, index: usize) -> Result<BTreeMap<Arc<str>, Value>, Error> {
+        self.budget.entries(&*self.map(index)?)
     }
 
     /// Bytes that the function made, as text.

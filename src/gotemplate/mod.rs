@@ -34,8 +34,8 @@ pub(crate) fn missing_template(name: &str) -> Error {
 }
 
 /// JSON as `fromJson` reads it; none where the text is not JSON.
-pub(crate) fn from_json(text: &str) -> Option<Value> {
-    functions::from_json(text)
+pub(crate) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
+    functions::from_json(text, budget)
 }
 
 /// What went wrong in an expression, and where in its text.
@@ -50,12 +50,23 @@ pub struct Error {
     pub span: std::ops::Range<usize>,
 }
 
+/// How many characters of a message are printed: more than the author of a `fail` writes.
+const MESSAGE_LIMIT: usize = 2_000;
+
 impl Error {
     /// An error whose place is not known yet: the engine sets it to the call that met the error.
+    ///
+    /// A message is cut: what it quotes of the input may be long.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(MESSAGE_LIMIT) {
+            message.truncate(end);
+            message.push('…');
+            message.shrink_to_fit();
+        }
         Self {
             class,
-            message: message.into(),
+            message,
             span: 0..0,
         }
     }
@@ -114,6 +125,15 @@ fn lookup(name: &str) -> Option<&'static function::Function> {
     BY_NAME.get(name).copied()
 }
 
+/// The names of all functions, sorted.
+pub fn functions() -> Vec<&'static str> {
+    let tables = [builtins::TABLE, refused::TABLE];
+    let tables = tables.iter().chain(functions::TABLES).copied();
+    let mut names: Vec<&str> = tables.flatten().map(|function| function.name).collect();
+    names.sort_unstable();
+    names
+}
+
 /// Calls a function by its name, for templates that are written in Rust. Arguments are taken as they are: they must be of
 /// the types that the function's signature names.
 ///
@@ -136,12 +156,15 @@ pub fn call(
         return Err(Error::new(ErrorClass::WrongArgCount, message));
     }
     match function.body {
-        function::Body::Plain(body) => body(&mut function::Call {
-            name,
-            arguments,
-            engine,
-            budget,
-        }),
+        function::Body::Plain(body) => {
+            let call = function::Call {
+                name,
+                arguments,
+                engine,
+                budget,
+            };
+            call.run(body)
+        }
         _ => Err(missing()),
     }
 }

@@ -77,7 +77,7 @@ impl Object for Struct {
         let fields: Vec<String> = self
             .fields
             .iter()
-            .map(|(_, value)| super::print::value(value).unwrap_or_default())
+            .map(|(_, value)| super::print::short(value))
             .collect();
         format!("{{{}}}", fields.join(" "))
     }

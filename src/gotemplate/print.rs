@@ -1,32 +1,38 @@
 //! How Go prints values: `%v` and what `print` and actions make of it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::{Error, ErrorClass, Value};
+use super::{Budget, Error, ErrorClass, Limits, Value};
 
 /// How deeply lists and maps may be nested where they are printed: a map may hold itself.
 pub const NESTING: usize = 256;
 
-/// How long the text of one value may be, in bytes.
-const LONGEST: usize = 64 << 20;
-
-/// What `%v` prints. A value whose text would be longer than 64 MiB is refused.
-pub fn value(value: &Value) -> Result<String, Error> {
+/// What `%v` prints, within what the evaluation may still spend.
+pub fn value(value: &Value, budget: &Budget) -> Result<String, Error> {
     let mut text = String::new();
-    write_value(&mut text, value, 0)?;
+    write_value(&mut text, value, budget, 0)?;
     Ok(text)
 }
 
-/// A value in a message: its first characters.
-pub(super) fn short(value: &Value) -> String {
+/// A value in a message: its first characters, which cost nothing.
+pub fn short(value: &Value) -> String {
     match value {
         Value::List(_) => "[…]".to_owned(),
         Value::Map(_) => "map[…]".to_owned(),
-        other => self::value(other)
-            .unwrap_or_default()
-            .chars()
-            .take(40)
-            .collect(),
+        Value::String(text) => quoted(text).into_owned(),
+        other => self::value(other, &Budget::new(Limits::default())).unwrap_or_default(),
+    }
+}
+
+/// How many characters of a text a message quotes.
+const QUOTED: usize = 80;
+
+/// The beginning of a text that a message quotes.
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 
@@ -35,10 +41,16 @@ pub fn float(number: f64) -> String {
     super::format::shortest(number)
 }
 
-fn write_value(text: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
+fn write_value(
+    text: &mut String,
+    value: &Value,
+    budget: &Budget,
+    depth: usize,
+) -> Result<(), Error> {
     if depth > NESTING {
         return Err(too_deep());
     }
+    budget.step(1)?;
     match value {
         Value::Nil => text.push_str("<nil>"),
         Value::Bool(flag) => text.push_str(if *flag { "true" } else { "false" }),
@@ -46,7 +58,11 @@ fn write_value(text: &mut String, value: &Value, depth: usize) -> Result<(), Err
         Value::Uint8(number) => push(text, number),
         Value::Uint64(number) => push(text, number),
         Value::Float(number) => text.push_str(&float(*number)),
-        Value::String(string) => text.push_str(string),
+        Value::String(string) => {
+            budget.room_for_text(text.len() + string.len())?;
+            budget.read(string.len())?;
+            text.push_str(string);
+        }
         Value::Object(object) => text.push_str(&object.text()),
         Value::List(list) => {
             text.push('[');
@@ -54,28 +70,24 @@ fn write_value(text: &mut String, value: &Value, depth: usize) -> Result<(), Err
                 if index > 0 {
                     text.push(' ');
                 }
-                write_value(text, item, depth + 1)?;
+                write_value(text, item, budget, depth + 1)?;
             }
             text.push(']');
         }
         Value::Map(map) => {
             text.push_str("map[");
-            for (index, (key, item)) in map.entries()?.iter().enumerate() {
+            for (index, (key, item)) in budget.entries(map)?.iter().enumerate() {
                 if index > 0 {
                     text.push(' ');
                 }
                 text.push_str(key);
                 text.push(':');
-                write_value(text, item, depth + 1)?;
+                write_value(text, item, budget, depth + 1)?;
             }
             text.push(']');
         }
     }
-    if text.len() > LONGEST {
-        let message = format!("the value's text is longer than {LONGEST} bytes");
-        return Err(Error::new(ErrorClass::Limit, message));
-    }
-    Ok(())
+    budget.room_for_text(text.len())
 }
 
 /// That a value is nested too deeply to be written out.

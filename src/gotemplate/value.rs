@@ -224,6 +224,8 @@ pub trait Lazy: std::fmt::Debug {
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.keys()?.is_empty())
     }
+    /// About how many keys there are, without producing any.
+    fn size(&self) -> usize;
 }
 
 impl Drop for Map {
@@ -277,6 +279,11 @@ impl Map {
 
     /// All entries, sorted by key: everything not yet fetched is fetched.
     pub fn entries(&self) -> Result<BTreeMap<Arc<str>, Value>, Error> {
+        self.fetch()?;
+        Ok(self.entries.borrow().clone())
+    }
+
+    fn fetch(&self) -> Result<(), Error> {
         let lazy = self.lazy.borrow().clone();
         if let Some(lazy) = lazy {
             for key in lazy.keys()? {
@@ -284,7 +291,7 @@ impl Map {
             }
             *self.lazy.borrow_mut() = None;
         }
-        Ok(self.entries.borrow().clone())
+        Ok(())
     }
 
     /// All keys, sorted, without fetching their values.
@@ -320,6 +327,32 @@ impl Map {
         Ok(self.keys()?.len())
     }
 
+    /// About how many entries there are, without fetching any.
+    pub fn size(&self) -> usize {
+        let lazy = self.lazy.borrow();
+        let unfetched = lazy.as_ref().map_or(0, |lazy| lazy.size());
+        unfetched.max(self.entries.borrow().len())
+    }
+
+    /// Goes through the entries that are computed, set or fetched by now.
+    pub(super) fn fold<T>(&self, start: T, mut with: impl FnMut(T, &Arc<str>, &Value) -> T) -> T {
+        let entries = self.entries.borrow();
+        entries
+            .iter()
+            .fold(start, |all, (key, value)| with(all, key, value))
+    }
+
+    /// Whether there is an entry of that key, without fetching its value.
+    pub fn has(&self, key: &str) -> Result<bool, Error> {
+        if self.entries.borrow().contains_key(key) {
+            return Ok(true);
+        }
+        let lazy = self.lazy.borrow().clone();
+        lazy.map_or(Ok(false), |lazy| {
+            Ok(lazy.keys()?.iter().any(|known| **known == *key))
+        })
+    }
+
     /// Whether there are no entries.
     pub fn is_empty(&self) -> Result<bool, Error> {
         if !self.entries.borrow().is_empty() {
@@ -336,7 +369,7 @@ impl Map {
 
     /// Removes an entry for everyone who holds this map.
     pub fn unset(&self, key: &str) -> Result<(), Error> {
-        self.entries()?;
+        self.fetch()?;
         self.entries.borrow_mut().remove(key);
         Ok(())
     }

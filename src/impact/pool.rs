@@ -7,6 +7,8 @@ use serde::Serialize;
 use super::Kind;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::json::{Html, to_json};
+use crate::model::place::Located;
+use crate::model::secret::HIDDEN;
 use crate::model::version::Version;
 use crate::providers;
 use crate::rules::{ChangeInput, Side};
@@ -137,9 +139,9 @@ fn whole(side: &Side<'_>, index: usize, change: Kind) -> PoolChange {
         Kind::Removed => (value, None),
         _ => (None, value),
     };
-    let (from, to) = edit(booted(side, index));
+    let (from, to) = edit(shown_image(side, index, booted(side, index)));
     let image = Edit { from, to };
-    let version = version(side, pool);
+    let version = shown_version(side, index, version(side, pool));
     let (from, to) = match change {
         Kind::Removed => (version, None),
         _ => (None, version),
@@ -199,6 +201,14 @@ fn changed(
         _ => Some(Rollout::Roll),
     };
     let is_same = because.is_empty() && replicas.from == replicas.to;
+    let image = Edit {
+        from: shown_image(before, was, image.from),
+        to: shown_image(after, is, image.to),
+    };
+    let kubernetes = Edit {
+        from: shown_version(before, was, kubernetes.from),
+        to: shown_version(after, is, kubernetes.to),
+    };
     let skipped = match new.name {
         PoolName::ControlPlane => skipped(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
@@ -261,6 +271,35 @@ fn booted(side: &Side<'_>, index: usize) -> Option<Booted> {
         uri: uri.map(|uri| Arc::clone(&uri.value)),
         url: Arc::clone(&stamp.url),
         checksum: stamp.checksum.clone(),
+    })
+}
+
+/// A Kubernetes version as it may be shown: the values may have it from a secret.
+fn shown_version(side: &Side<'_>, index: usize, version: Option<Arc<str>>) -> Option<Arc<str>> {
+    let cluster = &side.view.cluster;
+    let written = cluster.k8s_version_of(&cluster.pools[index])?;
+    Some(side.view.sources.shown(&version?, written.place).into())
+}
+
+/// An image as it may be shown: a secret may select it, or be a part of its URL.
+fn shown_image(side: &Side<'_>, index: usize, image: Option<Booted>) -> Option<Booted> {
+    let (view, image) = (side.view, image?);
+    let pool = &view.cluster.pools[index];
+    let selection = view.selections.get(index);
+    let is_secret = selection.is_some_and(|selection| view.selects_by_secret(pool, selection));
+    let shown = |value: &Arc<str>, written: Option<&Located<Arc<str>>>| match (is_secret, written) {
+        (true, _) => HIDDEN.into(),
+        (false, Some(written)) => view.sources.shown(value, written.place).into(),
+        (false, None) => Arc::clone(value),
+    };
+    let of_catalog = image.key.as_ref().and_then(|key| view.images.get(key));
+    let uri = of_catalog.and_then(|image| image.uri.as_ref());
+    let checksum = pool.choice.checksum.as_ref();
+    Some(Booted {
+        key: image.key.as_ref().map(|key| shown(key, None)),
+        uri: image.uri.as_ref().map(|value| shown(value, uri)),
+        url: shown(&image.url, None),
+        checksum: image.checksum.as_ref().map(|value| shown(value, checksum)),
     })
 }
 

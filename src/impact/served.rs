@@ -57,7 +57,8 @@ impl ServedChange {
 /// Adds the images that are served to a cluster.
 pub fn add(view: &ClusterView, served: &mut Served) {
     for image in view.served.iter().filter_map(|key| view.images.get(key)) {
-        let uri = image.uri.as_ref().map(|uri| Arc::clone(&uri.value));
+        let uri = image.uri.as_ref();
+        let uri = uri.map(|uri| view.sources.shown(&uri.value, uri.place).into());
         let digest = image.facts.get(fact::SHA256);
         let digest = digest.map(|digest| Arc::clone(&digest.value));
         let identity = (Arc::clone(&image.key), uri.clone(), digest);

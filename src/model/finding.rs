@@ -5,6 +5,7 @@
 use super::fix::Fix;
 use super::place::Spot;
 use super::proposal::Proposal;
+use super::secret::HIDDEN;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
 #[derive(Clone, Debug)]
@@ -48,9 +49,6 @@ pub struct Label {
     pub text: String,
 }
 
-/// What stands in the place of a secret.
-const HIDDEN: &str = "…";
-
 /// A secret of this length is hidden within a word too: it is no word itself.
 const NO_WORD: usize = 8;
 
@@ -76,6 +74,16 @@ pub fn hide(text: &str, secrets: &[String]) -> String {
     text
 }
 
+/// A text with nothing between its backquotes.
+fn unquoted(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(number, part)| match number % 2 {
+        0 => part.to_owned(),
+        _ => format!("`{HIDDEN}`"),
+    });
+    parts.collect()
+}
+
 /// The secret that a label marks, without its quotes.
 fn secret_text(label: &Label) -> Option<String> {
     let spot = &label.spot;
@@ -92,7 +100,14 @@ impl Finding {
         if secrets.is_empty() {
             return self;
         }
-        let hide = |text: &mut String| *text = hide(text, &secrets);
+        // What an expression made is not what the file says there.
+        let is_made = secrets.iter().any(|secret| secret.contains("{{"));
+        let hide = |text: &mut String| {
+            *text = match is_made {
+                true => unquoted(text),
+                false => hide(text, &secrets),
+            };
+        };
         hide(&mut self.message);
         self.help.iter_mut().for_each(hide);
         let labels = self.labels.iter_mut();
@@ -100,6 +115,17 @@ impl Finding {
         self.subject.image.iter_mut().for_each(hide);
         let is_told = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
         self.fix = self.fix.filter(|fix| !is_told(fix));
+        self
+    }
+
+    /// A finding of a reader without what it quotes of a secret, or of a file outside the project: a value, what it reads as, a
+    /// key, an anchor.
+    pub fn without_quoted_secrets(mut self) -> Self {
+        let is_hidden = |label: &Label| label.spot.is_secret() || label.spot.source.is_hidden;
+        if self.labels.iter().any(is_hidden) {
+            let texts = std::iter::once(&mut self.message).chain(&mut self.help);
+            texts.for_each(|text| *text = unquoted(text));
+        }
         self
     }
 

@@ -128,6 +128,8 @@ impl Keeps {
 pub struct ChangeSet {
     /// The output folder on disk.
     pub root: PathBuf,
+    /// The folder that it is in, below which no link is followed; where there is none, a link may lead to the output folder.
+    pub base: Option<PathBuf>,
     /// The output folder as the user would type it; empty for the working directory.
     pub shown: String,
     /// What changes, sorted by path.

@@ -1,5 +1,7 @@
 //! Which names a rendered file may have: the ones that stay in the output folder on every system that checks it out.
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
 /// Files of metalmark's own in an output folder start with this: the ownership file and files that are being written.
 pub const RESERVED_PREFIX: &str = ".metalmark-";
 
@@ -44,8 +46,38 @@ pub fn root(template: &str) -> (&str, &str) {
     }
 }
 
+/// A path as file systems compare it that know no letter case and compose letters (NTFS, APFS, HFS+).
+pub fn folded(path: &str) -> String {
+    let lower = path.to_lowercase();
+    match lower.is_ascii() {
+        true => lower,
+        false => ComposingNormalizerBorrowed::new_nfc()
+            .normalize(&lower)
+            .into_owned(),
+    }
+}
+
+/// Whether a system takes a name in lower case for git's folder, as git itself tells
+/// (<https://git-scm.com/docs/git-config#Documentation/git-config.txt-coreprotectHFS>, and `core.protectNTFS`): HFS+ passes over
+/// some characters, NTFS has short names.
+fn is_git(lower: &str) -> bool {
+    const PASSED_OVER: [std::ops::RangeInclusive<char>; 4] = [
+        '\u{200c}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{206a}'..='\u{206f}',
+        '\u{feff}'..='\u{feff}',
+    ];
+    let passed_over = |letter: &char| PASSED_OVER.iter().any(|range| range.contains(letter));
+    let plain: String = lower
+        .chars()
+        .filter(|letter| !passed_over(letter))
+        .collect();
+    let short = plain.strip_prefix("git~");
+    plain == ".git" || short.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 fn name_fault(name: &str) -> Option<String> {
-    let lower = name.to_lowercase();
+    let lower = folded(name);
     let stem = lower.split('.').next().unwrap_or_default().trim_end();
     let fault = if name.is_empty() {
         "has an empty name between two slashes"
@@ -59,7 +91,7 @@ fn name_fault(name: &str) -> Option<String> {
         "has a character that Windows refuses (one of `\\ : * ? \" < > |`)"
     } else if name.ends_with(['.', ' ']) {
         "has a name that ends in a dot or a space, which Windows drops"
-    } else if lower == ".git" {
+    } else if is_git(&lower) {
         "leads into git's own folder"
     } else if lower.starts_with(RESERVED_PREFIX) {
         "has a name that starts with `.metalmark-`, which is reserved"
@@ -73,7 +105,7 @@ fn name_fault(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fault, root};
+    use super::{fault, folded, root};
 
     #[test]
     fn the_root_of_an_output_ends_before_the_first_expression() {
@@ -123,11 +155,21 @@ mod tests {
             "a ",
             ".git/hooks/post-checkout",
             ".GIT/config",
+            ".g\u{200c}it/config",
+            ".git\u{feff}",
+            "GIT~1/config",
+            "git~2",
             "x/.metalmark-owned",
             ".Metalmark-tmp-1",
         ] {
             assert!(fault(path).is_some(), "{path:?}");
         }
+    }
+
+    #[test]
+    fn names_that_some_system_takes_for_one_are_folded_alike() {
+        assert_eq!(folded("A/\u{e9}.yaml"), folded("a/e\u{301}.yaml"));
+        assert_ne!(folded("a/e.yaml"), folded("a/\u{e9}.yaml"));
     }
 
     #[test]

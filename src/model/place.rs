@@ -3,9 +3,12 @@
 //! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
 //! a column only when a finding is shown, through the [`Sources`] it was read with.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use super::secret;
 
 /// One file as it was read.
 pub struct Source {
@@ -15,6 +18,10 @@ pub struct Source {
     pub text: String,
     /// What of its text must never be shown: only its line and column.
     pub secrets: Secrets,
+    /// Whether nothing of its text is shown, comments included: a file of secrets, or one outside the project.
+    pub is_hidden: bool,
+    /// The words of its text that everybody may read.
+    pub(crate) words: OnceLock<HashSet<Box<str>>>,
 }
 
 /// What of a file's text is secret.
@@ -65,6 +72,8 @@ impl Source {
             path: path.into(),
             text: text.into(),
             secrets: Secrets::None,
+            is_hidden: false,
+            words: OnceLock::new(),
         }
     }
 
@@ -80,8 +89,36 @@ impl Source {
         };
         Self {
             secrets,
+            is_hidden: self.is_hidden,
             ..Self::new(Arc::clone(&self.path), self.text.as_str())
         }
+    }
+
+    /// Whether a word is in the text, outside of its secrets.
+    fn has_word(&self, word: &str) -> bool {
+        let words = self.words.get_or_init(|| {
+            if self.is_hidden || self.secrets == Secrets::Whole {
+                return HashSet::new();
+            }
+            let words = words(&self.text).filter(|word| {
+                let start = word.as_ptr().addr() - self.text.as_ptr().addr();
+                !self.hides(start as u32..(start + word.len()) as u32)
+            });
+            words.map(Box::from).collect()
+        });
+        words.contains(word)
+    }
+
+    /// The words of its secrets.
+    fn secret_words(&self) -> impl Iterator<Item = &str> {
+        let ranges = match &self.secrets {
+            Secrets::Ranges(ranges) => &**ranges,
+            Secrets::None | Secrets::Whole => &[],
+        };
+        let texts = ranges
+            .iter()
+            .filter_map(|range| self.text.get(range.start as usize..range.end as usize));
+        texts.flat_map(words)
     }
 
     /// Whether any of the text is secret.
@@ -115,6 +152,13 @@ impl Source {
             before[line_start..].chars().count() + 1,
         )
     }
+}
+
+/// The words of a text: names, versions, addresses.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    let words = text.split(move |letter| !is_part(letter));
+    words.filter(|word| !word.is_empty())
 }
 
 /// The number of a file within its [`Sources`].
@@ -170,6 +214,8 @@ pub struct Sources {
     shared: Arc<Vec<Arc<Source>>>,
     own: Vec<Arc<Source>>,
     facts: Arc<Vec<Arc<Source>>>,
+    /// Expressions that read a secret: their values are secret too.
+    made: Arc<HashSet<Place>>,
 }
 
 impl Sources {
@@ -181,8 +227,7 @@ impl Sources {
 
     /// The number of a file that was read for another cluster: the one that it has here, else a new one.
     pub fn adopt(&mut self, source: &Arc<Source>) -> FileId {
-        let mut all = self.shared.iter().chain(&self.own);
-        let known = all.position(|known| Arc::ptr_eq(known, source));
+        let known = self.all().position(|known| Arc::ptr_eq(known, source));
         let index = known.unwrap_or_else(|| {
             self.own.push(Arc::clone(source));
             self.shared.len() + self.own.len() - 1
@@ -198,6 +243,7 @@ impl Sources {
             shared: Arc::new(all),
             own: Vec::new(),
             facts: self.facts,
+            made: self.made,
         }
     }
 
@@ -231,13 +277,63 @@ impl Sources {
     /// Whether the value at a place is secret.
     pub fn is_secret(&self, place: Place) -> bool {
         let source = self.get(place.file);
-        source.is_some_and(|source| source.hides(place.start..place.end))
+        self.made.contains(&place)
+            || source.is_some_and(|source| source.hides(place.start..place.end))
+    }
+
+    /// A value as it may be shown.
+    pub fn shown<'t>(&self, value: &'t str, place: Place) -> &'t str {
+        match self.is_secret(place) {
+            true => secret::HIDDEN,
+            false => value,
+        }
+    }
+
+    /// These files, where the values of the expressions at these places are secret.
+    pub fn with_made(self, places: HashSet<Place>) -> Self {
+        let made = match places.is_empty() {
+            true => self.made,
+            false => Arc::new(self.made.iter().copied().chain(places).collect()),
+        };
+        Self { made, ..self }
+    }
+
+    /// Publishes the words of secrets that everybody reads in other files.
+    pub fn publish(&self) {
+        for source in self.all().filter(|source| source.has_secrets()) {
+            let words = source.secret_words();
+            words
+                .filter(|word| self.is_public(word))
+                .for_each(secret::publish);
+        }
+    }
+
+    /// Whether any file has secrets.
+    pub fn has_secrets(&self) -> bool {
+        self.all().any(|source| source.has_secrets())
+    }
+
+    /// Whether a text is a word of a file, outside of its secrets.
+    pub fn is_public(&self, text: &str) -> bool {
+        self.all().any(|source| source.has_word(text))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<Source>> {
+        self.shared.iter().chain(&self.own)
     }
 
     /// The place with its file, to be kept by a finding after these sources are gone.
     pub fn resolve(&self, place: Place) -> Option<Spot> {
+        let is_made = self.made.contains(&place);
+        let marked = |source: &Arc<Source>| match is_made {
+            true => {
+                let secrets = std::iter::once(place.start..place.end).collect();
+                Arc::new(source.with_secrets(secrets))
+            }
+            false => Arc::clone(source),
+        };
         self.get(place.file).map(|source| Spot {
-            source: Arc::clone(source),
+            source: marked(source),
             start: place.start,
             end: place.end,
         })

@@ -127,6 +127,8 @@ impl FromIterator<Entry> for Map {
                 same
             });
         }
+        // Most maps are small, and a list that grows has room for more from the first on.
+        entries.shrink_to_fit();
         Self { entries }
     }
 }

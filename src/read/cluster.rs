@@ -7,10 +7,9 @@ use crate::error::Error;
 use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
 use crate::model::catalogue::Catalogue;
 use crate::model::cluster::Cluster;
-use crate::model::finding::{Finding, Subject, hide};
-use crate::model::place::Sources;
+use crate::model::finding::{Finding, Subject};
 use crate::model::signing::{RequiredSignatures, SigningKeys};
-use crate::model::value::{Node, Value};
+use crate::model::value::Node;
 use crate::model::workspace::ClusterRead;
 
 use super::compose::MissingSource;
@@ -31,9 +30,10 @@ pub struct SharedCatalogue {
 /// Reads what the shared layers alone say of images. What is wrong with it is told by the clusters that have it.
 pub fn shared_catalogue(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalogue {
     let values = &workspace.shared.values;
-    let evaluator = Evaluator::new(values, &of_release(workspace, None, None), templates);
-    let (catalogue, findings) =
-        extract::catalogue(&evaluator, workspace.shared.sources(), Subject::default());
+    let sources = workspace.shared.sources();
+    let options = of_release(workspace, None, None);
+    let evaluator = Evaluator::guarded(values, &options, templates, sources);
+    let (catalogue, findings) = extract::catalogue(&evaluator, sources, Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
     SharedCatalogue {
         catalogue: Arc::new(catalogue),
@@ -93,7 +93,7 @@ fn with_state(
     let chart = workspace.charts.of(&*workspace.files, &own);
     let options = options(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);
-    let evaluator = Evaluator::new(&own.values, &options, templates);
+    let evaluator = Evaluator::guarded(&own.values, &options, templates, &own.sources);
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
         ..Subject::default()
@@ -139,12 +139,11 @@ fn with_state(
         findings.extend(found);
     }
     tell_missing(&own.missing, &mut findings);
-    let findings = without_secrets(findings, &own.values, &own.sources);
     Ok(ClusterRead {
         cluster,
         catalogue,
         signing,
-        sources: own.sources,
+        sources: own.sources.with_made(evaluator.secret_places()),
         findings,
     })
 }
@@ -153,44 +152,6 @@ fn with_state(
 /// of `WORKLOAD_CLUSTER_NAMESPACE`. No namespace has upper-case letters (RFC 1123).
 fn is_placeholder(namespace: &str) -> bool {
     namespace.is_empty() || namespace.contains(|letter: char| letter.is_ascii_uppercase())
-}
-
-/// Values that are no secrets, in whatever file they are.
-const WORDS: [&str; 6] = ["true", "false", "null", "none", "yes", "off"];
-
-/// The findings without the secrets that expressions printed into them, as `fail .Values.password` does.
-fn without_secrets(findings: Vec<Finding>, values: &Node, sources: &Sources) -> Vec<Finding> {
-    if findings.is_empty() {
-        return findings;
-    }
-    let mut secrets = Vec::new();
-    collect_secrets(values, sources, &mut secrets);
-    let hidden = findings.into_iter().map(|mut finding| {
-        // Only the engine's own words may hold what an expression printed.
-        if ["expression-error", "value-missing"].contains(&finding.rule) {
-            finding.message = hide(&finding.message, &secrets);
-        }
-        finding
-    });
-    hidden.collect()
-}
-
-/// The texts that are secret. Those that any sentence may hold are not hidden: hiding them would hide everything.
-fn collect_secrets(node: &Node, sources: &Sources, secrets: &mut Vec<String>) {
-    match &node.value {
-        Value::String(text)
-            if text.len() > 2 && !WORDS.contains(&&**text) && sources.is_secret(node.place) =>
-        {
-            secrets.push(text.to_string());
-        }
-        Value::List(items) => items
-            .iter()
-            .for_each(|item| collect_secrets(item, sources, secrets)),
-        Value::Map(map) => map
-            .iter()
-            .for_each(|entry| collect_secrets(&entry.node, sources, secrets)),
-        _ => {}
-    }
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.
@@ -266,6 +227,7 @@ fn of_release(
             name: release.map_or(defaults.release.name, Arc::from),
             namespace: namespace.unwrap_or(defaults.release.namespace),
         },
+        limits: defaults.limits.divided(workspace.clusters.len()),
         ..defaults
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use globset::Glob;
 
 use crate::error::Error;
-use crate::files::{Disk, Files};
+use crate::files::{Files, Found};
 
 use super::compose::{self, OwnOutput};
 
@@ -50,11 +50,43 @@ pub(super) fn matches(
     match seen.strip_prefix('/') {
         None => matches_in(files, seen, folders, own_output),
         Some(below) => {
-            let top = Path::new("/");
-            let found = matches_in(&Disk::new(top)?, below, folders, &Arc::default())?;
-            Ok(found.into_iter().map(|path| top.join(path)).collect())
+            let found = matches_in(&Absolute(files), below, folders, &Arc::default())?;
+            Ok(found.iter().map(|path| absolute(path)).collect())
         }
     }
+}
+
+/// Files by their paths from the file system's root, without the leading slash.
+struct Absolute<'f>(&'f dyn Files);
+
+impl Files for Absolute<'_> {
+    fn file(&self, path: &Path) -> Result<Found, Error> {
+        self.0.file(&absolute(path))
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
+        self.0.folder(&absolute(path))
+    }
+
+    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        self.0.named(&absolute(path))
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        self.0.is_there(&absolute(path))
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.0.is_file(&absolute(path))
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.0.is_folder(&absolute(path))
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    Path::new("/").join(path)
 }
 
 fn matches_in(
@@ -63,14 +95,19 @@ fn matches_in(
     folders: bool,
     own_output: &Arc<OwnOutput>,
 ) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for path in compose::matches(files, pattern)? {
+        let is_file = files.is_file(&path);
+        if !is_file && !files.is_folder(&path) && files.is_there(&path) {
+            // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
+            files.named(&path)?;
+        }
+        if is_file && !folders && !own_output.has(files, &path)? {
+            found.push(path);
+        }
+    }
     if folders {
         return compose::discover(files, &[pattern], own_output);
-    }
-    let mut found = Vec::new();
-    for file in compose::matches(files, pattern)? {
-        if files.is_file(&file) && !own_output.has(files, &file)? {
-            found.push(file);
-        }
     }
     found.sort();
     Ok(found)

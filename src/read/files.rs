@@ -30,8 +30,12 @@ pub(super) fn values(
     let mut source = Source::new(display(file), "");
     match yaml::decode(&bytes, engine) {
         Ok(text) => {
-            source.secrets = yaml::secrets(&text, is_secret(file));
-            source.text = text;
+            let leads_to = files.leads_to(file);
+            let is_outside = leads_to.as_deref().unwrap_or(file).is_absolute();
+            let is_secret = [Some(file), leads_to.as_deref()];
+            let is_secret = is_secret.into_iter().flatten().any(yaml::is_named_secret);
+            source = yaml::source(source.path, text, is_secret);
+            source.is_hidden |= is_outside;
         }
         Err(error) => {
             let message = format!("`{}` is not text: {error}", source.path);
@@ -62,24 +66,23 @@ pub(super) fn display(file: &Path) -> String {
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
 }
 
-/// Whether a file holds secrets, going by its name: Sylva's `secrets.yaml` and its kin.
-pub(super) fn is_secret(file: &Path) -> bool {
-    file.file_name()
-        .is_some_and(|name| name.to_string_lossy().to_lowercase().contains("secret"))
-}
-
 /// What breaks a file.
 pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
     let finding =
         Finding::new("yaml-syntax", error.message.clone()).at(sources.resolve(error.place), "");
-    match &error.help {
+    let finding = match &error.help {
         Some(help) => finding.help(help.clone()),
         None => finding,
-    }
+    };
+    finding.without_quoted_secrets()
 }
 
 /// What would surprise a file's author.
 pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
+    found(notice, sources).map(Finding::without_quoted_secrets)
+}
+
+fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
     let at = |place: Place| sources.resolve(place);
     Some(match &notice.kind {
         NoticeKind::DuplicateKey {

@@ -130,6 +130,7 @@ impl Shared {
         let clashes: Vec<Finding> = clashes.collect();
         own.findings.extend(clashes);
         own.values = merged.tree;
+        own.sources.publish();
         Ok(own)
     }
 

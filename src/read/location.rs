@@ -1,8 +1,9 @@
 //! Where the project is: its file in this folder or above it, or the flags that stand for one.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::Error;
+use crate::files::{self, InsideKind, Scope};
 
 use super::Request;
 
@@ -65,14 +66,48 @@ pub fn location(request: &Request) -> Result<Location, Error> {
 
 /// That the folder to start in is one.
 fn is_folder(start: &Path) -> Result<(), Error> {
-    let error = |cause| Error::Read {
-        path: start.to_owned(),
-        cause,
-    };
-    match std::fs::metadata(start).map_err(error)?.is_dir() {
-        true => Ok(()),
-        false => Err(error(std::io::ErrorKind::NotADirectory.into())),
+    match files::named(start)? {
+        InsideKind::Folder => Ok(()),
+        _ => Err(Error::Read {
+            path: start.to_owned(),
+            cause: std::io::ErrorKind::NotADirectory.into(),
+        }),
     }
+}
+
+/// What a command may read: the repository of its project, and what its flags name.
+///
+/// # Errors
+/// There is no such folder.
+pub fn scope(request: &Request, root: &Path) -> Result<Scope, Error> {
+    let flags = &request.flags;
+    if let Some(folder) = &flags.confined {
+        return Scope::folder(folder);
+    }
+    let patterns = flags
+        .values
+        .iter()
+        .chain(&flags.clusters)
+        .chain(&flags.info);
+    let folders = flags.schemas.iter().chain(&flags.templates);
+    let named: Vec<PathBuf> = patterns
+        .chain(folders)
+        .map(|path| root.join(fixed(path)))
+        .chain(flags.named.iter().cloned())
+        .collect();
+    Ok(Scope::repository(root)?.and(named.iter().map(PathBuf::as_path)))
+}
+
+/// The leading part of a pattern that holds no wildcard.
+fn fixed(pattern: &str) -> PathBuf {
+    let is_fixed = |part: &Component<'_>| {
+        let part = part.as_os_str().to_string_lossy();
+        !part.contains(['*', '?', '[', '{', '\\'])
+    };
+    Path::new(pattern)
+        .components()
+        .take_while(is_fixed)
+        .collect()
 }
 
 fn has_flags(request: &Request) -> bool {
@@ -86,7 +121,7 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
     for _ in 0..=steps.unwrap_or(limit).min(limit) {
         let file = folder.join(PROJECT_FILE_NAME);
-        if file.is_file() {
+        if matches!(files::named(&file), Ok(InsideKind::File { .. })) {
             return Some(file);
         }
         folder.push("..");

@@ -149,7 +149,7 @@ impl State<'_> {
             return Ok(None);
         };
         let options = cluster::options(self.workspace, management, &own);
-        let evaluator = Evaluator::new(&own.values, &options, self.templates);
+        let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
         let teller = Teller {
             management: &management.name,
             depth: self.depth,

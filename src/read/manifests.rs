@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::files::real;
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
@@ -56,7 +57,7 @@ pub fn manifests(
             false => vec![path.clone()],
         };
         for file in inside {
-            if known.insert(files::display(&file)) && !files::is_secret(&file) {
+            if known.insert(files::display(&file)) && !yaml::is_named_secret(&file) {
                 one(workspace, &file, is_folder, &mut found)?;
             }
         }
@@ -67,12 +68,6 @@ pub fn manifests(
 /// A typed path as seen from the project's folder.
 fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<PathBuf, Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
-    let real = |path: &Path| {
-        std::fs::canonicalize(path).map_err(|cause| Error::Read {
-            path: path.to_owned(),
-            cause,
-        })
-    };
     let (path, root) = (real(&start.join(path))?, real(&workspace.settings.root)?);
     Ok(path.strip_prefix(&root).map_or(path.clone(), |below| {
         let is_root = below.as_os_str().is_empty();
@@ -131,7 +126,7 @@ fn one(
     if !is_manifest && !text.contains("kind") {
         return Ok(());
     }
-    let source = Arc::new(Source::new(path.as_str(), text));
+    let source = Arc::new(yaml::source(path.as_str(), text, false));
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());

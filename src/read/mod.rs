@@ -5,7 +5,6 @@ mod chart;
 mod cluster;
 mod clusters;
 pub mod compose;
-mod confined;
 mod extract;
 mod files;
 mod fleet;
@@ -29,7 +28,7 @@ mod values;
 mod workspace;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::Files;
@@ -47,7 +46,7 @@ use crate::schema::Schemas;
 pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
-pub use location::{Location, PROJECT_FILE_NAME, location, project_file};
+pub use location::{Location, PROJECT_FILE_NAME, location, project_file, scope};
 pub use manifests::{ManifestFiles, manifests};
 pub use objects::objects;
 pub use repository::folder_in_repository;
@@ -66,6 +65,17 @@ pub struct Request {
     pub project: Option<PathBuf>,
     /// Everything else.
     pub flags: Flags,
+}
+
+impl Request {
+    /// The request with further files and folders that the command line names, as seen from where it starts.
+    pub fn naming(&self, paths: &[PathBuf]) -> Self {
+        let mut request = self.clone();
+        let start = self.directory.as_deref().unwrap_or(Path::new("."));
+        let named = paths.iter().map(|path| start.join(path));
+        request.flags.named.extend(named);
+        request
+    }
 }
 
 /// Settings from the command line.
@@ -101,7 +111,9 @@ pub struct Flags {
     pub manifests: bool,
     /// Whether a run is whole without any project: nothing but its policy is asked for.
     pub without_project: bool,
-    /// The folder that every path of the project file must stay in, where a host hands over somebody's repository.
+    /// Further files and folders that the command line names.
+    pub named: Vec<PathBuf>,
+    /// The only folder that may be read, whatever the flags name, where a host sets them.
     pub confined: Option<PathBuf>,
 }
 

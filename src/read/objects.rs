@@ -1,11 +1,11 @@
 //! A file of Kubernetes objects, as kubectl reads it.
 
-use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::files::typed;
 use crate::model::engine::Engine;
-use crate::model::place::{FileId, Source};
+use crate::model::place::FileId;
 use crate::model::value::Node;
 use crate::yaml;
 
@@ -14,16 +14,13 @@ use crate::yaml;
 /// # Errors
 /// The file cannot be read, or is no YAML.
 pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
-    let bytes = fs::read(path).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let bytes = typed(path)?;
     let shown = super::files::display(path);
     let text = yaml::decode(&bytes, Engine::Kubectl).map_err(|error| Error::Usage {
         message: format!("`{shown}` is not text: {error}"),
     })?;
     let read = yaml::read(&text, FileId(0), Engine::Kubectl).map_err(|error| {
-        let (line, column) = Source::new(&*shown, &*text).line_column(error.place.start);
+        let (line, column) = yaml::source(&*shown, &*text, false).line_column(error.place.start);
         Error::Usage {
             message: format!("{shown}:{line}:{column}: {error}"),
         }

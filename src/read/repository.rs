@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use crate::files::repository_top;
+
 /// The project's folder below that of its repository, the nearest that holds a `.git`; empty where they are one, and where
 /// there is no repository.
 pub fn folder_in_repository(root: &Path) -> String {
-    let Ok(root) = root.canonicalize() else {
-        return String::new();
-    };
-    let repository = root.ancestors().find(|folder| folder.join(".git").exists());
-    let below = repository.and_then(|repository| root.strip_prefix(repository).ok());
-    let names = below.into_iter().flat_map(|below| below.iter());
+    let below = root.canonicalize().ok().and_then(|root| {
+        let top = repository_top(&root)?;
+        Some(root.strip_prefix(top).ok()?.to_owned())
+    });
+    let names = below.iter().flat_map(|below| below.iter());
     let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
     names.join("/")
 }

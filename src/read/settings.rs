@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::model::finding::{Finding, Level};
+use crate::model::output_path;
 use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
 use crate::model::signing::RequiredSignatures;
@@ -115,7 +116,7 @@ pub(super) fn settings(
             checksum: flags.checksum.unwrap_or(file.images.checksum),
             serve_all: flags.all_images || file.images.serve_all,
         },
-        outputs: outputs(file, flags, places),
+        outputs: outputs(file, flags, places, &mut findings),
         policy: policy(&file.policy, places, &mut findings),
         matching: flags.matching.unwrap_or(file.matching),
         locking: flags.locking,
@@ -147,7 +148,12 @@ fn releases(
 }
 
 /// The flags' outputs, else the project file's.
-fn outputs(file: &ProjectFile, flags: &Flags, places: &Places<'_>) -> Vec<Output> {
+fn outputs(
+    file: &ProjectFile,
+    flags: &Flags,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Output> {
     let written = |(index, output): (usize, &OutputOptions)| Output {
         target: output.target.clone(),
         path: output.path.clone(),
@@ -164,8 +170,25 @@ fn outputs(file: &ProjectFile, flags: &Flags, places: &Places<'_>) -> Vec<Output
             };
             flags.targets.iter().map(typed).collect()
         }
-        None => file.outputs.iter().enumerate().map(written).collect(),
+        None => {
+            let outputs: Vec<Output> = file.outputs.iter().enumerate().map(written).collect();
+            findings.extend(outputs.iter().filter_map(illegal));
+            outputs
+        }
     }
+}
+
+/// An output's folder that is not below the project, or that no file may be written to. The rest of its path is known when its
+/// expressions are.
+fn illegal(output: &Output) -> Option<Finding> {
+    let folder = output_path::root(output.path.trim_start_matches("./")).0;
+    let fault = match folder {
+        "" | "." => return None,
+        folder => output_path::fault(folder)?,
+    };
+    let message = format!("the output path `{}` {fault}", output.path);
+    let finding = Finding::new(PROJECT_FILE, message).at(output.spot.clone(), "");
+    Some(finding.help("name a folder below the project file"))
 }
 
 fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Policy {

@@ -1,10 +1,10 @@
 //! A text that the command line names: a file, or `-` for what is piped in.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::files;
 
 /// No list of images is longer, in bytes.
 const LIMIT: u64 = 16 << 20;
@@ -17,7 +17,7 @@ pub fn text(path: &Path) -> Result<String, Error> {
     let read = if path == Path::new("-") {
         limited(io::stdin().lock())
     } else {
-        File::open(path).and_then(limited)
+        limited(files::open(path)?)
     };
     read.map_err(|cause| Error::Read {
         path: path.to_owned(),

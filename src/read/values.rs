@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
-use crate::gotemplate::ErrorClass;
+use crate::gotemplate::{ErrorClass, Limits};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::merge::Layer;
 use crate::model::place::Sources;
@@ -46,7 +46,9 @@ pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValu
         is_used: Cell::new(false),
     };
     let own = workspace.shared.with(&entry.layers, &state)?;
-    let options = cluster::options(workspace, entry, &own);
+    let mut options = cluster::options(workspace, entry, &own);
+    // No other cluster is evaluated, so that this one has the run's whole budget.
+    options.limits = Limits::default();
     let subject = Subject {
         cluster: Some(entry.name.to_string()),
         ..Subject::default()

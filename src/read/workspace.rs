@@ -21,8 +21,8 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, chart, compose, confined, files, fleet, layers, record, stamps,
-    typed, unknown,
+    Location, Request, Workspace, chart, compose, files, fleet, layers, record, stamps, typed,
+    unknown,
 };
 
 /// Reads the project and everything that its clusters share.
@@ -31,7 +31,7 @@ use super::{
 /// No project and no flags that stand for one; a file that cannot be read.
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
-    let disk = Disk::new(&location.root)?;
+    let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
     workspace_in(request, &location, Arc::new(disk))
 }
 
@@ -46,9 +46,6 @@ pub fn workspace_in(
 ) -> Result<Workspace, Error> {
     let mut project = open(location, &*tree)?;
     let root = &location.root;
-    if let Some(folder) = &request.flags.confined {
-        confined::check(root, &project.file, folder)?;
-    }
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),

@@ -4,15 +4,20 @@
 //! Go takes means the same (<https://github.com/google/re2/wiki/Syntax>). The engine never backtracks without bound.
 
 mod class;
+mod cost;
 mod expand;
 mod parse;
 mod token;
 mod unicode;
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use regex_automata::util::captures::Captures;
+use regex_automata::util::iter::Searcher;
 use regex_automata::{Input, meta};
+
+pub use cost::Cost;
 
 use parse::Parsed;
 
@@ -32,6 +37,50 @@ pub struct Regexp {
 pub struct Error {
     /// What is wrong with the pattern.
     pub message: String,
+}
+
+/// Who pays for searches: each is announced before it begins.
+pub trait Payer {
+    /// Why a search is refused.
+    type Refusal;
+
+    /// A search of the text begins at that byte.
+    ///
+    /// # Errors
+    /// It would cost too much.
+    fn search(&mut self, text: &str, from: usize) -> Result<(), Self::Refusal>;
+
+    /// The groups of a match of so many bytes are looked for.
+    ///
+    /// # Errors
+    /// As for [`Payer::search`].
+    fn groups(&mut self, bytes: usize) -> Result<(), Self::Refusal>;
+
+    /// The result is so many bytes long, or has so many pieces.
+    ///
+    /// # Errors
+    /// As for [`Payer::search`].
+    fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Self::Refusal>;
+}
+
+/// Nobody pays: for texts that are short.
+#[derive(Clone, Copy, Debug)]
+pub struct Free;
+
+impl Payer for Free {
+    type Refusal = Infallible;
+
+    fn search(&mut self, _text: &str, _from: usize) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn groups(&mut self, _bytes: usize) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn result(&mut self, _bytes: usize, _pieces: usize) -> Result<(), Infallible> {
+        Ok(())
+    }
 }
 
 /// The most memory, in bytes, that one compiled pattern may take.
@@ -84,92 +133,145 @@ impl Regexp {
     }
 
     /// The matches that do not overlap, at most `limit` of them, as `FindAllString`; below zero means all.
-    pub fn find_all<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
-        self.ranges(text, limit).map(|range| &text[range]).collect()
+    ///
+    /// # Errors
+    /// The payer refuses.
+    pub fn find_all<'t, P: Payer>(
+        &self,
+        text: &'t str,
+        limit: i64,
+        payer: &mut P,
+    ) -> Result<Vec<&'t str>, P::Refusal> {
+        let mut found = Vec::new();
+        self.ranges(text, limit, payer, |range, payer| {
+            found.push(&text[range]);
+            payer.result(0, found.len())
+        })?;
+        Ok(found)
     }
 
     /// The text with each match replaced, as `ReplaceAllString`: `$1`, `$name` and `${name}` stand for groups, `$$` for `$`.
-    /// `None` when the result would be longer than `limit` bytes.
-    pub fn replace_all(&self, text: &str, replacement: &str, limit: usize) -> Option<String> {
-        self.replace(text, limit, |captures, out| {
+    ///
+    /// # Errors
+    /// The payer refuses.
+    pub fn replace_all<P: Payer>(
+        &self,
+        text: &str,
+        replacement: &str,
+        payer: &mut P,
+    ) -> Result<String, P::Refusal> {
+        self.replace(text, payer, |captures, out| {
             expand::template(replacement, &self.names, captures, text, out);
         })
     }
 
     /// The text with each match replaced by a text that is taken as it is, as `ReplaceAllLiteralString`.
-    /// `None` when the result would be longer than `limit` bytes.
-    pub fn replace_all_literal(
+    ///
+    /// # Errors
+    /// The payer refuses.
+    pub fn replace_all_literal<P: Payer>(
         &self,
         text: &str,
         replacement: &str,
-        limit: usize,
-    ) -> Option<String> {
-        self.replace(text, limit, |_, out| out.push_str(replacement))
+        payer: &mut P,
+    ) -> Result<String, P::Refusal> {
+        self.replace(text, payer, |_, out| out.push_str(replacement))
     }
 
     /// The pieces between the matches, at most `limit`, as `Split`; below zero means all, zero means none.
-    pub fn split<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
+    ///
+    /// # Errors
+    /// The payer refuses.
+    pub fn split<'t, P: Payer>(
+        &self,
+        text: &'t str,
+        limit: i64,
+        payer: &mut P,
+    ) -> Result<Vec<&'t str>, P::Refusal> {
         if limit == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         if text.is_empty() && !self.pattern_is_empty {
-            return vec![""];
+            return Ok(vec![""]);
         }
         let mut pieces = Vec::new();
         let (mut begin, mut end) = (0, 0);
-        for range in self.ranges(text, limit) {
+        self.ranges(text, limit, payer, |range, payer| {
             if limit > 0 && pieces.len() as i64 == limit - 1 {
-                break;
+                return Ok(());
             }
             end = range.start;
             if range.end != 0 {
                 pieces.push(&text[begin..end]);
             }
             begin = range.end;
-        }
+            payer.result(0, pieces.len())
+        })?;
         if end != text.len() {
             pieces.push(&text[begin..]);
         }
-        pieces
+        Ok(pieces)
     }
 
-    fn ranges<'a>(&'a self, text: &'a str, limit: i64) -> impl Iterator<Item = Range<usize>> + 'a {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        self.regex
-            .find_iter(text)
-            .map(|found| found.range())
-            .take(limit)
+    /// Goes through the matches, at most `limit` of them.
+    fn ranges<P: Payer>(
+        &self,
+        text: &str,
+        limit: i64,
+        payer: &mut P,
+        mut each: impl FnMut(Range<usize>, &mut P) -> Result<(), P::Refusal>,
+    ) -> Result<(), P::Refusal> {
+        let mut searcher = Searcher::new(Input::new(text));
+        for _ in 0..usize::try_from(limit).unwrap_or(usize::MAX) {
+            let mut refusal = None;
+            let found = searcher.advance(|input| {
+                if let Err(refused) = payer.search(text, input.start()) {
+                    refusal = Some(refused);
+                    return Ok(None);
+                }
+                Ok(self.regex.search(input))
+            });
+            match (refusal, found) {
+                (Some(refusal), _) => return Err(refusal),
+                (None, None) => break,
+                (None, Some(found)) => each(found.range(), payer)?,
+            }
+        }
+        Ok(())
     }
 
     /// Go's loop: an empty match right after another match is left alone.
-    fn replace(
+    fn replace<P: Payer>(
         &self,
         text: &str,
-        limit: usize,
+        payer: &mut P,
         mut write: impl FnMut(&Captures, &mut String),
-    ) -> Option<String> {
+    ) -> Result<String, P::Refusal> {
         let mut captures = self.regex.create_captures();
         let mut out = String::new();
         let (mut written, mut from) = (0, 0);
         while from <= text.len() {
+            payer.search(text, from)?;
             self.regex
                 .search_captures(&Input::new(text).range(from..), &mut captures);
             let Some(found) = captures.get_match() else {
                 break;
             };
+            if self.names.len() > 1 {
+                payer.groups(found.len())?;
+            }
             out.push_str(&text[written..found.start()]);
             if found.end() > written || found.start() == 0 {
                 write(&captures, &mut out);
             }
-            if out.len() > limit {
-                return None;
-            }
+            payer.result(out.len(), 0)?;
             written = found.end();
             let next = text[from..].chars().next().map_or(1, char::len_utf8);
             from = (from + next).max(found.end());
         }
         out.push_str(&text[written..]);
-        (out.len() <= limit).then_some(out)
+        payer.result(out.len(), 0)?;
+        Ok(out)
     }
 }
 
@@ -187,7 +289,7 @@ pub fn quote_meta(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Regexp, quote_meta};
+    use super::{Free, Regexp, quote_meta};
 
     /// Patterns that Go takes: a text, and what `FindString` gives.
     const TAKEN: &[(&str, &str, Option<&str>)] = &[
@@ -308,7 +410,11 @@ mod tests {
     #[test]
     fn replacements_name_groups_as_in_go() {
         let regexp = Regexp::new(r"(?P<os>[a-z]+)-(\d+)").unwrap();
-        let replaced = |replacement| regexp.replace_all("ubuntu-24, suse-15", replacement, 100);
+        let replaced = |replacement| {
+            regexp
+                .replace_all("ubuntu-24, suse-15", replacement, &mut Free)
+                .ok()
+        };
         assert_eq!(replaced("$2.$os").as_deref(), Some("24.ubuntu, 15.suse"));
         assert_eq!(replaced("$2x|$os1").as_deref(), Some("|, |"));
         assert_eq!(
@@ -317,43 +423,38 @@ mod tests {
         );
         assert_eq!(replaced("$0$9$01").as_deref(), Some("ubuntu-24, suse-15"));
         assert_eq!(
-            regexp.replace_all_literal("a-1", "$1", 9).as_deref(),
-            Some("$1")
+            regexp
+                .replace_all_literal("a-1", "$1", &mut Free)
+                .as_deref(),
+            Ok("$1")
         );
-    }
-
-    #[test]
-    fn a_replacement_stops_at_its_limit() {
-        let regexp = Regexp::new("").unwrap();
-        assert_eq!(
-            regexp.replace_all("ab", "--", 8).as_deref(),
-            Some("--a--b--")
-        );
-        assert_eq!(regexp.replace_all("ab", "--", 7), None);
     }
 
     #[test]
     fn empty_matches_stand_where_go_sees_them() {
         let regexp = Regexp::new("x*").unwrap();
         assert_eq!(
-            regexp.replace_all("axxé", "-", 99).as_deref(),
-            Some("-a-é-")
+            regexp.replace_all("axxé", "-", &mut Free).as_deref(),
+            Ok("-a-é-")
         );
-        assert_eq!(regexp.find_all("axxé", -1), ["", "xx", ""]);
-        assert_eq!(regexp.find_all("axxé", 2), ["", "xx"]);
-        assert_eq!(regexp.split("axxb", -1), ["a", "b"]);
+        assert_eq!(
+            regexp.find_all("axxé", -1, &mut Free).unwrap(),
+            ["", "xx", ""]
+        );
+        assert_eq!(regexp.find_all("axxé", 2, &mut Free).unwrap(), ["", "xx"]);
+        assert_eq!(regexp.split("axxb", -1, &mut Free).unwrap(), ["a", "b"]);
     }
 
     #[test]
     fn pieces_are_cut_as_in_go() {
         let comma = Regexp::new(",").unwrap();
-        assert_eq!(comma.split("a,b,c", 2), ["a", "b,c"]);
-        assert_eq!(comma.split("a,", -1), ["a", ""]);
-        assert_eq!(comma.split("", -1), [""]);
-        assert!(comma.split("a", 0).is_empty());
+        assert_eq!(comma.split("a,b,c", 2, &mut Free).unwrap(), ["a", "b,c"]);
+        assert_eq!(comma.split("a,", -1, &mut Free).unwrap(), ["a", ""]);
+        assert_eq!(comma.split("", -1, &mut Free).unwrap(), [""]);
+        assert!(comma.split("a", 0, &mut Free).unwrap().is_empty());
         let empty = Regexp::new("").unwrap();
-        assert_eq!(empty.split("abc", -1), ["a", "b", "c"]);
-        assert!(empty.split("", -1).is_empty());
+        assert_eq!(empty.split("abc", -1, &mut Free).unwrap(), ["a", "b", "c"]);
+        assert!(empty.split("", -1, &mut Free).unwrap().is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::json::{Html, to_json};
-use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::place::{FileId, Place, Spot};
 use crate::model::value::{Node, Value};
 use crate::objects::name;
 use crate::schema::Schemas;
@@ -78,7 +78,7 @@ pub(super) fn check(
     if found.is_empty() {
         return shown(&identities);
     }
-    let source = Arc::new(Source::new(path, text));
+    let source = Arc::new(yaml::source(path, text, false));
     for fault in found {
         let spot = Spot {
             source: Arc::clone(&source),

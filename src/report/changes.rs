@@ -1,13 +1,14 @@
 //! A change set as a list: for people, and as JSON.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use super::diff::line_counts;
 use super::{counted, json};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+use crate::printer::Printer;
 
 /// Writes one line a file, folder after folder, and a closing line over all; where nothing changes that line alone.
-pub fn changes(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Result<()> {
+pub fn changes(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
     for changes in folders {
         for change in &changes.changes {
             let shown = changes.shown(&change.path);
@@ -28,7 +29,7 @@ pub fn changes(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Result<()>
 }
 
 /// Writes one JSON object over all folders; docs/json.md describes it.
-pub fn changes_json(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Result<()> {
+pub fn changes_json(folders: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
     let document = Document {
         version: json::VERSION,
         drift: folders.iter().any(ChangeSet::drift),
@@ -38,8 +39,7 @@ pub fn changes_json(folders: &[ChangeSet], out: &mut dyn io::Write) -> io::Resul
             .collect(),
         summary: Summary::of(folders),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    out.json(&document)
 }
 
 fn word(kind: ChangeKind) -> &'static str {
@@ -148,6 +148,7 @@ fn one(changes: &ChangeSet, change: &Change) -> One {
 mod tests {
     use super::{changes, changes_json};
     use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin, Ownership};
+    use crate::printer::{Colour, Printer};
 
     fn some() -> ChangeSet {
         let change = |path: &str, kind, old: Option<&str>, new: Option<&str>, origin| Change {
@@ -178,9 +179,13 @@ mod tests {
     }
 
     fn printed(set: &ChangeSet) -> String {
-        let mut out = Vec::new();
-        changes(std::slice::from_ref(set), &mut out).expect("memory takes it");
-        String::from_utf8(out).expect("it is text")
+        let print = |out: &mut Printer| changes(std::slice::from_ref(set), out);
+        Printer::printed(Colour::Never, print).expect("memory takes it")
+    }
+
+    fn json(sets: &[ChangeSet]) -> serde_json::Value {
+        let text = Printer::printed(Colour::Never, |out| changes_json(sets, out));
+        serde_json::from_str(&text.expect("memory takes it")).expect("it is one document")
     }
 
     #[test]
@@ -217,25 +222,21 @@ mod tests {
             rendered: 3,
             ..ChangeSet::default()
         };
-        let mut out = Vec::new();
-        changes(&[some(), other.clone()], &mut out).expect("memory takes it");
-        let text = String::from_utf8(out).expect("it is text");
+        let sets = [some(), other.clone()];
+        let text = Printer::printed(Colour::Never, |out| changes(&sets, out));
+        let text = text.expect("memory takes it");
         assert!(
             text.ends_with("\n13 files rendered: 1 created, 2 updated, 1 deleted, 10 unchanged\n"),
             "{text}"
         );
-        let mut out = Vec::new();
-        changes_json(&[other, some()], &mut out).expect("memory takes it");
-        let printed: serde_json::Value = serde_json::from_slice(&out).expect("it is one document");
+        let printed = json(&[other, some()]);
         assert_eq!(printed["changes"].as_array().map(Vec::len), Some(4));
         assert_eq!(printed["summary"]["unchanged"], 10);
     }
 
     #[test]
     fn the_json_has_the_documented_shape() {
-        let mut out = Vec::new();
-        changes_json(&[some()], &mut out).expect("memory takes it");
-        let printed: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+        let printed = json(&[some()]);
         assert_eq!(printed["drift"], true);
         assert_eq!(
             printed["changes"][1],

@@ -1,19 +1,21 @@
 //! A change set as a unified diff that `git apply` and `patch` take.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use similar::{ChangeTag, TextDiff};
 
 use super::Colour;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::printer::{Printer, plain};
+use crate::yaml;
 
 /// Longer texts, in lines of both sides together, are not compared line by line: the time grows with their square.
 const LONGEST: usize = 20_000;
 
 /// Writes the difference from what is on disk to what is rendered. The plan has to keep the previous texts.
-pub fn diff(changes: &ChangeSet, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn diff(changes: &ChangeSet, out: &mut Printer) -> io::Result<()> {
     for change in &changes.changes {
-        file(&changes.shown(&change.path), change, colour, out)?;
+        file(&changes.shown(&change.path), change, out)?;
     }
     Ok(())
 }
@@ -32,7 +34,7 @@ pub(super) fn line_counts(change: &Change) -> Option<(usize, usize)> {
     Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
 }
 
-fn file(shown: &str, change: &Change, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+fn file(shown: &str, change: &Change, out: &mut Printer) -> io::Result<()> {
     let side = |letter: &str, there: bool| {
         let path = format!("{letter}/{shown}");
         if there { path } else { "/dev/null".to_owned() }
@@ -42,17 +44,21 @@ fn file(shown: &str, change: &Change, colour: Colour, out: &mut dyn io::Write) -
         side("a", !created),
         side("b", change.kind != ChangeKind::Deleted),
     );
-    line(out, colour, BOLD, &format!("--- {from}\n"))?;
-    line(out, colour, BOLD, &format!("+++ {to}\n"))?;
+    line(out, BOLD, &format!("--- {from}\n"))?;
+    line(out, BOLD, &format!("+++ {to}\n"))?;
     let Some((old, new)) = texts(change) else {
         return Ok(());
     };
+    for text in [old, new] {
+        // Its Secrets are known before anything is printed.
+        yaml::source(shown, text, false);
+    }
     let Some(compared) = compared(old, new) else {
         let (old, new) = (old.lines().count(), new.lines().count());
         return writeln!(out, "# too long to compare: {old} lines, then {new}");
     };
     for hunk in compared.unified_diff().iter_hunks() {
-        line(out, colour, CYAN, &format!("{}\n", hunk.header()))?;
+        line(out, CYAN, &format!("{}\n", hunk.header()))?;
         for change in hunk.iter_changes() {
             let end = if change.missing_newline() {
                 "\n\\ No newline at end of file\n"
@@ -66,7 +72,6 @@ fn file(shown: &str, change: &Change, colour: Colour, out: &mut dyn io::Write) -
             };
             line(
                 out,
-                colour,
                 style,
                 &format!("{}{}{end}", change.tag(), change.value()),
             )?;
@@ -80,16 +85,15 @@ const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const CYAN: &str = "\x1b[36m";
 
-/// Writes text that ends in a line end, which stays outside the colour. A terminal obeys no control character of a file.
-fn line(out: &mut dyn io::Write, colour: Colour, style: &str, text: &str) -> io::Result<()> {
-    if colour == Colour::Never {
+/// Prints text that ends in a line end, which stays outside the color.
+fn line(out: &mut Printer, style: &'static str, text: &str) -> io::Result<()> {
+    if out.colour == Colour::Never {
         return out.write_all(text.as_bytes());
     }
-    let foreign = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    let text = text.replace(foreign, "\u{fffd}");
+    let text = plain(text);
     let body = text.trim_end_matches('\n');
     let reset = if style.is_empty() { "" } else { "\x1b[0m" };
-    write!(out, "{style}{body}{reset}{}", &text[body.len()..])
+    out.drawing(&format!("{style}{body}{reset}{}", &text[body.len()..]))
 }
 
 /// Both sides' texts, empty where there is no file; none where the present one is not known.
@@ -112,6 +116,7 @@ fn compared<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
 mod tests {
     use super::{Colour, diff, line_counts};
     use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
+    use crate::printer::Printer;
 
     fn change(kind: ChangeKind, old: Option<&str>, new: Option<&str>) -> Change {
         Change {
@@ -130,9 +135,7 @@ mod tests {
             changes: vec![change],
             ..ChangeSet::default()
         };
-        let mut out = Vec::new();
-        diff(&changes, colour, &mut out).expect("memory takes it");
-        String::from_utf8(out).expect("it is text")
+        Printer::printed(colour, |out| diff(&changes, out)).expect("memory takes it")
     }
 
     #[test]

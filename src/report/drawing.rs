@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use annotate_snippets::{
-    Annotation, AnnotationKind, Element, Level as Severity, Origin, Snippet,
-    normalize_untrusted_str,
-};
+use annotate_snippets::{Annotation, AnnotationKind, Element, Level as Severity, Origin, Snippet};
 
+use super::issue::below;
 use super::lines::{Lined, Lines};
 use crate::model::finding::Label;
+use crate::printer::plain;
 
 /// A line is shown up to here, in bytes; a place further right is named but not drawn.
 const LONGEST_LINE: usize = 1000;
@@ -23,7 +22,7 @@ const LONGEST_MARK: usize = 60;
 const TOGETHER: usize = 12;
 
 /// What can be drawn of a finding's places: first the one of the fault.
-pub(super) fn places<'a>(labels: &'a [Label], lines: &mut Lines) -> Vec<Element<'a>> {
+pub(super) fn places<'a>(labels: &'a [Label], folder: &str, lines: &mut Lines) -> Vec<Element<'a>> {
     let mut remaining: Vec<(usize, &Label)> = labels.iter().enumerate().collect();
     let mut elements = Vec::new();
     while let Some((_, first)) = remaining.first().copied() {
@@ -31,10 +30,11 @@ pub(super) fn places<'a>(labels: &'a [Label], lines: &mut Lines) -> Vec<Element<
         let line = |label: &Label| lined.line(lined.offset(label.spot.start));
         let near = |label: &Label| {
             same_file(label, first)
-                && drawable(label, &lined)
+                && drawable(label, folder, &lined)
                 && line(label).abs_diff(line(first)) <= TOGETHER
+                && !has_secret(label, first, &lined)
         };
-        if drawable(first, &lined) {
+        if drawable(first, folder, &lined) {
             let (together, apart): (Vec<_>, Vec<_>) =
                 remaining.into_iter().partition(|(_, label)| near(label));
             elements.push(Element::from(snippet(&together, &lined)));
@@ -52,11 +52,24 @@ fn same_file(a: &Label, b: &Label) -> bool {
     Arc::ptr_eq(a, b) || (a.path == b.path && a.text == b.text)
 }
 
-/// Files with secrets are not drawn, nor are places far to the right, nor files that were not read.
-fn drawable(label: &Label, lined: &Lined<'_>) -> bool {
+/// Files of secrets are not drawn, nor files outside the repository, lines with a secret, places far to the right, and files that
+/// were not read.
+fn drawable(label: &Label, folder: &str, lined: &Lined<'_>) -> bool {
+    let source = &label.spot.source;
+    if source.is_hidden || below(folder, &source.path).is_none() {
+        return false;
+    }
     let start = lined.offset(label.spot.start);
     let column = start - lined.range(lined.line(start)).start.min(start);
-    !label.spot.source.has_secrets() && !lined.text().is_empty() && column < LONGEST_LINE
+    !lined.text().is_empty() && column < LONGEST_LINE && !has_secret(label, label, lined)
+}
+
+/// Whether a secret is in the lines from one place to another.
+fn has_secret(one: &Label, other: &Label, lined: &Lined<'_>) -> bool {
+    let line = |label: &Label| lined.range(lined.line(lined.offset(label.spot.start)));
+    let (from, to) = (line(one), line(other));
+    let lines = from.start.min(to.start)..from.end.max(to.end);
+    one.spot.source.hides(lines.start as u32..lines.end as u32)
 }
 
 /// A place without its text.
@@ -100,7 +113,7 @@ fn snippet<'a>(labels: &[(usize, &'a Label)], lined: &Lined<'_>) -> Snippet<'a, 
             } else {
                 AnnotationKind::Context
             };
-            let words = (!label.text.is_empty()).then(|| normalize_untrusted_str(&label.text));
+            let words = (!label.text.is_empty()).then(|| plain(&label.text));
             kind.span(span).label(words)
         }));
         text.push_str(shown);
@@ -125,12 +138,6 @@ fn marked(text: &str, start: usize, end: usize) -> usize {
         .map_or(end, |(length, _)| start + length)
 }
 
-/// Without terminal escapes; lines stay lines.
-pub(super) fn plain(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(normalize_untrusted_str).collect();
-    lines.join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -139,6 +146,7 @@ mod tests {
 
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::printer::Printer;
     use crate::report::{Colour, Findings, by_name};
 
     fn human(finding: Finding) -> String {
@@ -147,12 +155,9 @@ mod tests {
             level: Level::Error,
         }];
         let findings = Findings::new(&judged, 1, Colour::Never);
-        let mut out = Vec::new();
         let human = by_name("human").expect("it is in the table");
-        human
-            .findings(&findings, &mut out)
-            .expect("memory takes it");
-        String::from_utf8(out).expect("it is text")
+        Printer::printed(Colour::Never, |out| human.findings(&findings, out))
+            .expect("memory takes it")
     }
 
     fn at(source: &Arc<Source>, start: usize, end: usize) -> Option<Spot> {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::issue::{self, Issue};
 use super::{Findings, Report};
 use crate::model::finding::Level;
+use crate::printer::Printer;
 
 /// For GitLab.
 pub(super) struct GitLab;
@@ -23,10 +24,9 @@ impl Report for GitLab {
         "GitLab Code Quality: the list in a merge request"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let entries: Vec<Value> = issue::issues(findings).iter().map(entry).collect();
-        serde_json::to_writer_pretty(&mut *out, &entries)?;
-        writeln!(out)
+        out.json(&entries)
     }
 }
 

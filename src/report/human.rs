@@ -1,13 +1,14 @@
 //! Findings as a compiler tells them: the line, a caret under the fault, the other places that matter, what to do.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use annotate_snippets::{Element, Level as Severity, Renderer};
 
-use super::drawing::{places, plain};
+use super::drawing::places;
 use super::lines::Lines;
 use super::{Changes, Colour, Findings, Group, Report, WriteChanges};
 use crate::model::finding::Level;
+use crate::printer::{Printer, plain};
 
 /// For people.
 pub(super) struct Human;
@@ -24,14 +25,17 @@ impl Report for Human {
         "for people: the line, a caret under the fault, what to do"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let renderer = match findings.colour {
             Colour::Never => Renderer::plain(),
             Colour::Always => Renderer::styled(),
         };
         let mut lines = Lines::default();
         for group in &findings.groups {
-            writeln!(out, "{}\n", told(group, &mut lines, &renderer))?;
+            out.drawing(&format!(
+                "{}\n\n",
+                told(group, &findings.run.folder, &mut lines, &renderer)
+            ))?;
         }
         writeln!(out, "{}", findings.summary.told())
     }
@@ -42,29 +46,29 @@ impl Report for Human {
 }
 
 /// What is written is listed; drift is shown line by line first.
-fn changed(changes: &Changes<'_>, colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     match changes {
         Changes::None => Ok(()),
         Changes::Written(folders) => super::changes(folders, out),
         Changes::Drift(folders) => {
             for folder in *folders {
-                super::diff(folder, colour, out)?;
+                super::diff(folder, out)?;
             }
             super::changes(folders, out)
         }
     }
 }
 
-fn told(group: &Group<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+fn told(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer) -> String {
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
         Level::Error => Severity::ERROR,
         Level::Warning | Level::Off => Severity::WARNING,
     };
     let title = severity
-        .primary_title(finding.message.as_str())
+        .primary_title(plain(&finding.message))
         .id(finding.rule);
-    let mut elements = places(&finding.labels, lines);
+    let mut elements = places(&finding.labels, folder, lines);
     elements.extend(
         subject(group).into_iter().map(|(name, text)| {
             Element::from(Severity::NOTE.with_name(name).message(plain(&text)))
@@ -75,12 +79,10 @@ fn told(group: &Group<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
     shown(&renderer.render(&[title.elements(elements)]))
 }
 
-/// What was drawn, without spaces at the ends of lines. Control characters that the renderer lets through (it replaces
-/// the others, so that an escape is its own) are the input's, and no terminal shall obey them.
+/// What was drawn, without spaces at the ends of lines.
 fn shown(drawn: &str) -> String {
     let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
-    let foreign = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\x1b');
-    lines.join("\n").replace(foreign, "\u{fffd}")
+    lines.join("\n")
 }
 
 /// Whom it is about, unless the message names them.
@@ -121,15 +123,12 @@ mod tests {
     use super::Human;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::printer::Printer;
     use crate::report::{Colour, Findings, Report};
 
     fn printed(judged: &[Judged], colour: Colour) -> String {
-        let mut out = Vec::new();
         let findings = Findings::new(judged, 12, colour);
-        Human
-            .findings(&findings, &mut out)
-            .expect("memory takes it");
-        String::from_utf8(out).expect("it is text")
+        Printer::printed(colour, |out| Human.findings(&findings, out)).expect("memory takes it")
     }
 
     fn spot(source: &Arc<Source>, part: &str) -> Option<Spot> {

@@ -159,7 +159,7 @@ fn site(label: &Label, folder: &str, lines: &mut Lines) -> Option<Site> {
 }
 
 /// A path below the repository's folder, out of one below the project's; none where it leads out of the repository.
-fn below(folder: &str, path: &str) -> Option<String> {
+pub(super) fn below(folder: &str, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return None;
     }

@@ -3,9 +3,10 @@
 use std::io;
 
 use super::lines::Lines;
-use super::{Changes, Colour, Findings, Group, Report, Summary, WriteChanges};
+use super::{Changes, Findings, Group, Report, Summary, WriteChanges};
 use crate::model::finding::{Label, Level};
 use crate::model::fix::Fix;
+use crate::printer::Printer;
 
 /// For programs.
 pub(super) struct Json;
@@ -22,7 +23,7 @@ impl Report for Json {
         "for programs: one object, docs/json.md describes it"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let mut lines = Lines::default();
         let document = Document {
             version: VERSION,
@@ -33,8 +34,7 @@ impl Report for Json {
                 .collect(),
             summary: &findings.summary,
         };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)
+        out.json(&document)
     }
 
     fn changes(&self) -> Option<WriteChanges> {
@@ -42,7 +42,7 @@ impl Report for Json {
     }
 }
 
-fn changed(changes: &Changes<'_>, _colour: Colour, out: &mut dyn io::Write) -> io::Result<()> {
+fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     match changes {
         Changes::None => Ok(()),
         Changes::Written(folders) | Changes::Drift(folders) => super::changes_json(folders, out),
@@ -150,13 +150,13 @@ mod tests {
     use super::Json;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::printer::Printer;
     use crate::report::{Colour, Findings, Report};
 
     fn printed(judged: &[Judged]) -> serde_json::Value {
-        let mut out = Vec::new();
         let findings = Findings::new(judged, 3, Colour::Never);
-        Json.findings(&findings, &mut out).expect("memory takes it");
-        serde_json::from_slice(&out).expect("it is JSON")
+        let text = Printer::printed(Colour::Never, |out| Json.findings(&findings, out));
+        serde_json::from_str(&text.expect("memory takes it")).expect("it is JSON")
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::io;
 use super::issue::{self, Issue};
 use super::{Changes, Findings, Report};
 use crate::model::finding::Level;
+use crate::printer::{Printer, Safe};
 
 /// For what reads test results.
 pub(super) struct JUnit;
@@ -29,10 +30,10 @@ impl Report for JUnit {
         "JUnit XML: a suite for each rule, a case for each cluster"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let issues = issue::issues(findings);
         let compared = matches!(findings.run.changes, Changes::Drift(_));
-        let kinds: Vec<&str> = issue::kinds()
+        let kinds: Vec<&'static str> = issue::kinds()
             .map(|kind| kind.code)
             .filter(|code| compared || *code != issue::DRIFT.code)
             .collect();
@@ -46,23 +47,27 @@ impl Report for JUnit {
             .collect();
         let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
         let failures: usize = suites.iter().map(Suite::failures).sum();
-        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-        writeln!(
-            out,
-            "<testsuites name=\"metalmark\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">"
-        )?;
+        let head = Safe::of([
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"metalmark\" tests=\""
+                .into(),
+            tests.into(),
+            "\" failures=\"".into(),
+            failures.into(),
+            "\" errors=\"0\">\n".into(),
+        ]);
+        out.markup(&head)?;
         suites.iter().try_for_each(|suite| suite.write(out))?;
-        writeln!(out, "</testsuites>")
+        out.markup(&"</testsuites>\n".into())
     }
 }
 
 struct Suite<'a> {
-    code: &'a str,
+    code: &'static str,
     /// What was found, by case.
     cases: BTreeMap<&'a str, Vec<&'a Issue<'a>>>,
 }
 
-fn suite<'a>(code: &'a str, clusters: &[&'a str], issues: &'a [Issue<'a>]) -> Suite<'a> {
+fn suite<'a>(code: &'static str, clusters: &[&'a str], issues: &'a [Issue<'a>]) -> Suite<'a> {
     let names: BTreeSet<&str> = clusters.iter().copied().chain([PROJECT]).collect();
     let mut cases: BTreeMap<&str, Vec<&Issue<'_>>> =
         names.into_iter().map(|name| (name, Vec::new())).collect();
@@ -80,30 +85,41 @@ impl Suite<'_> {
         self.cases.values().filter(|issues| fails(issues)).count()
     }
 
-    fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let code = escaped(self.code);
-        writeln!(
-            out,
-            "  <testsuite name=\"{code}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">",
-            self.cases.len(),
-            self.failures()
-        )?;
+    fn write(&self, out: &mut Printer) -> io::Result<()> {
+        out.markup(&Safe::of([
+            "  <testsuite name=\"".into(),
+            self.code.into(),
+            "\" tests=\"".into(),
+            self.cases.len().into(),
+            "\" failures=\"".into(),
+            self.failures().into(),
+            "\" errors=\"0\" skipped=\"0\">\n".into(),
+        ]))?;
         for (name, issues) in &self.cases {
-            let file = issues.first().map(|issue| escaped(&issue.site.path));
-            let file = file.map_or(String::new(), |file| format!(" file=\"{file}\""));
-            let head = format!(
-                "    <testcase classname=\"{code}\" name=\"{}\"{file}",
-                escaped(name)
-            );
-            if issues.is_empty() {
-                writeln!(out, "{head}/>")?;
-                continue;
-            }
-            writeln!(out, "{head}>")?;
-            writeln!(out, "      {}", outcome(&code, issues))?;
-            writeln!(out, "    </testcase>")?;
+            out.markup(&self.case(name, issues))?;
         }
-        writeln!(out, "  </testsuite>")
+        out.markup(&"  </testsuite>\n".into())
+    }
+
+    fn case(&self, name: &str, issues: &[&Issue<'_>]) -> Safe {
+        let head = Safe::of([
+            "    <testcase classname=\"".into(),
+            self.code.into(),
+            "\" name=\"".into(),
+            Safe::xml(name),
+            "\"".into(),
+        ]);
+        let Some(first) = issues.first() else {
+            return Safe::of([head, "/>\n".into()]);
+        };
+        Safe::of([
+            head,
+            " file=\"".into(),
+            Safe::xml(&first.site.path),
+            "\">\n      ".into(),
+            outcome(self.code, issues),
+            "\n    </testcase>\n".into(),
+        ])
     }
 }
 
@@ -111,16 +127,21 @@ fn fails(issues: &[&Issue<'_>]) -> bool {
     issues.iter().any(|issue| issue.level == Level::Error)
 }
 
-fn outcome(code: &str, issues: &[&Issue<'_>]) -> String {
+fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
     let all: Vec<String> = issues.iter().map(|issue| told(issue)).collect();
-    let text = escaped(&all.join("\n\n"));
+    let text = Safe::xml(&all.join("\n\n"));
     let error = issues.iter().find(|issue| issue.level == Level::Error);
     match error {
-        Some(error) => {
-            let message = escaped(&error.message);
-            format!("<failure type=\"{code}\" message=\"{message}\">{text}</failure>")
-        }
-        None => format!("<system-out>{text}</system-out>"),
+        Some(error) => Safe::of([
+            "<failure type=\"".into(),
+            code.into(),
+            "\" message=\"".into(),
+            Safe::xml(&error.message),
+            "\">".into(),
+            text,
+            "</failure>".into(),
+        ]),
+        None => Safe::of(["<system-out>".into(), text, "</system-out>".into()]),
     }
 }
 
@@ -139,25 +160,4 @@ fn told(issue: &Issue<'_>) -> String {
         site.path,
         site.line()
     )
-}
-
-/// Text for XML, both in attributes and between tags. What XML 1.0 has no place for is replaced
-/// (<https://www.w3.org/TR/xml/#charsets>).
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push('\u{fffd}');
-            }
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }

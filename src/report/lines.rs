@@ -15,8 +15,8 @@ pub struct Lines {
 
 /// What is known of a file's lines.
 struct Table {
-    /// Where each starts.
-    starts: Vec<usize>,
+    /// Where each starts: in few bytes, for a file may be all line ends.
+    starts: Vec<u32>,
     /// Offsets, [`STRIDE`] bytes apart, and how many characters stand before each in its line: a line may be as long as the file.
     marks: Vec<(usize, usize)>,
 }
@@ -27,7 +27,7 @@ const STRIDE: usize = 4096;
 /// A file and where its lines start.
 pub(super) struct Lined<'a> {
     text: &'a str,
-    starts: &'a [usize],
+    starts: &'a [u32],
     marks: &'a [(usize, usize)],
 }
 
@@ -51,8 +51,10 @@ impl Lines {
 
 impl Table {
     fn of(text: &str) -> Self {
-        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = newlines.map(|(index, _)| index + 1);
+        let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
+        let mut starts = Vec::with_capacity(newlines + 1);
+        starts.push(0);
+        starts.extend(text.match_indices('\n').map(|(index, _)| index as u32 + 1));
         let mut marks = vec![(0, 0)];
         for stride in 1..=text.len() / STRIDE {
             let (last, characters) = marks[stride - 1];
@@ -63,10 +65,7 @@ impl Table {
                 None => (here, characters + between.chars().count()),
             });
         }
-        Self {
-            starts: std::iter::once(0).chain(starts).collect(),
-            marks,
-        }
+        Self { starts, marks }
     }
 }
 
@@ -78,16 +77,18 @@ impl<'a> Lined<'a> {
 
     /// The line of an offset, from 0.
     pub(super) fn line(&self, offset: usize) -> usize {
-        self.starts.partition_point(|start| *start <= offset) - 1
+        self.starts
+            .partition_point(|start| *start as usize <= offset)
+            - 1
     }
 
     /// The bytes of a line, from 0, without its end (LF or CR LF).
     pub(super) fn range(&self, line: usize) -> Range<usize> {
-        let start = self.starts[line];
+        let start = self.starts[line] as usize;
         let end = self
             .starts
             .get(line + 1)
-            .map_or(self.text.len(), |next| next - 1);
+            .map_or(self.text.len(), |next| *next as usize - 1);
         let text = &self.text[start..end];
         start..start + text.strip_suffix('\r').unwrap_or(text).len()
     }
@@ -96,7 +97,7 @@ impl<'a> Lined<'a> {
     pub(super) fn line_column(&self, offset: u32) -> (usize, usize) {
         let offset = self.offset(offset);
         let line = self.line(offset);
-        let start = self.starts[line];
+        let start = self.starts[line] as usize;
         let marks = self.marks.partition_point(|(mark, _)| *mark <= offset);
         let (from, characters) = self.marks[marks - 1];
         let column = match from >= start {

@@ -10,6 +10,7 @@ use super::issue::{self, DRIFT, Issue};
 use super::{Changes, Findings, Report, counted};
 use crate::model::finding::Level;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
+use crate::printer::{Printer, Safe};
 
 /// For people, at the merge request.
 pub(super) struct Markdown;
@@ -26,12 +27,12 @@ impl Report for Markdown {
         "Markdown: a comment on a merge request"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "<!-- metalmark -->\n### metalmark: {}",
-            findings.summary.told()
-        )?;
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
+        out.markup(&Safe::of([
+            "<!-- metalmark -->\n### metalmark: ".into(),
+            Safe::markdown(&findings.summary.told()),
+            "\n".into(),
+        ]))?;
         let issues = issue::issues(findings);
         let rows: Vec<&Issue<'_>> = issues
             .iter()
@@ -46,45 +47,49 @@ impl Report for Markdown {
     }
 }
 
-fn table(issues: &[&Issue<'_>], out: &mut dyn io::Write) -> io::Result<()> {
+fn table(issues: &[&Issue<'_>], out: &mut Printer) -> io::Result<()> {
     if issues.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n| | rule | where | what |\n|---|---|---|---|")?;
+    out.markup(&"\n| | rule | where | what |\n|---|---|---|---|\n".into())?;
     let rows = issues.iter().map(|issue| row(issue));
     limited(rows, "finding", out)
 }
 
-fn row(issue: &Issue<'_>) -> String {
+fn row(issue: &Issue<'_>) -> Safe {
     let level = match issue.level {
-        Level::Error => "error",
-        Level::Warning | Level::Off => "warning",
+        Level::Error => "| error | `",
+        Level::Warning | Level::Off => "| warning | `",
     };
-    let site = &issue.site;
-    let what: Vec<String> = issue.told().lines().map(cell).collect();
-    let place = code(&format!("{}:{}", site.path, site.line()));
-    format!(
-        "| {level} | `{}` | {place} | {} |",
-        issue.code,
-        what.join("<br>")
-    )
+    let (site, told) = (&issue.site, issue.told());
+    Safe::of([
+        level.into(),
+        issue.code.into(),
+        "` | ".into(),
+        Safe::markdown_code(&format!("{}:{}", site.path, site.line())),
+        " | ".into(),
+        Safe::joined(told.lines().map(Safe::markdown), "<br>"),
+        " |\n".into(),
+    ])
 }
 
-fn files(folders: &[ChangeSet], word: &str, out: &mut dyn io::Write) -> io::Result<()> {
+fn files(folders: &[ChangeSet], word: &'static str, out: &mut Printer) -> io::Result<()> {
     let count: usize = folders.iter().map(|folder| folder.changes.len()).sum();
     if count == 0 {
         let rendered = folders.iter().map(|folder| folder.rendered).sum();
-        return writeln!(
-            out,
-            "\n{} rendered, all of them up to date.",
-            counted(rendered, "file")
-        );
+        return out.markup(&Safe::of([
+            "\n".into(),
+            Safe::markdown(&counted(rendered, "file")),
+            " rendered, all of them up to date.\n".into(),
+        ]));
     }
-    let head = counted(count, "file");
-    writeln!(
-        out,
-        "\n<details><summary>{head} {word}</summary>\n\n| | file | lines |\n|---|---|---|"
-    )?;
+    out.markup(&Safe::of([
+        "\n<details><summary>".into(),
+        Safe::markdown(&counted(count, "file")),
+        " ".into(),
+        word.into(),
+        "</summary>\n\n| | file | lines |\n|---|---|---|\n".into(),
+    ]))?;
     let all = folders
         .iter()
         .flat_map(|folder| folder.changes.iter().map(move |one| (folder, one)));
@@ -93,97 +98,49 @@ fn files(folders: &[ChangeSet], word: &str, out: &mut dyn io::Write) -> io::Resu
         "file",
         out,
     )?;
-    writeln!(out, "\n</details>")
+    out.markup(&"\n</details>\n".into())
 }
 
-fn file(folder: &ChangeSet, change: &Change) -> String {
+fn file(folder: &ChangeSet, change: &Change) -> Safe {
     let kind = match change.kind {
-        ChangeKind::Created => "created",
-        ChangeKind::Updated => "updated",
-        ChangeKind::Deleted => "deleted",
+        ChangeKind::Created => "| created | ",
+        ChangeKind::Updated => "| updated | ",
+        ChangeKind::Deleted => "| deleted | ",
     };
     let lines = match line_counts(change) {
-        Some((added, removed)) => format!("+{added} -{removed}"),
-        None => String::new(),
+        Some((added, removed)) => Safe::of(["+".into(), added.into(), " -".into(), removed.into()]),
+        None => Safe::default(),
     };
-    format!(
-        "| {kind} | {} | {lines} |",
-        code(&folder.shown(&change.path))
-    )
+    Safe::of([
+        kind.into(),
+        Safe::markdown_code(&folder.shown(&change.path)),
+        " | ".into(),
+        lines,
+        " |\n".into(),
+    ])
 }
 
 /// Rows, as many as are short enough together; the others are counted.
 fn limited(
-    rows: impl Iterator<Item = String>,
-    noun: &str,
-    out: &mut dyn io::Write,
+    rows: impl Iterator<Item = Safe>,
+    noun: &'static str,
+    out: &mut Printer,
 ) -> io::Result<()> {
     let (mut written, mut more) = (0, 0);
     for row in rows {
-        if more > 0 || written + row.len() > LONGEST {
+        if more > 0 || written + row.as_str().len() > LONGEST {
             more += 1;
             continue;
         }
-        written += row.len();
-        writeln!(out, "{row}")?;
+        written += row.as_str().len();
+        out.markup(&row)?;
     }
-    if more > 0 {
-        writeln!(out, "\nand {} more", counted(more, noun))?;
-    }
-    Ok(())
-}
-
-/// A line of a message within a table: its backquoted parts are code, and nothing else is markup.
-fn cell(line: &str) -> String {
-    let parts: Vec<&str> = line.split('`').collect();
-    // A backquote without its other half quotes nothing.
-    if parts.len().is_multiple_of(2) {
-        return plain(line);
-    }
-    let parts = parts.iter().enumerate();
-    let told = parts.map(|(number, part)| match number % 2 {
-        0 => plain(part),
-        _ if part.trim().is_empty() => plain(&format!("`{part}`")),
-        _ => code(part),
-    });
-    told.collect()
-}
-
-/// A text between backquotes. In a table a bar ends the cell even there, unless a backslash stands before it.
-fn code(text: &str) -> String {
-    if text.contains('`') {
-        return plain(text);
-    }
-    let text = text
-        .replace(char::is_control, "\u{fffd}")
-        .replace('|', "\\|");
-    format!("`{text}`")
-}
-
-/// Everything that could be markup, a mention or a reference as a character reference.
-fn plain(text: &str) -> String {
-    let mut told = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            letter if letter.is_control() => told.push('\u{fffd}'),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '@' | '!' | '&'
-            | '$' | '^' => {
-                told.push_str(&format!("&#{};", u32::from(letter)));
-            }
-            letter => told.push(letter),
-        }
-    }
-    told
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{cell, code};
-
-    #[test]
-    fn what_is_backquoted_is_code_and_nothing_else_is_markup() {
-        assert_eq!(cell("image `a|b` of *x*"), "image `a\\|b` of &#42;x&#42;");
-        assert_eq!(cell("odd ` <b> @all"), "odd &#96; &#60;b&#62; &#64;all");
-        assert_eq!(code("a`b"), "a&#96;b");
+    match more {
+        0 => Ok(()),
+        more => out.markup(&Safe::of([
+            "\nand ".into(),
+            Safe::markdown(&counted(more, noun)),
+            " more\n".into(),
+        ])),
     }
 }

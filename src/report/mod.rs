@@ -1,6 +1,6 @@
 //! What a person, an editor or a code host is told: findings in every format, changes as a list, a diff or JSON.
 //!
-//! Pure: writes to the stream it is given and asks nothing of the terminal; the format never decides the exit status.
+//! Pure: prints to the printer it is given and asks nothing of the terminal; the format never decides the exit status.
 //! The text of a secrets file is never shown, only its name, line and column.
 
 mod changes;
@@ -20,6 +20,9 @@ mod sarif;
 
 use std::{fmt, io};
 
+use crate::printer::Printer;
+
+pub use crate::printer::Colour;
 pub use changes::{changes, changes_json};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
@@ -32,7 +35,7 @@ pub trait Report: Sync {
     /// One line for tables.
     fn summary(&self) -> &'static str;
     /// Writes all findings; those formats that are one document a run, its changes as well.
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()>;
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()>;
     /// How changes are written, apart from the findings; none where the one document holds both.
     fn changes(&self) -> Option<WriteChanges> {
         None
@@ -40,7 +43,7 @@ pub trait Report: Sync {
 }
 
 /// Writes what a run changes.
-pub type WriteChanges = fn(&Changes<'_>, Colour, &mut dyn io::Write) -> io::Result<()>;
+pub type WriteChanges = fn(&Changes<'_>, &mut Printer) -> io::Result<()>;
 
 /// The name, so that options that hold a format can be shown.
 impl fmt::Debug for dyn Report {
@@ -65,16 +68,6 @@ pub fn by_name(name: &str) -> Option<&'static dyn Report> {
     REPORTS.iter().copied().find(|report| report.name() == name)
 }
 
-/// Whether terminal colours are wanted: the command line's decision (a terminal, and no `NO_COLOR`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
-    /// Plain text.
-    #[default]
-    Never,
-    /// With ANSI escapes.
-    Always,
-}
-
 /// `1 error`, `2 errors`.
 fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -90,6 +83,7 @@ mod tests {
     use super::{Colour, Findings, REPORTS, by_name};
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::printer::Printer;
 
     #[test]
     fn names_are_unique_and_found() {
@@ -119,10 +113,9 @@ mod tests {
                 .without_secrets();
             let judged = [Judged { finding, level: Level::Error }];
             for report in REPORTS {
-                let mut out = Vec::new();
                 let findings = Findings::new(&judged, 1, Colour::Never);
-                report.findings(&findings, &mut out).expect("memory takes it");
-                let told = String::from_utf8(out).expect("it is text");
+                let told = Printer::printed(Colour::Never, |out| report.findings(&findings, out));
+                let told = told.expect("memory takes it");
                 prop_assert!(told.contains("secrets.yaml"), "{}", report.name());
                 for part in secret.split([' ', '|', '<', '>', '%', '&', ':', ',', '/', '=', '+', '_']) {
                     prop_assert!(part.len() < 7 || !told.contains(part), "{} shows it", report.name());

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::issue::{self, Issue, Kind, Site};
 use super::{Findings, Report};
 use crate::model::finding::Level;
+use crate::printer::Printer;
 
 /// For code scanning.
 pub(super) struct Sarif;
@@ -28,7 +29,7 @@ impl Report for Sarif {
         "SARIF 2.1.0: code scanning and editors"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let kinds: Vec<Kind> = issue::kinds().collect();
         let numbers: HashMap<&str, usize> = kinds
             .iter()
@@ -50,8 +51,7 @@ impl Report for Sarif {
                 "results": results,
             }],
         });
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)
+        out.json(&document)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A file that is to be written was not written by metalmark.
+//! A file that is to be written or deleted was not written by metalmark.
 
 use crate::rules::Rule;
 
@@ -11,13 +11,14 @@ impl Rule for FileNotOwned {
     }
 
     fn summary(&self) -> &'static str {
-        "a file that is to be written was not written by metalmark"
+        "a file that is to be written or deleted was not written by metalmark"
     }
 
     fn explanation(&self) -> &'static str {
         "\
 Only files that an earlier run wrote are overwritten or removed; which those are is recorded beside them. Somebody's own file
-at the same path would be lost.
+at the same path would be lost. The same goes for a recorded file that is no longer rendered and is not what was written there:
+the record may be wrong, so the file stays until somebody deletes it, or `--adopt` does.
 
 Wrong:
 

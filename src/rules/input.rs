@@ -71,6 +71,7 @@ impl<'a> ChangeInput<'a> {
         let path = format!("{}:{}", self.revision, spot.source.path);
         let source = Source {
             secrets: spot.source.secrets.clone(),
+            is_hidden: spot.source.is_hidden,
             ..Source::new(path, spot.source.text.as_str())
         };
         Some(Spot {

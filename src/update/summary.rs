@@ -1,9 +1,9 @@
 //! What an update did, short enough for a merge request.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use super::Drift;
+use crate::printer::Safe;
 
 /// What changed, for whom.
 #[derive(Clone, Debug, Default)]
@@ -37,70 +37,79 @@ pub struct PoolChange {
 
 impl Summary {
     /// In Markdown.
-    pub fn markdown(&self) -> String {
-        let mut out = format!("## OS images: {}\n", self.title());
-        let mut list = |title: &str, lines: Vec<String>| {
-            if !lines.is_empty() {
-                // A string takes any text, so writing cannot go wrong.
-                let _ = write!(out, "\n### {title}\n\n");
-                for line in lines {
-                    let _ = writeln!(out, "- {line}");
-                }
+    pub fn markdown(&self) -> Safe {
+        let mut parts = vec![
+            "## OS images: ".into(),
+            Safe::markdown(&self.title()),
+            "\n".into(),
+        ];
+        for (title, lines) in self.sections() {
+            parts.extend(["\n### ".into(), title.into(), "\n\n".into()]);
+            for line in &lines {
+                parts.extend(["- ".into(), Safe::markdown(line), "\n".into()]);
             }
-        };
-        let drift = &self.drift;
-        let changed = drift.renamed.iter();
-        let changed = changed.map(|(old, new)| format!("`{old}` → `{new}`"));
-        list("Changed", changed.collect());
-        list(
-            "Added",
-            drift
-                .added
-                .iter()
-                .map(|added| format!("`{}`", added.name))
-                .collect(),
-        );
-        list(
-            "Removed",
-            drift
-                .removed
-                .iter()
-                .map(|name| format!("`{name}`"))
-                .collect(),
-        );
-        let image = |image: &Option<String>| match image {
-            Some(image) => format!("`{image}`"),
-            None => "no image".to_owned(),
-        };
-        let told = |change: &PoolChange| {
-            let (before, after) = (image(&change.before), image(&change.after));
-            format!("{}/{}: {before} → {after}", change.cluster, change.pool)
-        };
-        let pools = self.pools.as_deref().unwrap_or_default();
-        let (rolled, lost): (Vec<&PoolChange>, Vec<&PoolChange>) =
-            pools.iter().partition(|change| change.after.is_some());
-        let title = "Node pools whose machines will be re-provisioned";
-        list(title, rolled.iter().map(|change| told(change)).collect());
-        let title = "Node pools left without an image";
-        list(title, lost.iter().map(|change| told(change)).collect());
-        if self.pools.is_some() {
-            let _ = write!(out, "\n{}\n", self.closing(&rolled));
         }
-        out
+        if let Some(closing) = self.closing() {
+            parts.extend(["\n".into(), Safe::markdown(&closing), "\n".into()]);
+        }
+        Safe::joined(parts, "")
     }
 
     /// For a terminal.
     pub fn text(&self) -> String {
-        let markdown = self.markdown();
-        let lines = markdown
-            .lines()
-            .map(|line| line.trim_start_matches('#').trim_start());
-        let lines: Vec<String> = lines.map(|line| line.replace('`', "")).collect();
-        lines.join("\n") + "\n"
+        let mut out = format!("OS images: {}\n", self.title());
+        for (title, lines) in self.sections() {
+            out += &format!("\n{title}\n\n");
+            for line in lines {
+                out += &format!("- {}\n", line.replace('`', ""));
+            }
+        }
+        if let Some(closing) = self.closing() {
+            out += &format!("\n{}\n", closing.replace('`', ""));
+        }
+        out
+    }
+
+    /// Titles with their lines, in which names are between backquotes.
+    fn sections(&self) -> Vec<(&'static str, Vec<String>)> {
+        let drift = &self.drift;
+        let quoted = |name: &String| format!("`{name}`");
+        let changed = drift.renamed.iter();
+        let changed = changed.map(|(old, new)| format!("`{old}` → `{new}`"));
+        let added = drift.added.iter().map(|added| quoted(&added.name));
+        let removed = drift.removed.iter().map(quoted);
+        let image = |image: &Option<String>| image.as_ref().map_or("no image".to_owned(), quoted);
+        let told = |change: &&PoolChange| {
+            let (before, after) = (image(&change.before), image(&change.after));
+            format!("{}/{}: {before} → {after}", change.cluster, change.pool)
+        };
+        let (rolled, lost) = self.rolled_and_lost();
+        let mut sections = vec![
+            ("Changed", changed.collect()),
+            ("Added", added.collect()),
+            ("Removed", removed.collect()),
+            (
+                "Node pools whose machines will be re-provisioned",
+                rolled.iter().map(told).collect(),
+            ),
+            (
+                "Node pools left without an image",
+                lost.iter().map(told).collect(),
+            ),
+        ];
+        sections.retain(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
+        sections
+    }
+
+    fn rolled_and_lost(&self) -> (Vec<&PoolChange>, Vec<&PoolChange>) {
+        let pools = self.pools.iter().flatten();
+        pools.partition(|change| change.after.is_some())
     }
 
     /// How many pools; that others are not known to stay is said in the same breath.
-    fn closing(&self, rolled: &[&PoolChange]) -> String {
+    fn closing(&self) -> Option<String> {
+        self.pools.as_ref()?;
+        let (rolled, _) = self.rolled_and_lost();
         let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
         let s = |count: usize| if count == 1 { "" } else { "s" };
         let since = match &self.since {
@@ -114,14 +123,14 @@ impl Summary {
             clusters.len(),
             s(clusters.len())
         );
-        match (rolled.len(), &self.doubt) {
+        Some(match (rolled.len(), &self.doubt) {
             (0, None) => format!("No machine is re-provisioned{since}."),
             (0, Some(why)) => {
                 format!("Which node pools will be re-provisioned is unknown: {why}.")
             }
             (_, None) => format!("{told}."),
             (_, Some(why)) => format!("{told}; whether others are is unknown: {why}."),
-        }
+        })
     }
 
     fn title(&self) -> String {
@@ -168,7 +177,7 @@ mod tests {
             doubt: None,
         };
         assert_eq!(
-            summary.markdown(),
+            summary.markdown().as_str(),
             "## OS images: 0.4.12 → 0.4.13\n\n### Changed\n\n- `a-1` → `a-2`\n\n### Added\n\n- `b`\n\n\
              ### Removed\n\n- `c`\n\n### Node pools whose machines will be re-provisioned\n\n\
              - edge/md0: `a-1:0.4.12` → `a-2:0.4.13`\n\n### Node pools left without an image\n\n\

@@ -1,18 +1,19 @@
 //! A change set onto disk, in an order in which a killed run leaves whole files and loses track of none.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::join::folders_above;
-use super::plan::ownership;
-use super::standing::{Inspector, Standing};
+use super::plan::{ownership, unreadable, walk};
 use super::unchanged;
 use crate::error::Error;
+use crate::files::{Folder, Standing, Walk};
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
+use crate::model::output_path;
 use crate::model::ownership::Record;
 
 /// The ownership file while it is being written.
@@ -43,25 +44,35 @@ pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
 
 /// The folder held against other runs, and found as the plan saw it.
 fn locked(changes: &ChangeSet) -> Result<Locked, Error> {
-    let root = &changes.root;
-    fs::create_dir_all(root).map_err(unwritable(root))?;
-    let locked = lock(root)?;
-    if ownership(root)? != changes.ownership.before {
+    let (root, folder) = (&changes.root, folder(changes));
+    folder.make().map_err(unwritable(root))?;
+    let locked = lock(&folder, root)?;
+    if ownership(&mut walk(&folder, root)?, root)? != changes.ownership.before {
         return Err(busy(root));
     }
-    unchanged::all(changes)?;
+    unchanged::all(changes, &folder)?;
     Ok(locked)
 }
 
+fn folder(changes: &ChangeSet) -> Folder {
+    Folder::new(&changes.root, changes.base.as_deref())
+}
+
 fn run(changes: &ChangeSet, phases: &[Vec<Step<'_>>]) -> Result<(), Error> {
+    let folder = folder(changes);
     for phase in phases {
-        let done = phase
-            .par_iter()
-            .with_min_len(32)
-            .try_for_each(|step| step.run());
+        let done = phase.par_iter().with_min_len(32).try_for_each_init(
+            || walk(&folder, &changes.root),
+            |walk, step| match walk {
+                Ok(walk) => step.run_in(walk),
+                Err(_) => step.run(),
+            },
+        );
         if done.is_err() {
-            phases.iter().flatten().for_each(Step::clean_up);
-            disown(changes);
+            let mut walk = walk(&folder, &changes.root)?;
+            let steps = phases.iter().flatten();
+            steps.for_each(|step| step.clean_up(&mut walk));
+            disown(changes, &folder);
         }
         done?;
     }
@@ -70,15 +81,15 @@ fn run(changes: &ChangeSet, phases: &[Vec<Step<'_>>]) -> Result<(), Error> {
 
 /// After a step could not be done: a file that came to stand in the place of a new one is nobody's of ours, and the
 /// ownership file has named it already.
-fn disown(changes: &ChangeSet) {
-    let foreign = unchanged::foreign(changes);
+fn disown(changes: &ChangeSet, folder: &Folder) {
+    let foreign = unchanged::foreign(changes, folder);
     if foreign.is_empty() {
         return;
     }
     let text = Record::without(&changes.ownership.during, &foreign);
-    let (root, action) = (&*changes.root, Action::Record(Some(&text)));
     // The disk that refused the step may refuse this too; then the next run calls the file edited by hand.
-    let _ = Step { root, action }.run();
+    let action = Action::Record(Some(&text));
+    let _ = Step { changes, action }.run();
 }
 
 pub(super) fn busy(root: &Path) -> Error {
@@ -91,7 +102,7 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
         phases.push(
-            leftovers(&changes.root, changes.ownership.before.as_deref())
+            leftovers(&folder(changes), changes.ownership.before.as_deref())
                 .map(Action::Sweep)
                 .collect(),
         );
@@ -105,10 +116,7 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     if !changes.changes.is_empty() || changes.ownership_drift() {
         phases.push(vec![Action::Record(changes.ownership.after.as_deref())]);
     }
-    let step = |action| Step {
-        root: &changes.root,
-        action,
-    };
+    let step = |action| Step { changes, action };
     phases
         .into_iter()
         .map(|actions: Vec<_>| actions.into_iter().map(step).collect())
@@ -138,7 +146,7 @@ fn written(changes: &ChangeSet) -> impl Iterator<Item = (usize, &Change)> {
 
 /// One step: done whole or not at all.
 pub struct Step<'a> {
-    root: &'a Path,
+    changes: &'a ChangeSet,
     action: Action<'a>,
 }
 
@@ -155,80 +163,87 @@ enum Action<'a> {
 impl Step<'_> {
     /// Does it. Doing it again does no harm.
     pub fn run(&self) -> Result<(), Error> {
+        let folder = folder(self.changes);
+        self.run_in(&mut walk(&folder, &self.changes.root)?)
+    }
+
+    fn run_in(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
+        let failed = |path: &str| unwritable(&self.changes.root.join(path));
         match &self.action {
-            Action::Record(text) => record(self.root, *text),
-            Action::Sweep(folder) => sweep(self.root, folder),
+            Action::Record(text) => record(walk, *text).map_err(failed(OWNERSHIP_FILE)),
+            Action::Sweep(folder) => sweep(walk, folder).map_err(failed(folder)),
             Action::Delete(change) => {
-                unchanged::one(self.root, change)?;
-                remove(&self.root.join(&change.path))
+                self.unchanged(walk, change)?;
+                remove(walk, &change.path).map_err(failed(&change.path))
             }
             Action::RemoveFolders(folders) => {
                 // One that is not empty, or already gone, stays as it is.
                 for folder in *folders {
-                    let _ = fs::remove_dir(self.root.join(folder));
+                    let _ = walk.remove_folder(folder);
                 }
                 Ok(())
             }
-            Action::MakeFolder(folder) => self.make_folder(folder),
+            Action::MakeFolder(folder) => walk.make_folder(folder).map_err(failed(folder)),
             Action::Stage(change, number) => {
                 let text = change.new.as_deref().unwrap_or_default();
-                write_new(&self.staged(change, *number), text)
+                let staged = staged(&change.path, *number);
+                write_new(walk, &staged, text).map_err(failed(&change.path))
             }
             Action::Rename(change, number) => {
-                let path = self.root.join(&change.path);
-                unchanged::one(self.root, change)?;
-                fs::rename(self.staged(change, *number), &path).map_err(unwritable(&path))
+                self.unchanged(walk, change)?;
+                let staged = staged(&change.path, *number);
+                walk.rename(&staged, &change.path)
+                    .map_err(failed(&change.path))
             }
+        }
+    }
+
+    fn unchanged(&self, walk: &mut Walk<'_>, change: &Change) -> Result<(), Error> {
+        let path = self.changes.root.join(&change.path);
+        match unchanged::one(walk, change).map_err(unreadable(&path))? {
+            true => Ok(()),
+            false => Err(Error::Changed { path }),
         }
     }
 
     /// After another step could not be done: takes away what would be litter.
-    fn clean_up(&self) {
+    fn clean_up(&self, walk: &mut Walk<'_>) {
         if let Action::Stage(change, number) = &self.action {
-            let _ = fs::remove_file(self.staged(change, *number));
+            let _ = walk.remove(&staged(&change.path, *number));
         }
     }
+}
 
-    /// Makes a folder and those above it, unless a link has come to stand there since the plan was made.
-    fn make_folder(&self, folder: &str) -> Result<(), Error> {
-        let path = self.root.join(folder);
-        match Inspector::new(self.root).look(folder)? {
-            Standing::Nothing => fs::create_dir_all(&path).map_err(unwritable(&path)),
-            Standing::Folder => Ok(()),
-            _ => Err(unwritable(&path)(std::io::Error::other(
-                "something else came to stand there",
-            ))),
-        }
-    }
-
-    fn staged(&self, change: &Change, number: usize) -> PathBuf {
-        let path = self.root.join(&change.path);
-        path.with_file_name(format!("{STAGED}{number}"))
+/// Where a file is written before it is renamed: beside its place, under a name of the run's own.
+pub(super) fn staged(path: &str, number: usize) -> String {
+    match path.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{STAGED}{number}"),
+        None => format!("{STAGED}{number}"),
     }
 }
 
 /// Takes away what a killed run was writing in a folder.
-pub(super) fn sweep(root: &Path, folder: &str) -> Result<(), Error> {
-    let Ok(inside) = fs::read_dir(root.join(folder)) else {
+pub(super) fn sweep(walk: &mut Walk<'_>, folder: &str) -> io::Result<()> {
+    let Ok(inside) = walk.list(folder) else {
         return Ok(());
     };
-    for item in inside.flatten() {
-        if item.file_name().to_string_lossy().starts_with(STAGED) {
-            remove(&item.path())?;
-        }
+    for (name, _) in inside.iter().filter(|(name, _)| name.starts_with(STAGED)) {
+        let path = match folder {
+            "" => name.clone(),
+            folder => format!("{folder}/{name}"),
+        };
+        remove(walk, &path)?;
     }
     Ok(())
 }
 
 /// Puts the ownership file of a folder in its place whole, or takes it away.
-pub(super) fn record(root: &Path, text: Option<&str>) -> Result<(), Error> {
-    let path = root.join(OWNERSHIP_FILE);
+pub(super) fn record(walk: &mut Walk<'_>, text: Option<&str>) -> io::Result<()> {
     let Some(text) = text else {
-        return remove(&path);
+        return remove(walk, OWNERSHIP_FILE);
     };
-    let torn = root.join(TORN_RECORD);
-    write_new(&torn, text)?;
-    fs::rename(&torn, &path).map_err(unwritable(&path))
+    write_new(walk, TORN_RECORD, text)?;
+    walk.rename(TORN_RECORD, OWNERSHIP_FILE)
 }
 
 /// Deletions that must come before the writing, because the file stands where a folder is needed, inside a folder where
@@ -239,7 +254,9 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
         .iter()
         .partition(|change: &&Change| change.new.is_some());
     let lower = |changes: &[&Change]| -> Vec<String> {
-        let paths = changes.iter().map(|change| change.path.to_lowercase());
+        let paths = changes
+            .iter()
+            .map(|change| output_path::folded(&change.path));
         paths.collect()
     };
     let (written, deleted_lower) = (lower(&written), lower(&deleted));
@@ -269,16 +286,20 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
 
 /// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
 /// followed.
-pub(super) fn leftovers(root: &Path, before: Option<&str>) -> impl Iterator<Item = String> {
+pub(super) fn leftovers(
+    folder: &Folder,
+    before: Option<&str>,
+) -> impl Iterator<Item = String> + use<> {
     let (record, _) = Record::parse(before.unwrap_or_default());
-    let mut inspector = Inspector::new(root);
     let mut folders: BTreeSet<String> = BTreeSet::from([String::new()]);
-    for path in record.files.keys() {
-        if let Some((folder, _)) = path.rsplit_once('/')
-            && !folders.contains(folder)
-            && matches!(inspector.look(folder), Ok(Standing::Folder))
-        {
-            folders.insert(folder.to_owned());
+    if let Ok(mut walk) = folder.walk() {
+        for path in record.files.keys() {
+            if let Some((folder, _)) = path.rsplit_once('/')
+                && !folders.contains(folder)
+                && matches!(walk.look(folder), Ok(Standing::Folder))
+            {
+                folders.insert(folder.to_owned());
+            }
         }
     }
     folders.into_iter()
@@ -295,41 +316,44 @@ impl Drop for Locked {
 }
 
 /// Locks the folder.
-pub(super) fn lock(root: &Path) -> Result<Locked, Error> {
-    let Ok(folder) = File::open(root) else {
+pub(super) fn lock(folder: &Folder, root: &Path) -> Result<Locked, Error> {
+    let Ok(folder) = folder.open() else {
         return Ok(Locked(None));
     };
     match folder.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(busy(root)),
+        Err(TryLockError::WouldBlock) => Err(busy(root)),
         _ => Ok(Locked(Some(folder))),
     }
 }
 
-/// Writes a file that must not exist; a leftover, or a link that leads elsewhere, is taken away first.
-fn write_new(path: &Path, text: &str) -> Result<(), Error> {
-    let created = match File::create_new(path) {
+/// A file that must not exist; a leftover, or a link that leads elsewhere, is taken away first.
+pub(super) fn create(walk: &mut Walk<'_>, path: &str) -> io::Result<File> {
+    match walk.create(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
-            remove(path)?;
-            File::create_new(path)
+            remove(walk, path)?;
+            walk.create(path)
         }
         created => created,
-    };
-    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-    if written.is_err() {
-        // Half a file is in nobody's way.
-        let _ = fs::remove_file(path);
     }
-    written.map_err(unwritable(path))
 }
 
-fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unwritable(path)(cause)),
+fn write_new(walk: &mut Walk<'_>, path: &str, text: &str) -> io::Result<()> {
+    let written = create(walk, path).and_then(|mut file| file.write_all(text.as_bytes()));
+    if written.is_err() {
+        // Half a file is in nobody's way.
+        let _ = walk.remove(path);
+    }
+    written
+}
+
+fn remove(walk: &mut Walk<'_>, path: &str) -> io::Result<()> {
+    match walk.remove(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
 }
 
-pub(super) fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> Error {
+pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Error + use<> {
     let path = path.to_owned();
     move |cause| Error::Write {
         path: path.clone(),

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{busy, leftovers, lock, record, sweep, unwritable};
+use super::apply::{busy, create, leftovers, lock, record, staged, sweep, unwritable};
 use super::join::folders_above;
-use super::plan::{Foreign, Options, Plan, ownership};
+use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
 use super::refusal;
-use super::standing::{Inspector, Standing};
 use crate::error::Error;
+use crate::files::{Folder, Standing, Walk};
 use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::STAGED;
+use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record, Sum};
 use crate::oci::Body;
@@ -34,6 +34,7 @@ pub struct Incoming {
 /// What copying would do.
 pub struct CopyPlan {
     root: PathBuf,
+    folder: Folder,
     owner: Arc<str>,
     writes: Vec<Writing>,
     /// Files of this owner that are no longer among the files.
@@ -56,15 +57,14 @@ struct Writing {
 }
 
 impl Writing {
-    /// Whether it still stands there.
-    fn is_as_seen(&self, path: &Path) -> io::Result<bool> {
-        match (fs::symlink_metadata(path), self.seen) {
-            (Ok(standing), Some(seen)) if standing.is_file() => {
-                Ok(File::open(path).and_then(digest)? == seen)
-            }
-            (Err(cause), None) => Ok(cause.kind() == io::ErrorKind::NotFound),
-            _ => Ok(false),
-        }
+    /// Whether it is still there.
+    fn is_as_seen(&self, walk: &mut Walk<'_>) -> io::Result<bool> {
+        let path = &self.file.path;
+        Ok(match (walk.look(path)?, self.seen) {
+            (Standing::File(_), Some(seen)) => walk.file(path).and_then(digest)? == seen,
+            (standing, None) => standing == Standing::Nothing,
+            _ => false,
+        })
     }
 }
 
@@ -94,9 +94,10 @@ pub fn copy_plan(
     told: &dyn Fn(usize),
 ) -> Result<CopyPlan, Error> {
     let plan = Plan::start(root, options)?;
-    let mut inspector = Inspector::new(root);
+    let mut walk = walk(&plan.folder, root)?;
     let mut copy = CopyPlan {
         root: root.to_owned(),
+        folder: plan.folder.clone(),
         owner: owner.into(),
         writes: Vec::new(),
         deletes: Vec::new(),
@@ -109,10 +110,10 @@ pub fn copy_plan(
     };
     let mut paths = BTreeMap::new();
     for (index, file) in files.into_iter().enumerate() {
-        let twin = paths.insert(file.path.to_lowercase(), file.path.clone());
+        let twin = paths.insert(output_path::folded(&file.path), file.path.clone());
         match twin {
             Some(twin) => copy.collide(&plan, &twin, &file.path),
-            None => copy.compare(&plan, &mut inspector, file)?,
+            None => copy.compare(&plan, &mut walk, file)?,
         }
         told(index + 1);
     }
@@ -121,10 +122,9 @@ pub fn copy_plan(
         .record
         .files
         .iter()
-        .filter(|(path, owned)| owned.owner == copy.owner && !kept.contains(path.as_str()));
-    copy.deletes = gone.map(|(path, _)| path.clone()).collect();
-    for path in &copy.deletes {
-        copy.after.files.remove(path);
+        .filter(|(path, owned)| *owned.owner == *owner && !kept.contains(path.as_str()));
+    for (path, owned) in gone {
+        copy.gone(&plan, &mut walk, path, owned)?;
     }
     Ok(copy)
 }
@@ -135,12 +135,7 @@ impl CopyPlan {
         !self.writes.is_empty() || !self.deletes.is_empty()
     }
 
-    fn compare(
-        &mut self,
-        plan: &Plan,
-        inspector: &mut Inspector<'_>,
-        file: Incoming,
-    ) -> Result<(), Error> {
+    fn compare(&mut self, plan: &Plan, walk: &mut Walk<'_>, file: Incoming) -> Result<(), Error> {
         if let Some(fault) = output_path::fault(&file.path) {
             let finding = refusal::illegal(&file.path, &fault, Subject::default());
             self.findings.push(finding);
@@ -149,13 +144,14 @@ impl CopyPlan {
         let path = self.root.join(&file.path);
         let content = file.content.open().and_then(digest);
         let sum = content.map_err(unreadable(&path))?;
-        let seen = match inspector.look(&file.path)? {
+        let seen = match walk.look(&file.path).map_err(unreadable(&path))? {
             Standing::Nothing => None,
             Standing::File(_) => {
-                let standing = File::open(&path).and_then(digest);
-                let standing = standing.map_err(unreadable(&path))?;
+                let standing = walk.file(&file.path).map_err(unreadable(&path))?;
+                let may_run = is_executable(&standing);
+                let standing = digest(standing).map_err(unreadable(&path))?;
                 let is_same = standing == sum;
-                if is_same && is_executable(&path) == file.is_executable {
+                if is_same && may_run == file.is_executable {
                     self.unchanged += 1;
                     self.own(file.path, sum);
                     return Ok(());
@@ -176,6 +172,32 @@ impl CopyPlan {
         };
         self.own(file.path.clone(), sum);
         self.writes.push(Writing { file, seen });
+        Ok(())
+    }
+
+    /// A file of an earlier copy that this one has not: it is deleted where it is what was copied.
+    fn gone(
+        &mut self,
+        plan: &Plan,
+        walk: &mut Walk<'_>,
+        path: &str,
+        owned: &Owned,
+    ) -> Result<(), Error> {
+        let full = self.root.join(path);
+        if let Standing::File(_) = walk.look(path).map_err(unreadable(&full))? {
+            let sum = walk
+                .file(path)
+                .and_then(digest)
+                .map_err(unreadable(&full))?;
+            if !owned.sums.contains(&sum) && plan.options.foreign == Foreign::Refuse {
+                let shown = plan.shown(path);
+                let finding = refusal::edited(&shown, Subject::default());
+                self.findings.push(finding);
+                return Ok(());
+            }
+        }
+        self.after.files.remove(path);
+        self.deletes.push(path.to_owned());
         Ok(())
     }
 
@@ -209,99 +231,82 @@ impl CopyPlan {
         if !self.drift() && !self.is_unfinished && self.before == self.after.finished() {
             return Ok(copied);
         }
-        fs::create_dir_all(root).map_err(unwritable(root))?;
-        let _locked = lock(root)?;
-        if ownership(root)? != self.before {
+        self.folder.make().map_err(unwritable(root))?;
+        let _locked = lock(&self.folder, root)?;
+        let walk = &mut walk(&self.folder, root)?;
+        if ownership(walk, root)? != self.before {
             return Err(busy(root));
         }
-        self.writes
-            .iter()
-            .try_for_each(|write| self.is_still(write))?;
+        let mut writes = self.writes.iter();
+        writes.try_for_each(|write| self.is_still(walk, write))?;
         if self.is_unfinished {
-            for folder in leftovers(root, self.before.as_deref()) {
-                sweep(root, &folder)?;
+            for folder in leftovers(&self.folder, self.before.as_deref()) {
+                sweep(walk, &folder).map_err(unwritable(&root.join(folder)))?;
             }
         }
-        record(
-            root,
-            Some(&self.record.clone().union(&self.after).unfinished()),
-        )?;
-        let placed = self.stage(told).and_then(|()| self.place());
+        let recorded = unwritable(&root.join(OWNERSHIP_FILE));
+        let during = self.record.clone().union(&self.after).unfinished();
+        record(walk, Some(&during)).map_err(&recorded)?;
+        let placed = self.stage(walk, told).and_then(|()| self.place(walk));
         if placed.is_err() {
             for (number, write) in self.writes.iter().enumerate() {
-                let _ = fs::remove_file(self.staged(number, write));
+                let _ = walk.remove(&staged(&write.file.path, number));
             }
         }
         placed?;
         let new = self.writes.iter().filter(|write| write.seen.is_none());
         copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;
-        self.delete()?;
-        record(root, self.after.finished().as_deref())?;
+        self.delete(walk)?;
+        record(walk, self.after.finished().as_deref()).map_err(&recorded)?;
         Ok(copied)
     }
 
     /// What is to be overwritten has not changed since the plan was made.
-    fn is_still(&self, write: &Writing) -> Result<(), Error> {
+    fn is_still(&self, walk: &mut Walk<'_>, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
-        match write.is_as_seen(&path).map_err(unreadable(&path))? {
+        match write.is_as_seen(walk).map_err(unreadable(&path))? {
             true => Ok(()),
             false => Err(Error::Changed { path }),
         }
     }
 
-    fn place(&self) -> Result<(), Error> {
+    fn place(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
         for (number, write) in self.writes.iter().enumerate() {
-            self.is_still(write)?;
-            let path = self.root.join(&write.file.path);
-            fs::rename(self.staged(number, write), &path).map_err(unwritable(&path))?;
+            self.is_still(walk, write)?;
+            let path = &write.file.path;
+            walk.rename(&staged(path, number), path)
+                .map_err(unwritable(&self.root.join(path)))?;
         }
         Ok(())
     }
 
-    fn stage(&self, told: &dyn Fn(usize)) -> Result<(), Error> {
-        let mut inspector = Inspector::new(&self.root);
+    fn stage(&self, walk: &mut Walk<'_>, told: &dyn Fn(usize)) -> Result<(), Error> {
         for (number, write) in self.writes.iter().enumerate() {
-            let staged = self.staged(number, write);
-            if let Some((folder, _)) = write.file.path.rsplit_once('/')
-                && !matches!(inspector.look(folder)?, Standing::Folder)
-            {
-                let full = self.root.join(folder);
-                fs::create_dir_all(&full).map_err(unwritable(&full))?;
-                inspector = Inspector::new(&self.root);
-                // A link may have come to stand there since the plan was made.
-                if !matches!(inspector.look(folder)?, Standing::Folder) {
-                    let cause = io::Error::other("something else came to stand there");
-                    return Err(unwritable(&full)(cause));
-                }
-            }
-            let written = copy(&write.file, &staged);
-            written.map_err(unwritable(&self.root.join(&write.file.path)))?;
+            let path = &write.file.path;
+            let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
+            walk.make_folder(folder)
+                .map_err(unwritable(&self.root.join(folder)))?;
+            copy(walk, &write.file, &staged(path, number))
+                .map_err(unwritable(&self.root.join(path)))?;
             told(number + 1);
         }
         Ok(())
     }
 
-    fn staged(&self, number: usize, write: &Writing) -> PathBuf {
-        let path = self.root.join(&write.file.path);
-        path.with_file_name(format!("{STAGED}{number}"))
-    }
-
     /// Deletes what went, and the folders that are empty then.
-    fn delete(&self) -> Result<(), Error> {
+    fn delete(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
         let mut folders = BTreeSet::new();
-        let mut inspector = Inspector::new(&self.root);
         for path in &self.deletes {
-            if !matches!(inspector.look(path)?, Standing::File(_)) {
-                continue;
+            let failed = unwritable(&self.root.join(path));
+            if matches!(walk.look(path).map_err(&failed)?, Standing::File(_)) {
+                walk.remove(path).map_err(&failed)?;
+                folders.extend(folders_above(path));
             }
-            let full = self.root.join(path);
-            fs::remove_file(&full).map_err(unwritable(&full))?;
-            folders.extend(folders_above(path));
         }
         for folder in folders.iter().rev() {
             // One that holds something else stays.
-            let _ = fs::remove_dir(self.root.join(folder));
+            let _ = walk.remove_folder(folder);
         }
         Ok(())
     }
@@ -317,16 +322,9 @@ fn in_the_way(plan: &Plan, path: &str, standing: Standing) -> Finding {
     }
 }
 
-/// Into a file that must not exist; what a killed run left there is taken away first.
-fn copy(file: &Incoming, staged: &Path) -> io::Result<()> {
-    let created = match File::create_new(staged) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(staged)?;
-            File::create_new(staged)
-        }
-        created => created,
-    };
-    let mut into = created?;
+/// Into a new file; what a killed run left there is taken away first.
+fn copy(walk: &mut Walk<'_>, file: &Incoming, staged: &str) -> io::Result<()> {
+    let mut into = create(walk, staged)?;
     io::copy(&mut file.content.open()?, &mut into)?;
     set_executable(&into, file.is_executable)
 }
@@ -348,14 +346,6 @@ fn digest(mut reader: impl Read) -> io::Result<Sum> {
     Ok(hashing.0.finalize().into())
 }
 
-fn unreadable(path: &Path) -> impl Fn(io::Error) -> Error {
-    let path = path.to_owned();
-    move |cause| Error::Read {
-        path: path.clone(),
-        cause,
-    }
-}
-
 #[cfg(unix)]
 fn set_executable(file: &File, is_executable: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -368,9 +358,10 @@ fn set_executable(file: &File, is_executable: bool) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
+fn is_executable(file: &File) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0)
+    file.metadata()
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0)
 }
 
 /// Windows knows no such mark.
@@ -380,6 +371,6 @@ fn set_executable(_: &File, _: bool) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
+fn is_executable(_: &File) -> bool {
     false
 }

@@ -1,19 +1,19 @@
 //! One run at a time: whoever writes below a project's folder holds it, and its name stands in a file there.
 //!
-//! The file says which process of which host writes and what it was about to replace. What excludes others is the system's
-//! lock on it, which ends with its process: a dead run holds nobody up, and the next one takes away what it left. On file
+//! The file says which process of which host writes, and what it has edited ([`super::journal`]). What excludes others is the system's
+//! lock on it, which ends with its process: a dead run holds nobody up, and the next one takes back what it edited. On file
 //! systems without locks the file itself counts, unless its process is known to be gone.
 
-use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::staged::{self, beside};
+use super::journal::{self, Edit};
+use super::staged;
 use crate::error::Error;
-use crate::model::manifest::{RUN_FILE, STAGED};
+use crate::model::manifest::RUN_FILE;
 
 /// How often another run is looked at, and how long a look is apart from the next: two seconds in all.
 const LOOKS: u32 = 200;
@@ -22,33 +22,42 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// A project's folder that no other run writes below until this is dropped.
 #[derive(Debug)]
 pub struct Held {
+    root: PathBuf,
     /// None where the folder takes no new file.
     file: Option<(PathBuf, File)>,
+    edits: Vec<Edit>,
+    /// The files whose edits by a killed run are taken back.
+    pub taken_back: Vec<PathBuf>,
 }
 
-/// Holds a folder. Another run is waited for, two seconds at most. What a dead run left behind is taken away.
+/// Holds a folder. Another run is waited for, two seconds at most. What a dead run has edited is taken back.
 ///
 /// # Errors
-/// Another run goes on writing; the disk is full.
+/// Another run goes on writing; the disk is full; an edit cannot be taken back.
 pub fn hold(root: &Path) -> Result<Held, Error> {
     let path = root.join(RUN_FILE);
     let unwritable = |cause| Error::Write {
         path: path.clone(),
         cause,
     };
+    let held = |file| Held {
+        root: root.to_owned(),
+        file,
+        edits: Vec::new(),
+        taken_back: Vec::new(),
+    };
     for _ in 0..LOOKS {
         let file = match open(&path) {
             Ok(file) => file,
             // Nobody can write there by the ways that this file guards.
-            Err(cause) if is_closed(cause.kind()) => return Ok(Held { file: None }),
+            Err(cause) if is_closed(cause.kind()) => return Ok(held(None)),
             Err(cause) => return Err(unwritable(cause)),
         };
         if is_free(&file) && staged::is_at(&file, &path) {
-            mend(root, &file);
-            let mut held = Held {
-                file: Some((path.clone(), file)),
-            };
-            held.about_to_replace([])?;
+            let taken_back = journal::take_back(root, &text_of(&file).unwrap_or_default())?;
+            let mut held = held(Some((path.clone(), file)));
+            held.taken_back = taken_back;
+            held.begin()?;
             return Ok(held);
         }
         sleep(PAUSE);
@@ -59,14 +68,15 @@ pub fn hold(root: &Path) -> Result<Held, Error> {
     })
 }
 
-/// Takes away what a dead run left below a folder, before anything there is read. A living one is waited for.
+/// Takes back what a killed run has edited below a folder, before anything there is read. A living one is waited for. Answers
+/// the files.
 ///
 /// # Errors
-/// Another run goes on writing.
-pub fn mend_after_dead_run(root: &Path) -> Result<(), Error> {
+/// Another run goes on writing; an edit cannot be taken back.
+pub fn recover(root: &Path) -> Result<Vec<PathBuf>, Error> {
     match fs::symlink_metadata(root.join(RUN_FILE)) {
-        Ok(_) => hold(root).map(drop),
-        Err(_) => Ok(()),
+        Ok(_) => Ok(std::mem::take(&mut hold(root)?.taken_back)),
+        Err(_) => Ok(Vec::new()),
     }
 }
 
@@ -86,24 +96,55 @@ pub fn holding<T>(
 }
 
 impl Held {
-    /// Says which files are about to be replaced, so that what a kill leaves beside them is found.
+    /// Names an edit before it is made.
     ///
     /// # Errors
     /// The disk is full.
-    pub fn about_to_replace<'a>(
+    pub(super) fn about_to_edit(
         &mut self,
-        files: impl IntoIterator<Item = &'a Path>,
+        path: &Path,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
     ) -> Result<(), Error> {
+        let edit = Edit::new(path, before, after);
+        if let Some((run, file)) = &mut self.file {
+            let written = edit.write(&self.root, file).and_then(|()| file.sync_data());
+            written.map_err(|cause| Error::Write {
+                path: run.clone(),
+                cause,
+            })?;
+        }
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    /// Takes back the edits of this run, the last first. Answers whether there was any. A file that somebody edited since stays.
+    ///
+    /// # Errors
+    /// A file cannot be written. The run file stays then, so that the next run tries again.
+    pub fn take_back(&mut self) -> Result<bool, Error> {
+        let mut is_any = false;
+        while let Some(edit) = self.edits.pop() {
+            is_any |= edit.take_back().map_err(|cause| {
+                if let Some((_, file)) = self.file.take() {
+                    let _ = file.unlock();
+                }
+                Error::Undo {
+                    path: edit.path.clone(),
+                    cause,
+                }
+            })?;
+        }
+        self.begin()?;
+        Ok(is_any)
+    }
+
+    /// Names this process, and no edit.
+    fn begin(&mut self) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        let mut text = owner();
-        for replaced in files {
-            let replaced = fs::canonicalize(replaced).unwrap_or_else(|_| replaced.to_owned());
-            let staged = beside(&replaced);
-            let _ = writeln!(text, "{LEFT}{}", staged.display());
-        }
-        say(file, &text).map_err(|cause| Error::Write {
+        say(file, &owner()).map_err(|cause| Error::Write {
             path: path.clone(),
             cause,
         })
@@ -127,7 +168,11 @@ fn open(path: &Path) -> std::io::Result<File> {
     }
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
-    options.open(path)
+    let file = options.open(path)?;
+    // It gets texts of files that nobody else may read; a file that is there already may have another mode.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 fn is_closed(kind: ErrorKind) -> bool {
@@ -148,7 +193,6 @@ fn is_free(file: &File) -> bool {
 const PROCESS: &str = "process ";
 const HOST: &str = "host ";
 const START: &str = "started ";
-const LEFT: &str = "writing ";
 
 /// This process, in the lines of the file.
 fn owner() -> String {
@@ -201,8 +245,8 @@ fn named(text: &str) -> String {
 }
 
 fn text_of(mut file: &File) -> Option<String> {
-    /// Far above what a run that replaces ten thousand files says.
-    const LONGEST: u64 = 16 << 20;
+    /// Far above the texts that a run edits.
+    const LONGEST: u64 = 256 << 20;
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(LONGEST).read_to_string(&mut text).ok()?;
@@ -215,24 +259,12 @@ fn say(file: &mut File, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Takes away what the run that the file names left. Only what bears the name of such a file is touched, whatever is said.
-fn mend(root: &Path, file: &File) {
-    let text = text_of(file).unwrap_or_default();
-    let left = text.lines().filter_map(|line| line.strip_prefix(LEFT));
-    for path in left.map(|path| root.join(path)) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(STAGED) {
-            // What cannot be taken away is in nobody's way.
-            let _ = staged::sweep(&path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
-    use super::{field, hold, is_dead, mend_after_dead_run, named, owner};
+    use super::{field, hold, is_dead, named, owner, recover};
     use crate::error::Error;
     use crate::model::manifest::RUN_FILE;
 
@@ -265,28 +297,101 @@ mod tests {
         });
     }
 
-    #[test]
-    fn a_dead_run_holds_nobody_up_and_its_leftovers_go() {
-        let root = tempfile::tempdir().expect("a scratch folder");
-        let file = root.path().join("values.yaml");
-        let keep = root.path().join("mine");
-        for path in [&file, &keep] {
-            fs::write(path, "a: 1").expect("written");
+    /// The run file of a run that was killed behind these edits: of each the path, the text before and the text after.
+    fn killed(root: &Path, edits: &[(&str, &str, &str)]) {
+        let mut held = hold(root).expect("free");
+        for (path, before, after) in edits {
+            let (before, after) = (before.as_bytes(), after.as_bytes());
+            held.about_to_edit(&root.join(path), Some(before), Some(after))
+                .expect("named");
         }
-        let mut held = hold(root.path()).expect("free");
-        held.about_to_replace([&*file, &*keep]).expect("said");
-        let said = fs::read_to_string(root.path().join(RUN_FILE)).expect("there");
+        let text = fs::read(root.join(RUN_FILE)).expect("there");
         drop(held);
-        let tampered = format!("{said}writing mine\nwriting ../{RUN_FILE}\n");
-        fs::write(root.path().join(RUN_FILE), tampered).expect("written");
-        fs::write(root.path().join(".metalmark-tmp-values.yaml"), "a:").expect("written");
-        mend_after_dead_run(root.path()).expect("free");
-        let mut left: Vec<_> = fs::read_dir(root.path())
-            .expect("a folder")
-            .map(|entry| entry.expect("readable").file_name())
-            .collect();
-        left.sort();
-        assert_eq!(left, ["mine", "values.yaml"]);
+        fs::write(root.join(RUN_FILE), text).expect("written");
+    }
+
+    #[test]
+    fn what_a_dead_run_edited_is_taken_back_and_what_others_edited_stays() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        let put =
+            |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
+        let text = |name: &str| fs::read_to_string(root.path().join(name)).expect("there");
+        put("done", "new");
+        put("twice", "newest");
+        put("to come", "old");
+        put("theirs", "theirs");
+        put(".metalmark-tmp-to come", "ne");
+        killed(
+            root.path(),
+            &[
+                ("done", "old", "new"),
+                ("twice", "old", "new"),
+                ("twice", "new", "newest"),
+                ("to come", "old", "new"),
+                ("theirs", "old", "new"),
+            ],
+        );
+        let taken = recover(root.path()).expect("free");
+        assert_eq!(taken.len(), 3, "{taken:?}");
+        for (name, expected) in [
+            ("done", "old"),
+            ("twice", "old"),
+            ("to come", "old"),
+            ("theirs", "theirs"),
+        ] {
+            assert_eq!(text(name), expected, "{name}");
+        }
+        assert_eq!(fs::read_dir(root.path()).expect("a folder").count(), 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_reads_the_texts_in_a_run_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().expect("a scratch folder");
+        let run = root.path().join(RUN_FILE);
+        fs::write(&run, "").expect("written");
+        fs::set_permissions(&run, fs::Permissions::from_mode(0o644)).expect("its own file");
+        let held = hold(root.path()).expect("free");
+        let mode = fs::metadata(&run).expect("there").permissions().mode();
+        drop(held);
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_edit_that_cannot_be_taken_back_now_is_taken_back_by_the_next_run() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        let path = root.path().join("a/values.yaml");
+        fs::create_dir(root.path().join("a")).expect("made");
+        fs::write(&path, "new").expect("written");
+        let mut held = hold(root.path()).expect("free");
+        held.about_to_edit(&path, Some(b"old"), Some(b"new"))
+            .expect("named");
+        // A folder in the place of the file that is written beside.
+        let beside = root.path().join("a/.metalmark-tmp-values.yaml");
+        fs::create_dir(&beside).expect("made");
+        let refused = held.take_back().expect_err("refused").to_string();
+        assert!(refused.contains("a/values.yaml"), "{refused}");
+        drop(held);
+        fs::remove_dir(&beside).expect("removed");
+        assert_eq!(recover(root.path()).expect("free").len(), 1);
+        assert_eq!(fs::read(&path).expect("there"), b"old");
+    }
+
+    #[test]
+    fn a_torn_line_and_nonsense_are_passed_over() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        fs::write(root.path().join("a"), "new").expect("written");
+        killed(root.path(), &[("a", "old", "new")]);
+        let run = root.path().join(RUN_FILE);
+        let text = fs::read_to_string(&run).expect("there");
+        let torn = text.trim_end();
+        for text in [torn, "edited {}\nedited\n", ""] {
+            fs::write(&run, text).expect("written");
+            assert!(recover(root.path()).expect("free").is_empty(), "{text}");
+            assert_eq!(fs::read(root.path().join("a")).expect("there"), b"new");
+        }
     }
 
     #[test]

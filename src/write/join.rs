@@ -1,17 +1,17 @@
 //! The parts of a plan put together: what collides, what is pruned, what is owned afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::sync::Arc;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{Entry, Fate, Part, Plan, origin};
+use super::plan::{Entry, Fate, Foreign, Part, Plan, origin, walk};
 use super::refusal;
-use super::standing::{Inspector, Standing};
 use crate::error::Error;
-use crate::model::finding::Finding;
-use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Ownership, STAGED};
+use crate::files::{Standing, Walk};
+use crate::model::finding::{Finding, Subject};
+use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Ownership, STAGED};
+use crate::model::output_path;
 use crate::model::ownership::{self, Owned, Record};
 
 /// What the whole plan comes to.
@@ -28,7 +28,7 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     refuse_collisions(&plan, &mut entries, &mut findings);
     let keeps = as_recorded(keeps);
     refuse_elsewhere(&plan, &keeps, &mut entries, &mut findings);
-    let pruned = pruned(&plan, &entries, &keeps)?;
+    let pruned = pruned(&plan, &entries, &keeps, &mut findings)?;
     let in_the_way = refuse_blocked(&plan, &pruned.changes, &mut entries, &mut findings)?;
     let rendered = entries.len() + unnamed;
     let refused = entries
@@ -58,6 +58,7 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
         folders: emptied(&pruned.left, &in_the_way, &after),
         ownership,
         root: plan.root,
+        base: plan.options.base,
         shown: plan.options.shown,
         changes,
         rendered,
@@ -78,13 +79,15 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
         refused.extend([first, other]);
     };
     for (index, entry) in entries.iter().enumerate() {
-        let first = *first_at.entry(entry.path.to_lowercase()).or_insert(index);
+        let first = *first_at
+            .entry(output_path::folded(&entry.path))
+            .or_insert(index);
         if first != index {
             collide(first, index);
         }
     }
     for (index, entry) in entries.iter().enumerate() {
-        let lower = entry.path.to_lowercase();
+        let lower = output_path::folded(&entry.path);
         if let Some(file) = folders_above(&lower).find_map(|folder| first_at.get(folder)) {
             collide(*file, index);
         }
@@ -129,7 +132,12 @@ struct Pruned {
     left: Vec<String>,
 }
 
-fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error> {
+fn pruned(
+    plan: &Plan,
+    entries: &[Entry],
+    keeps: &Keeps,
+    findings: &mut Vec<Finding>,
+) -> Result<Pruned, Error> {
     let rendered: HashSet<&str> = entries.iter().map(|entry| &*entry.path).collect();
     let unclaimed: Vec<(&String, &Owned)> = plan
         .record
@@ -139,7 +147,20 @@ fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error
         .collect();
     let looked: Vec<(bool, Option<Change>)> = unclaimed
         .par_iter()
-        .map(|(path, owned)| deleted(plan, path, owned))
+        .with_min_len(64)
+        .map_init(
+            || walk(&plan.folder, &plan.root),
+            |walk, (path, owned)| match walk {
+                Ok(walk) => deleted(plan, walk, path, owned),
+                // The error, once more: it cannot be copied.
+                Err(_) => deleted(
+                    plan,
+                    &mut super::plan::walk(&plan.folder, &plan.root)?,
+                    path,
+                    owned,
+                ),
+            },
+        )
         .collect::<Result<_, Error>>()?;
     let mut pruned = Pruned {
         changes: Vec::new(),
@@ -147,6 +168,11 @@ fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error
         left: Vec::new(),
     };
     for ((path, _), (inside, change)) in unclaimed.into_iter().zip(looked) {
+        let is_edited = |change: &Change| change.origin == Origin::Edited;
+        if plan.options.foreign == Foreign::Refuse && change.as_ref().is_some_and(is_edited) {
+            findings.push(refusal::edited(&plan.shown(path), Subject::default()));
+            continue;
+        }
         pruned.gone.insert(path.clone());
         pruned.left.extend(inside.then(|| path.clone()));
         pruned.changes.extend(change);
@@ -156,11 +182,16 @@ fn pruned(plan: &Plan, entries: &[Entry], keeps: &Keeps) -> Result<Pruned, Error
 
 /// The deletion of an owned file, and whether its folder is ours to remove. What took the file's place (a link, a folder)
 /// is somebody else's and stays.
-fn deleted(plan: &Plan, path: &str, owned: &Owned) -> Result<(bool, Option<Change>), Error> {
-    match Inspector::new(&plan.root).look(path)? {
+fn deleted(
+    plan: &Plan,
+    walk: &mut Walk<'_>,
+    path: &str,
+    owned: &Owned,
+) -> Result<(bool, Option<Change>), Error> {
+    match walk.look(path).map_err(plan.unreadable(path))? {
         Standing::Nothing => Ok((true, None)),
-        Standing::File(length) => {
-            let old = plan.present(path, length)?;
+        Standing::File(_) => {
+            let old = plan.present(walk, path)?;
             let seen = old.as_deref().map(ownership::sum);
             let change = Change {
                 path: path.to_owned(),
@@ -185,6 +216,7 @@ fn refuse_blocked(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<String>, Error> {
     let mut folders = Vec::new();
+    let mut walk = walk(&plan.folder, &plan.root)?;
     let deleted: HashSet<&str> = pruned.iter().map(|change| &*change.path).collect();
     for entry in entries {
         let Fate::Blocked(_, obstacle) = &entry.fate else {
@@ -192,7 +224,7 @@ fn refuse_blocked(
         };
         let mut inside = Vec::new();
         let foreign = if *obstacle == entry.path {
-            foreign_inside(plan, obstacle, &deleted, &mut inside)?
+            foreign_inside(plan, &mut walk, obstacle, &deleted, &mut inside)?
         } else {
             Some(obstacle.clone()).filter(|file| !deleted.contains(&**file))
         };
@@ -212,35 +244,23 @@ fn refuse_blocked(
 /// beside a listed file is swept. Folders on the way are added to `folders`.
 fn foreign_inside(
     plan: &Plan,
+    walk: &mut Walk<'_>,
     folder: &str,
     deleted: &HashSet<&str>,
     folders: &mut Vec<String>,
 ) -> Result<Option<String>, Error> {
     folders.push(folder.to_owned());
-    let full = plan.root.join(folder);
-    let unreadable = |cause| Error::Read {
-        path: full.clone(),
-        cause,
-    };
     let is_here =
         |path: &String| matches!(path.rsplit_once('/'), Some((here, _)) if here == folder);
     let is_swept = plan.unfinished && plan.record.files.keys().any(is_here);
-    let mut inside: Vec<_> = fs::read_dir(&full)
-        .and_then(Iterator::collect::<std::io::Result<_>>)
-        .map_err(unreadable)?;
-    inside.sort_by_key(fs::DirEntry::file_name);
-    for item in inside {
-        let name = item.file_name();
-        let name = name.to_string_lossy();
+    for (name, standing) in walk.list(folder).map_err(plan.unreadable(folder))? {
         if is_swept && name.starts_with(STAGED) {
             continue;
         }
         let path = format!("{folder}/{name}");
-        let is_folder = item.file_type().map_err(unreadable)?.is_dir();
-        let foreign = if is_folder {
-            foreign_inside(plan, &path, deleted, folders)?
-        } else {
-            Some(path).filter(|path| !deleted.contains(&**path))
+        let foreign = match standing {
+            Standing::Folder => foreign_inside(plan, walk, &path, deleted, folders)?,
+            _ => Some(path).filter(|path| !deleted.contains(&**path)),
         };
         if foreign.is_some() {
             return Ok(foreign);

@@ -24,7 +24,7 @@ pub fn owned_file(
         let cause = std::io::Error::other("it is not a regular file");
         return Err(unwritable(path)(cause));
     }
-    held.about_to_replace([path])?;
+    held.about_to_edit(path, before, Some(text.as_bytes()))?;
     let is_still = || match fs::read(path) {
         Ok(found) => Ok(before == Some(&*found)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(before.is_none()),
@@ -40,21 +40,5 @@ pub fn owned_file(
         false => Err(Error::Changed {
             path: path.to_owned(),
         }),
-    }
-}
-
-/// Removes a file that a command owns by its name, if it is still what this run has written.
-///
-/// # Errors
-/// The file cannot be removed, or is not what was written.
-pub fn no_owned_file(held: &mut Held, path: &Path, written: Option<&[u8]>) -> Result<(), Error> {
-    held.about_to_replace([path])?;
-    match fs::read(path) {
-        Ok(found) if written == Some(&*found) => fs::remove_file(path).map_err(unwritable(path)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
-        Ok(_) => Err(Error::Changed {
-            path: path.to_owned(),
-        }),
-        Err(cause) => Err(unwritable(path)(cause)),
     }
 }

@@ -1,6 +1,5 @@
 //! What applying a rendered tree would change on disk. Reads, never writes.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::refusal;
-use super::standing::{Inspector, Standing};
 use crate::error::Error;
+use crate::files::{Folder, Standing, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{
     Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
@@ -36,6 +35,9 @@ pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeS
 pub struct Options {
     /// The output folder as the user would type it.
     pub shown: String,
+    /// The folder that the output folder is in, below which no link is followed; where there is none, a link may lead to the
+    /// output folder itself.
+    pub base: Option<PathBuf>,
     /// What happens to a file that somebody else wrote where one is rendered.
     pub foreign: Foreign,
     /// Whether changes carry the text that they replace.
@@ -76,6 +78,7 @@ pub enum Previous {
 /// A plan in the making: compares files with the disk, in parts, from several threads.
 pub struct Plan {
     pub(super) root: PathBuf,
+    pub(super) folder: Folder,
     pub(super) options: Options,
     pub(super) record: Record,
     pub(super) before: Option<String>,
@@ -118,11 +121,15 @@ pub(super) enum Fate {
 impl Plan {
     /// Reads what is owned below an output folder, which need not exist.
     pub fn start(root: &Path, options: Options) -> Result<Self, Error> {
-        let before = ownership(root)?;
+        let folder = Folder::new(root, options.base.as_deref());
+        let mut walk = walk(&folder, root)?;
+        let before = ownership(&mut walk, root)?;
         let (record, unfinished) = before.as_deref().map(Record::parse).unwrap_or_default();
-        let torn = fs::symlink_metadata(root.join(super::apply::TORN_RECORD)).is_ok();
+        let torn = walk.look(super::apply::TORN_RECORD);
+        let torn = torn.map_err(unreadable(root))? != Standing::Nothing;
         Ok(Self {
             root: root.to_owned(),
+            folder,
             options,
             record,
             before,
@@ -132,7 +139,7 @@ impl Plan {
 
     /// Compares some files with what stands on disk.
     pub fn compare(&self, files: Vec<ManifestFile>) -> Result<Part, Error> {
-        let mut inspector = Inspector::new(&self.root);
+        let mut walk = walk(&self.folder, &self.root)?;
         let mut part = Part {
             entries: Vec::with_capacity(files.len()),
             unnamed: 0,
@@ -145,11 +152,11 @@ impl Plan {
                 part.unnamed += 1;
                 continue;
             }
-            let standing = inspector.look(&file.path)?;
+            let standing = walk.look(&file.path).map_err(self.unreadable(&file.path))?;
             let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =
                 (file.path.clone(), file.owner.clone(), file.subject.clone());
-            let fate = self.fate(file, standing, &mut part.findings)?;
+            let fate = self.fate(file, standing, &mut walk, &mut part.findings)?;
             part.entries.push(Entry {
                 path,
                 owner,
@@ -170,12 +177,13 @@ impl Plan {
         &self,
         file: ManifestFile,
         standing: Standing,
+        walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<Fate, Error> {
         let path = file.path.clone();
         match standing {
             Standing::Nothing => Ok(Fate::Change(created(file))),
-            Standing::File(length) => self.replaced(file, length, findings),
+            Standing::File(length) => self.replaced(file, length, walk, findings),
             Standing::Folder => Ok(Fate::Blocked(created(file), path)),
             Standing::Behind(obstacle) => Ok(Fate::Blocked(created(file), obstacle)),
             Standing::Link(link) => {
@@ -195,6 +203,7 @@ impl Plan {
         &self,
         file: ManifestFile,
         length: u64,
+        walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<Fate, Error> {
         let owned = self.record.files.get(&file.path);
@@ -203,7 +212,7 @@ impl Plan {
             findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
             return Ok(Fate::Refused);
         }
-        let old = self.present(&file.path, length)?;
+        let old = self.present(walk, &file.path)?;
         if same_length && old.as_deref() == Some(file.text.as_bytes()) {
             return Ok(Fate::Same);
         }
@@ -227,9 +236,16 @@ impl Plan {
     }
 
     /// The bytes of a file below the root; none where it is too long for metalmark to have written it.
-    pub(super) fn present(&self, path: &str, length: u64) -> Result<Option<Vec<u8>>, Error> {
-        let path = self.root.join(path);
-        bytes(&path, length).map_err(|cause| Error::Read { path, cause })
+    pub(super) fn present(
+        &self,
+        walk: &mut Walk<'_>,
+        path: &str,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        walk.read(path, LONGEST).map_err(self.unreadable(path))
+    }
+
+    pub(super) fn unreadable(&self, path: &str) -> impl Fn(std::io::Error) -> Error + use<> {
+        unreadable(&self.root.join(path))
     }
 
     /// The replaced text, where changes are to carry it.
@@ -250,15 +266,9 @@ impl Plan {
     }
 }
 
-/// The bytes of a file; none where it is too long for metalmark to have written it.
-pub(super) fn bytes(path: &Path, length: u64) -> std::io::Result<Option<Vec<u8>>> {
-    /// Far above the largest object that Kubernetes takes (1.5 MiB, etcd's limit), many of them in a file.
-    const LONGEST: u64 = 256 << 20;
-    match length > LONGEST {
-        true => Ok(None),
-        false => fs::read(path).map(Some),
-    }
-}
+/// The most bytes of a file that metalmark wrote: far above the largest object that Kubernetes takes (1.5 MiB, etcd's limit), many
+/// of them in a file.
+pub(super) const LONGEST: u64 = 256 << 20;
 
 /// Whether the bytes are what an earlier run wrote.
 pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
@@ -269,24 +279,46 @@ pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
 }
 
 /// The text of the ownership file. A link in its place could make anything owned, so it is refused.
-pub(super) fn ownership(root: &Path) -> Result<Option<String>, Error> {
+pub(super) fn ownership(walk: &mut Walk<'_>, root: &Path) -> Result<Option<String>, Error> {
     let path = root.join(OWNERSHIP_FILE);
-    let read = fs::symlink_metadata(&path).and_then(|metadata| {
-        if metadata.is_file() {
-            fs::read_to_string(&path)
-        } else {
-            Err(std::io::Error::other("not a regular file"))
+    let unwritable = |why: &str| Error::Write {
+        path: root.to_owned(),
+        cause: std::io::Error::other(why.to_owned()),
+    };
+    match walk.look(OWNERSHIP_FILE).map_err(unreadable(&path))? {
+        Standing::Nothing => Ok(None),
+        Standing::File(_) => {
+            let bytes = walk
+                .read(OWNERSHIP_FILE, LONGEST)
+                .map_err(unreadable(&path))?;
+            let text = String::from_utf8(bytes.unwrap_or_default());
+            let text = text.map_err(|_| ErrorKind::InvalidData.into());
+            text.map(Some).map_err(unreadable(&path))
         }
-    });
-    match read {
-        Ok(text) => Ok(Some(text)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        // A file stands where the folder is to be.
-        Err(cause) if cause.kind() == ErrorKind::NotADirectory => Err(Error::Write {
-            path: root.to_owned(),
-            cause,
-        }),
-        Err(cause) => Err(Error::Read { path, cause }),
+        Standing::Link(link) if link != OWNERSHIP_FILE => Err(unwritable(
+            "a symbolic link is on the way to it\n\
+             help: replace the link by a real folder, or choose another output folder",
+        )),
+        Standing::Behind(_) => Err(unwritable("a file is on the way to it")),
+        Standing::Link(_) | Standing::Folder | Standing::Special => Err(unreadable(&path)(
+            std::io::Error::other("not a regular file"),
+        )),
+    }
+}
+
+/// A way through a folder.
+pub(super) fn walk<'f>(folder: &'f Folder, root: &Path) -> Result<Walk<'f>, Error> {
+    folder.walk().map_err(|cause| Error::Write {
+        path: root.to_owned(),
+        cause,
+    })
+}
+
+pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |cause| Error::Read {
+        path: path.clone(),
+        cause,
     }
 }
 

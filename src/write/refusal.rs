@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
+use crate::model::output_path;
 use crate::model::place::{Source, Spot};
 
 /// Another's file stands where one is rendered.
@@ -19,6 +20,15 @@ pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
     let message = format!("`{shown}` is not metalmark's: it would be overwritten");
     refusal(NOT_OWNED, message, shown, subject)
         .help("move the file away, or run with `--adopt` to overwrite and own it from now on")
+}
+
+/// A file that is no longer rendered is not what was written.
+pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
+    let message = format!(
+        "`{shown}` is not rendered any more, and is not what metalmark wrote: it would be lost"
+    );
+    refusal(NOT_OWNED, message, shown, subject)
+        .help("delete the file, or run with `--adopt` to have it deleted")
 }
 
 /// A folder stands at `shown` and holds `foreign`; or something that is no file does.
@@ -56,6 +66,8 @@ pub(super) fn collision(
         format!("`{path}` is rendered more than once, by `{owner}` and by `{other_owner}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
         format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
+    } else if output_path::folded(&path) == output_path::folded(&other_path) {
+        format!("`{path}` and `{other_path}` are one file where letters are composed")
     } else {
         format!("`{path}` is rendered as a file and, for `{other_path}`, as a folder")
     };

@@ -1,12 +1,13 @@
 //! Files of the user's, edited in place: each whole old or whole new at any moment, its mode kept.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::hold::Held;
 use super::staged::{Put, put};
 use crate::error::Error;
+use crate::files::real;
 
 /// What every reader skips at a file's start.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -22,72 +23,61 @@ pub struct Replacement<'a> {
     pub after: &'a str,
 }
 
-/// Puts texts in the place of those that files had when they were read; a byte order mark stays. Where one of the files is
-/// no longer what was read, none is touched.
+/// Gives files new texts, all or none; a byte order mark stays. Where one of them is no longer what was read, or cannot be
+/// written, all stay or become what they were.
 ///
 /// # Errors
 /// A file cannot be read or written, or is not what was read.
 pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Error> {
-    held.about_to_replace(files.iter().map(|file| file.path))?;
-    let changed = |path: &Path| Error::Changed {
-        path: path.to_owned(),
-    };
+    let mut edits = Vec::new();
     for file in files {
-        if marked(file)?.is_none() {
-            return Err(changed(file.path));
-        }
+        let (path, before) = current(file)?;
+        let mark: &[u8] = if before.starts_with(MARK) { MARK } else { b"" };
+        edits.push((path, [mark, file.after.as_bytes()].concat(), before));
     }
-    for file in files {
-        if !one(file)? {
-            return Err(changed(file.path));
+    for (path, after, before) in &edits {
+        held.about_to_edit(path, Some(before), Some(after))?;
+    }
+    for (file, (path, after, before)) in files.iter().zip(&edits) {
+        let done = write(path, before, after).map_err(|cause| Error::Write {
+            path: file.path.to_owned(),
+            cause,
+        });
+        if !matches!(done, Ok(true)) {
+            held.take_back()?;
+            done?;
+            return Err(changed(file));
         }
     }
     Ok(())
 }
 
-/// Puts a text in the place of the one that a file had when it was read, as [`replace_all`] does. Answers whether the file
-/// was still what was read; if not, it stays as it is.
-///
-/// # Errors
-/// The file cannot be read or written.
-pub fn replace(held: &mut Held, file: &Replacement<'_>) -> Result<bool, Error> {
-    held.about_to_replace([file.path])?;
-    one(file)
-}
-
-fn one(file: &Replacement<'_>) -> Result<bool, Error> {
-    let Some((real, mark)) = marked(file)? else {
-        return Ok(false);
-    };
+/// Writes a text where a file has another one. Answers whether it has.
+fn write(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let new = Put {
-        fill: &|new| {
-            new.write_all(mark)?;
-            new.write_all(file.after.as_bytes())
-        },
+        fill: &|file| file.write_all(after),
         keeps_mode: true,
-        if_still: &|| Ok(is_still(&fs::read(&real)?, file.before)),
+        if_still: &|| Ok(fs::read(path)? == before),
     };
-    put(&real, &new).map_err(|cause| Error::Write {
-        path: file.path.to_owned(),
-        cause,
-    })
+    put(path, &new)
 }
 
-/// The file itself, and the mark that it starts with; none where it is not what was read.
-fn marked(file: &Replacement<'_>) -> Result<Option<(PathBuf, &'static [u8])>, Error> {
+/// A file, its links followed, and its bytes, which are what was read.
+fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
     let unreadable = |cause| Error::Read {
         path: file.path.to_owned(),
         cause,
     };
-    let real = fs::canonicalize(file.path).map_err(unreadable)?;
-    let found = fs::read(&real).map_err(unreadable)?;
-    let mark: &[u8] = match found.starts_with(MARK) {
-        true => MARK,
-        false => b"",
-    };
-    Ok(is_still(&found, file.before).then_some((real, mark)))
+    let path = real(file.path)?;
+    let found = fs::read(&path).map_err(unreadable)?;
+    match found.strip_prefix(MARK).unwrap_or(&found) == file.before.as_bytes() {
+        true => Ok((path, found)),
+        false => Err(changed(file)),
+    }
 }
 
-fn is_still(found: &[u8], before: &str) -> bool {
-    found.strip_prefix(MARK).unwrap_or(found) == before.as_bytes()
+fn changed(file: &Replacement<'_>) -> Error {
+    Error::Changed {
+        path: file.path.to_owned(),
+    }
 }

@@ -50,6 +50,8 @@ pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
 
 fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
     (put.fill)(file)?;
+    // A power failure after the renaming must not leave an empty file.
+    file.sync_data()?;
     match put.keeps_mode {
         true => file.set_permissions(fs::metadata(path)?.permissions()),
         false => Ok(()),

@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place};
 
-use super::compose::Composer;
+use super::compose::{Composer, Values};
 use super::notice::Notices;
 use super::{Documents, SyntaxError, json_text};
 
 /// The largest text that is read, in bytes.
-const SIZE: usize = 64 << 20;
+const SIZE: usize = 16 << 20;
 
 /// Reads a text as an engine does.
 ///
@@ -23,14 +23,16 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
     }
     let parts = part(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
+    let mut values = Values::default();
     for part in parts {
         let mut composer = Composer::new(&text[..part.end], part.start, file, engine);
         composer.notices = notices;
+        composer.values = values;
         let document = composer
             .document()
             .map_err(|error| with_help(error, text))?;
         documents.push(document);
-        notices = composer.notices;
+        (notices, values) = (composer.notices, composer.values);
     }
     Ok(Documents {
         documents,

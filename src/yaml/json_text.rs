@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::model::place::{FileId, Place};
 use crate::model::value::{Entry, Node, Number, Value};
 
+use super::compose::Values;
 use super::mapping::{Pair, unique};
 use super::notice::Notices;
 use super::scan::{DEPTH, too_deep};
@@ -22,6 +23,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
         at: 0,
         depth: 0,
         notices: Notices::default(),
+        values: Values::default(),
     };
     let mut documents = Vec::new();
     while reader.skip_space().is_some() {
@@ -40,11 +42,13 @@ struct Reader<'t> {
     at: usize,
     depth: usize,
     notices: Notices,
+    values: Values,
 }
 
 impl Reader<'_> {
     fn value(&mut self) -> Result<Node> {
         let start = self.at;
+        self.count()?;
         let value = match self.bytes.get(start) {
             Some(b'{') => self.nested(Self::map)?,
             Some(b'[') => self.nested(Self::list)?,
@@ -56,6 +60,11 @@ impl Reader<'_> {
             value,
             place: self.place(start..self.at),
         })
+    }
+
+    fn count(&mut self) -> Result<()> {
+        let counted = self.values.count(1);
+        counted.map_err(|message| self.error(self.at..self.at + 1, message))
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value>) -> Result<Value> {
@@ -81,6 +90,7 @@ impl Reader<'_> {
                 return Err(self.unexpected("a key in double quotes"));
             }
             let start = start.max(self.at);
+            self.count()?;
             let key: Arc<str> = self.string()?.into();
             let key_place = self.place(start..self.at);
             if self.skip_space() != Some(b':') {
@@ -115,6 +125,7 @@ impl Reader<'_> {
             self.skip_space();
             items.push(self.value()?);
             if !self.goes_on(b']', "`,` or `]`")? {
+                items.shrink_to_fit();
                 return Ok(Value::from(items));
             }
         }

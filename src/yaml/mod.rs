@@ -32,7 +32,7 @@ pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quoted};
 pub use inside::{Spelling, inside};
 pub use notice::{Misreading, Notice, NoticeKind};
-pub use secrets::{scalars, secrets};
+pub use secrets::{is_named_secret, learn, scalars, secrets, source};
 
 /// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

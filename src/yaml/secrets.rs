@@ -1,14 +1,41 @@
-//! What of a text is secret: the values of a file that is named after secrets, and of any other file the values of a
-//! Secret's `data` and `stringData` and the literals of a `secretGenerator`, also within a kustomization's patch.
+//! What of a text is secret: the values of a file that is named after secrets or that SOPS has encrypted, and of any other
+//! file the values of a Secret's `data` and `stringData`, the users of a kubeconfig and the literals of a `secretGenerator`, also
+//! within a kustomization's patch. Each of them is masked wherever it is printed.
 //!
-//! A node decides, never the words of a file: the values of a chart may hold the template of a Secret and are no secret.
-//! Keys are none either.
+//! A node decides, never the words of a file: the values of a chart may have the template of a Secret and are no secret. A key
+//! of a secrets file is secret where somebody chose it: the keys of a schema are words.
 
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
-use crate::model::place::{FileId, Place, Secrets};
+use crate::model::json::{Html, to_json};
+use crate::model::place::{FileId, Place, Secrets, Source};
+use crate::model::secret;
 use crate::model::value::{Node, Value};
 
 use super::{Documents, Spelling, read};
+
+/// A file as it was read, with its secrets. `is_secret` says that it is one of secrets whatever its name.
+pub fn source(path: impl Into<Arc<str>>, text: impl Into<String>, is_secret: bool) -> Source {
+    let mut source = Source::new(path, text);
+    source.is_hidden = is_secret || is_named_secret(Path::new(&*source.path));
+    source.secrets = secrets(&source.text, source.is_hidden);
+    source
+}
+
+/// Whether a file has secrets, by its name or its folder's: Sylva's `secrets.yaml` and its kin.
+pub fn is_named_secret(file: &Path) -> bool {
+    let name = |name: &OsStr| name.to_string_lossy().to_lowercase();
+    let folders = file.parent().into_iter().flat_map(Path::components);
+    let mut folders = folders.map(|folder| name(folder.as_os_str()));
+    let is_named = file
+        .file_name()
+        .is_some_and(|file| name(file).contains("secret"));
+    is_named || folders.any(|folder| matches!(&*folder, "secret" | "secrets" | ".secrets"))
+}
 
 /// What of a file is secret. Of a file that is no YAML and mentions Secrets, everything is.
 pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
@@ -16,13 +43,23 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
         return Secrets::None;
     }
     let Ok(Documents { documents, .. }) = read(text, FileId(0), Engine::Kubectl) else {
+        if is_named_secret {
+            words(text).for_each(secret::learn);
+        }
         return Secrets::Whole;
     };
     let mut found = Vec::new();
-    let mut add = |place: Place| found.push(place.start..place.end);
+    let mut add = |place: Place| {
+        let range = place.start..place.end;
+        learn_written(&text[range.start as usize..range.end as usize]);
+        found.push(range);
+    };
     for document in &documents {
-        match is_named_secret {
-            true => scalars(document, &mut add),
+        match is_named_secret || is_encrypted(document) {
+            true => {
+                chosen_keys(document, &mut add);
+                scalars(document, &mut add);
+            }
             false => of_node(document, (text, false), &mut add),
         }
     }
@@ -32,9 +69,88 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
 fn mentions_secret(text: &str) -> bool {
     let is_secret = |behind: &str| {
         let kind = behind.trim_start_matches(['"', '\'', ' ', ':']);
-        kind.starts_with("Secret")
+        let is_config = || {
+            let behind = kind.strip_prefix("Config");
+            behind.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        };
+        kind.starts_with("Secret") || is_config()
     };
-    text.contains("secretGenerator") || text.split("kind").skip(1).any(is_secret)
+    text.contains("secretGenerator")
+        || text.contains("sops:")
+        || text.contains("\"sops\"")
+        || text.contains("ENC[")
+        || text.split("kind").skip(1).any(is_secret)
+}
+
+/// Whether SOPS has written a document (<https://github.com/getsops/sops>).
+fn is_encrypted(document: &Node) -> bool {
+    let has = |key: &str| document.at(&["sops", key]).is_some();
+    has("mac") || has("lastmodified") || has("version")
+}
+
+/// What in a text that cannot be read may be a value.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let around = ['"', '\'', ',', '{', '}', '[', ']', '&', '*'];
+    let words = text.split_whitespace().filter(|word| !word.ends_with(':'));
+    words.map(move |word| word.trim_matches(around))
+}
+
+/// Makes a text a secret. Of YAML in it, such as a `clouds.yaml`, each value is one; of a manifest, what is secret in a file.
+pub fn learn(text: &str) {
+    // The text of an expression is none: its result is.
+    if text.contains("{{") {
+        return;
+    }
+    let documents = match text.contains('\n') {
+        true => {
+            read(text, FileId(0), Engine::Kubectl).map_or_else(|_| Vec::new(), |it| it.documents)
+        }
+        false => Vec::new(),
+    };
+    let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
+    if documents.is_empty() || !documents.iter().all(is_data) {
+        return secret::learn(text);
+    }
+    for document in &documents {
+        match document.at(&["kind"]).is_some() {
+            true => of_node(document, (text, true), &mut |_| {}),
+            false => each_scalar(document, &mut |value| secret::learn(&value)),
+        }
+    }
+}
+
+fn each_scalar(node: &Node, with: &mut dyn FnMut(String)) {
+    match &node.value {
+        Value::Map(map) => map.iter().for_each(|entry| each_scalar(&entry.node, with)),
+        Value::List(items) => items.iter().for_each(|item| each_scalar(item, with)),
+        Value::String(text) if text.contains("{{") => {}
+        Value::String(text) => with(text.to_string()),
+        other => with(to_json(other, Html::Plain)),
+    }
+}
+
+/// What a file says on one line, without quotes: `0755` is another text than the number that it reads as.
+fn learn_written(text: &str) {
+    if !text.contains('\n') && !text.contains("{{") {
+        secret::learn(text.trim_matches(['"', '\'']));
+    }
+}
+
+/// The keys that are no words of a schema.
+fn chosen_keys(node: &Node, add: &mut dyn FnMut(Place)) {
+    match &node.value {
+        Value::Map(map) => {
+            for entry in map.iter() {
+                let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                if !entry.key.chars().all(is_word) {
+                    add(entry.key_place);
+                }
+                chosen_keys(&entry.node, add);
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| chosen_keys(item, add)),
+        _ => {}
+    }
 }
 
 /// The secrets of a node's objects. `text` is what it was read from: a file, or a patch in one.
@@ -42,10 +158,16 @@ fn of_node(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
     match &node.value {
         Value::Map(map) => {
             let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
-            let is_secret = kind.is_some_and(|kind| &**kind == "Secret");
+            let is = |wanted: &str| kind.is_some_and(|kind| &**kind == wanted);
+            let (is_secret, is_kubeconfig) = (is("Secret"), is("Config"));
             for entry in map.iter() {
                 match &*entry.key {
-                    "data" | "stringData" if is_secret => scalars(&entry.node, add),
+                    "data" if is_secret => {
+                        scalars(&entry.node, add);
+                        decoded(&entry.node);
+                    }
+                    "stringData" if is_secret => scalars(&entry.node, add),
+                    "users" if is_kubeconfig => scalars(&entry.node, add),
                     "secretGenerator" => literals(&entry.node, add),
                     "patch" | "patchesStrategicMerge" => {
                         patches(&entry.node, (text, is_patch), add)
@@ -59,17 +181,35 @@ fn of_node(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
                 of_node(item, (text, is_patch), add);
             }
         }
+        Value::String(text) if text.starts_with("ENC[") => add(node.place),
         _ => {}
     }
 }
 
-/// The values of a node, however deep.
+/// The texts of a Secret's `data`.
+fn decoded(data: &Node) {
+    let entries = data.value.as_map().into_iter().flat_map(|map| map.iter());
+    for text in entries.filter_map(|entry| entry.node.value.as_str()) {
+        let bytes = BASE64.decode(text.trim().as_bytes()).unwrap_or_default();
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            learn(text);
+        }
+    }
+}
+
+/// The values of a node, however deep: each is a secret.
 pub fn scalars(node: &Node, add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => map.iter().for_each(|entry| scalars(&entry.node, add)),
         Value::List(items) => items.iter().for_each(|item| scalars(item, add)),
         Value::Null => {}
-        _ => add(node.place),
+        scalar => {
+            match scalar {
+                Value::String(text) => learn(text),
+                other => secret::learn(&to_json(other, Html::Plain)),
+            }
+            add(node.place);
+        }
     }
 }
 
@@ -142,10 +282,24 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_named_after_secrets_each_value_is_secret_and_no_key() {
-        let text = "images:\n  ubuntu-noble: {enabled: true}\npassword: hunter2\n";
-        assert_eq!(hidden(text, true), ["true", "hunter2"]);
+    fn of_a_file_named_after_secrets_each_value_is_secret_and_each_key_that_somebody_chose() {
+        let text = "images:\n  ubuntu-noble : {enabled: true}\npassword: hunter2\n";
+        assert_eq!(hidden(text, true), ["ubuntu-noble", "true", "hunter2"]);
         assert_eq!(hidden(text, false), [""; 0]);
+    }
+
+    #[test]
+    fn what_sops_has_written_is_secret() {
+        let text = "user: me\nsops:\n  version: 3.9.0\n";
+        assert_eq!(hidden(text, false), ["me", "3.9.0"]);
+        assert_eq!(hidden("user: me\nsops: {}\n", false), [""; 0]);
+        assert_eq!(hidden("a: ENC[x]\nb: plain\n", false), ["ENC", "x"]);
+    }
+
+    #[test]
+    fn the_users_of_a_kubeconfig_are_secret() {
+        let text = "kind: Config\nclusters: [{name: a}]\nusers: [{name: b, user: {token: c}}]\n";
+        assert_eq!(hidden(text, false), ["b", "c"]);
     }
 
     #[test]

@@ -53,6 +53,13 @@ pub(crate) const CASES: &[Case] = &[
         edits: "01-plain.yaml",
     },
     Case {
+        name: "stamp --rotate",
+        args: &["stamp", "--rotate", "--set-version"],
+        within: "",
+        workspace: || copy_of(&repository().join("fixtures/stamp/rotate/before")),
+        edits: "clusters/rke2.yaml",
+    },
+    Case {
         name: "check --fix",
         args: &["check", "--fix"],
         within: "",

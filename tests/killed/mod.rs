@@ -8,6 +8,7 @@ pub(crate) mod case;
 mod meanwhile;
 mod no_room;
 mod streams;
+mod system_calls;
 mod together;
 
 use std::path::Path;
@@ -236,13 +237,25 @@ fn stamp_is_killed() {
 }
 
 #[test]
+fn stamp_rotate_is_killed() {
+    killed("stamp --rotate");
+}
+
+#[test]
 fn check_fix_is_killed() {
     killed("check --fix");
 }
 
 #[test]
 fn every_command_of_the_table_is_killed() {
-    let tested = ["render", "lock", "update", "stamp", "check --fix"];
+    let tested = [
+        "render",
+        "lock",
+        "update",
+        "stamp",
+        "stamp --rotate",
+        "check --fix",
+    ];
     let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
     assert_eq!(names, tested);
 }

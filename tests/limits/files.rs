@@ -61,7 +61,7 @@ fn a_values_file_that_is_too_large_is_a_finding() {
         .run();
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
     let told = format!("{}{}", outcome.stdout, outcome.stderr);
-    let words = "`values.yaml` is not read: it is larger than 64 MiB";
+    let words = "`values.yaml` is not read: it is larger than 16 MiB";
     assert!(told.contains(words), "{told}");
 }
 
@@ -193,7 +193,7 @@ fn the_longest_named_text_is_read_and_a_longer_one_is_not() {
 fn no_more_of_a_resource_list_is_read_than_is_stated() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = || Metalmark::within(folder.path()).args(["fn"]);
-    let (outcome, is_read) = run().run_fed(65 << 20);
+    let (outcome, is_read) = run().run_fed(17 << 20);
     assert!(is_read && outcome.status == 2, "{}", outcome.stderr);
     // More than is read and a pipe takes.
     let (outcome, is_read) = run().run_fed(67 << 20);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use metalmark::files::{FILE_LIMIT, Files, Found, Repository, Revision};
+use metalmark::files::{FILE_LIMIT, Files, Found, Repository, Revision, Scope};
 
 use super::super::git::{commit, repository};
 use super::most;
@@ -12,8 +12,9 @@ use super::most;
 /// What a path of the only commit of a repository leads to.
 fn found(folder: &Path, path: &str) -> Result<Found, String> {
     let repository = Repository::of(folder).expect("a repository");
+    let scope = Scope::repository(folder).expect("there");
     let head = repository.commit("HEAD").expect("a commit");
-    let revision = Revision::open(&repository, &head).expect("readable");
+    let revision = Revision::open(&repository, &head, scope).expect("readable");
     revision
         .file(Path::new(path))
         .map_err(|error| error.to_string())
@@ -77,7 +78,7 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
         other => panic!("{other:?}"),
     }
     let refused = found(scratch.path(), "more").expect_err("one more is refused");
-    assert!(refused.contains("it is larger than 64 MiB"), "{refused}");
+    assert!(refused.contains("it is larger than 16 MiB"), "{refused}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Every limit: what just fits is taken, one more is refused in words. docs/limits.md is the list.
 
 mod archives;
+mod budget;
 mod evaluation;
 mod expressions;
 mod files;
 mod history;
+mod memory;
 mod rendering;
 mod table;
 mod yaml;

@@ -18,9 +18,36 @@ fn read(text: &str, engine: Engine) -> Result<usize, SyntaxError> {
 
 #[test]
 fn the_largest_text_is_read_and_a_larger_one_is_not() {
-    most(64 << 20, "larger than 64 MiB", |size| {
+    most(16 << 20, "larger than 16 MiB", |size| {
         read(&format!("#{}", "c".repeat(size - 1)), Engine::Helm3)
     });
+}
+
+#[test]
+fn as_many_keys_and_values_are_read_as_is_stated() {
+    let shapes: [fn(usize) -> String; 4] = [
+        |count| format!("[{}]", "1,".repeat(count - 1)),
+        |count| "- *a\n".repeat(count - 5).replacen("*a", "&a x", 1),
+        |count| format!("[{}1]", "1,".repeat(count - 2)),
+        |count| format!("{{\"a\": [{}1]}}", "1,".repeat(count - 4)),
+    ];
+    for (index, shape) in shapes.iter().enumerate() {
+        let engine = match index {
+            3 => Engine::Kubectl,
+            _ => Engine::Helm3,
+        };
+        most(750_000, "more than 750000 keys and values", |count| {
+            read(&shape(count), engine)
+        });
+    }
+    // Documents count together.
+    let documents = "---\n[1]\n".repeat(375_001);
+    let refused = read(&documents, Engine::Helm4).expect_err("too many");
+    assert!(
+        refused.message.contains("keys and values"),
+        "{}",
+        refused.message
+    );
 }
 
 #[test]

@@ -138,7 +138,10 @@ fn what_is_not_proven_is_refused_where_one_cluster_alone_is_rendered() {
     let generated = |project: &Project| {
         let run = Metalmark::within(project.path())
             .args(["cmp", "generate"])
-            .envs(&[("ARGOCD_APP_NAME", "edge-1")])
+            .envs(&[
+                ("ARGOCD_APP_NAME", "edge-1"),
+                ("ARGOCD_APP_SOURCE_PATH", "."),
+            ])
             .run();
         (run.status, run.stderr)
     };

@@ -4,7 +4,6 @@ use std::fs;
 
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, FailureKind};
-use metalmark::read;
 use metalmark::signature::{Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict};
 use serde_json::Value;
 
@@ -119,17 +118,6 @@ fn a_key_is_as_long_as_is_stated() {
     assert!(SigningKey::read(&padded(&secret, LONGEST), None).is_ok());
     let more = SigningKey::read(&padded(&secret, LONGEST + 1), None);
     assert_eq!(more.map(drop), Err(SecretKeyError::NotAKey));
-}
-
-#[test]
-fn no_more_of_a_key_file_is_read_than_is_stated() {
-    const LONGEST: usize = 64 << 10;
-    let folder = tempfile::tempdir().expect("a folder");
-    for (length, read_of_it) in [(LONGEST, LONGEST), (LONGEST + 1, LONGEST)] {
-        fs::write(folder.path().join("key"), vec![b'x'; length]).expect("written");
-        let text = read::key_text(folder.path(), "key").expect("readable");
-        assert_eq!(text.len(), read_of_it);
-    }
 }
 
 /// A pipe without end in a key's place.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use super::{files, fixtures};
-use crate::support::known::known_failure;
 use crate::support::{Metalmark, copy_of};
 
 const TEMPLATE: &str = "\
@@ -140,30 +139,6 @@ fn a_template_without_a_place_for_its_copy_is_told() {
     let why = "there is no place beside it for the template that is to be kept";
     assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
     assert_eq!(files(scratch.path()), before);
-}
-
-#[test]
-fn a_run_that_was_killed_between_two_files_is_completed_by_the_next() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let (template, user) = TEMPLATE.split_once("---\n").expect("two documents");
-    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
-    put("a.yaml", template);
-    put("b.yaml", user);
-    rotated(scratch.path(), 2, &[]);
-    let mut whole = files(scratch.path());
-    // The template's file, as if the run had ended before it was written.
-    put("a.yaml", template);
-    known_failure(
-        "findings/security.md 9: a dangling reference is refused for ever",
-        || {
-            rotated(scratch.path(), 2, &[]);
-            assert_eq!(files(scratch.path()), whole);
-        },
-    );
-    // The other order is completed.
-    put("a.yaml", whole.entry("a.yaml".into()).or_default());
-    put("b.yaml", user);
-    rotated(scratch.path(), 2, &[]);
 }
 
 #[test]

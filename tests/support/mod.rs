@@ -4,7 +4,6 @@ pub(crate) mod artifact;
 pub(crate) mod code;
 pub(crate) mod cosign;
 pub(crate) mod distribution;
-pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod project;
 pub(crate) mod registry;

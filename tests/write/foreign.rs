@@ -213,16 +213,12 @@ fn the_folder_of_a_file_that_is_gone_already_goes_too() {
 }
 
 #[test]
-fn an_owned_file_that_is_too_long_to_read_is_replaced_and_deleted() {
+fn an_owned_file_that_is_too_long_to_read_is_replaced() {
     let root = TempDir::new().expect("a folder");
-    render(root.path(), &[("a", "1"), ("b", "1")]);
-    for name in ["a", "b"] {
-        let file = File::options()
-            .write(true)
-            .open(root.path().join(name))
-            .expect("opened");
-        file.set_len((256 << 20) + 1).expect("a file of holes");
-    }
+    render(root.path(), &[("a", "1")]);
+    let file = File::options().write(true).open(root.path().join("a"));
+    let file = file.expect("opened");
+    file.set_len((256 << 20) + 1).expect("a file of holes");
     let changes = render(root.path(), &[("a", "2")]);
     assert!(
         changes

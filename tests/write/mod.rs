@@ -175,12 +175,31 @@ fn a_lost_ownership_file_mends_itself_where_nothing_differs() {
 #[test]
 fn an_edit_by_hand_is_overwritten_and_said() {
     let root = TempDir::new().expect("a folder");
-    render(root.path(), &[("a", "1"), ("b", "1")]);
+    render(root.path(), &[("a", "1")]);
     fs::write(root.path().join("a"), "edited").expect("written");
-    fs::write(root.path().join("b"), "edited").expect("written");
     let changes = render(root.path(), &[("a", "1")]);
     let origins: Vec<Origin> = changes.changes.iter().map(|change| change.origin).collect();
-    assert_eq!(origins, [Origin::Edited, Origin::Edited]);
+    assert_eq!(origins, [Origin::Edited]);
+    assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
+}
+
+/// Nobody can tell whether an ownership file that lists it is right.
+#[test]
+fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
+    let root = TempDir::new().expect("a folder");
+    render(root.path(), &[("a", "1"), ("b", "1")]);
+    fs::write(root.path().join("b"), "edited").expect("written");
+    for _ in 0..2 {
+        let changes = render(root.path(), &[("a", "1")]);
+        assert_eq!(rules(&changes), [write::NOT_OWNED]);
+        assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "edited")]));
+    }
+    let options = Options {
+        foreign: Foreign::Adopt,
+        ..Options::default()
+    };
+    let changes = write::plan(root.path(), tree(&[("a", "1")]), options).expect("planned");
+    write::apply(&changes).expect("written");
     assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
 }
 
@@ -269,7 +288,7 @@ fn no_link_that_appears_after_the_plan_is_followed() {
         let changes = plan(&out, tree(&[("a/b/c", "x")]));
         fs::create_dir(&out).expect("made");
         std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
-        assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+        assert!(matches!(write::apply(&changes), Err(Error::Changed { .. })));
         assert_eq!(on_disk(&outside), files(theirs));
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
         disk.retain(|path, _| !is_litter(path, &all, before));
     }
     let mut done = Expected::default();
-    // A listed file that is no longer rendered is deleted.
+    // A listed file that is no longer rendered is deleted, unless it was edited.
     let is_gone = |path: &str, owner: &str| {
         !run.tree.iter().any(|(rendered, _)| rendered == path)
             && !run.kept.iter().any(|kept| kept == owner)
@@ -147,9 +147,15 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
         .map(|(path, _)| path)
         .collect();
     let mut emptied = Vec::new();
+    let mut kept = Vec::new();
     for path in &gone {
         if let At::File(text) = at(&disk, path) {
             let is_ours = before[*path].0.contains(&sum(text));
+            if !is_ours && !run.adopts {
+                done.refused.insert((*path).clone(), write::NOT_OWNED);
+                kept.push((*path).clone());
+                continue;
+            }
             let origin = if is_ours { Origin::Run } else { Origin::Edited };
             done.changes
                 .insert((*path).clone(), (ChangeKind::Deleted, origin));
@@ -172,7 +178,8 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
     }
     let accepted = |path: &str| !done.refused.contains_key(path);
     done.listed = before.clone();
-    done.listed.retain(|path, _| !gone.contains(&path));
+    done.listed
+        .retain(|path, _| kept.contains(path) || !gone.contains(&path));
     for (path, text) in run.tree.iter().filter(|(path, _)| accepted(path)) {
         let line = (BTreeSet::from([sum(text)]), owner(path).to_owned());
         done.listed.insert(path.clone(), line);

@@ -33,7 +33,7 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
                 .push(Finding::new("yaml-syntax", message).at(file.spot(), ""));
             continue;
         }
-        let source = Arc::new(Source::new(Arc::clone(&file.from), text));
+        let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
         match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 for node in &read.documents {

@@ -63,7 +63,7 @@ pub fn index(files: &[File], told: &dyn Fn(usize)) -> io::Result<Index> {
 fn one(number: usize, file: &File, text: String, all: &mut Index) {
     let spot = |text: String, range: Range<usize>| {
         Some(Spot {
-            source: Arc::new(source(file, text)),
+            source: Arc::new(yaml::source(Arc::clone(&file.from), text, false)),
             start: range.start as u32,
             end: range.end as u32,
         })
@@ -81,7 +81,8 @@ fn one(number: usize, file: &File, text: String, all: &mut Index) {
             if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {
                 all.inputs.insert(number);
             }
-            let source = (!found.faults.is_empty()).then(|| Arc::new(source(file, text)));
+            let source = (!found.faults.is_empty())
+                .then(|| Arc::new(yaml::source(Arc::clone(&file.from), text, false)));
             for (range, message) in found.faults {
                 let spot = source.as_ref().map(|source| Spot {
                     source: Arc::clone(source),
@@ -118,16 +119,9 @@ impl BundleFiles for Texts<'_> {
         if *held > SHOWN {
             return None;
         }
-        let source = Arc::new(source(file, text));
+        let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
         read.insert(number, Arc::clone(&source));
         Some(source)
-    }
-}
-
-fn source(file: &File, text: String) -> Source {
-    Source {
-        secrets: yaml::secrets(&text, false),
-        ..Source::new(Arc::clone(&file.from), text)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{File, MANIFESTS};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
-use crate::model::place::{FileId, Source, Spot};
+use crate::model::place::{FileId, Spot};
 use crate::objects::bundled::is_cluster_scoped;
 use crate::yaml;
 
@@ -257,7 +257,7 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
             Ok(documents.filter(|document| !document.is_null()).collect())
         }
         Err(error) => {
-            let source = Arc::new(Source::new(Arc::clone(&file.from), text));
+            let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
             let spot = Spot {
                 source,
                 start: error.place.start,

@@ -10,6 +10,7 @@ use crate::commands::cmp::{
 };
 use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
+use crate::files::sandbox;
 use crate::model::policy::Date;
 
 #[derive(Debug, Args)]
@@ -73,6 +74,13 @@ impl CmpArguments {
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
         let request = place.request();
+        let is_hosts = matches!(
+            self.command,
+            CmpCommand::Generate | CmpCommand::Discover | CmpCommand::Parameters
+        );
+        if let Some(folder) = cmp::repository(&request, &environment()).filter(|_| is_hosts) {
+            sandbox(&folder);
+        }
         match &self.command {
             CmpCommand::Generate => cmp::generate(&request, &environment(), today, terminal),
             CmpCommand::Discover => cmp::discover(&request, &environment(), terminal),

@@ -1,7 +1,5 @@
 //! `metalmark completions` on the command line.
 
-use std::io::Write;
-
 use clap::{Args, CommandFactory};
 
 use super::Arguments;
@@ -17,7 +15,7 @@ pub(super) struct CompletionArguments {
 impl CompletionArguments {
     /// Prints the script.
     pub(in crate::cli) fn run(&self, terminal: &mut Terminal) -> Result<Verdict, Error> {
-        terminal.out.write_all(&self.script())?;
+        terminal.out.product(&self.script())?;
         Ok(Verdict::Clean)
     }
 

@@ -7,10 +7,11 @@ use clap::Args;
 use super::workspace::ProjectArguments;
 use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
+use crate::files::sandbox;
 use crate::model::policy::Date;
 
 /// More than any reader of YAML here takes.
-const LONGEST: u64 = 65 << 20;
+const LONGEST: u64 = 17 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct FunctionArguments {}
@@ -35,6 +36,8 @@ impl FunctionArguments {
         let text = String::from_utf8(input).map_err(|_| Error::Usage {
             message: "stdin is not UTF-8".to_owned(),
         })?;
-        commands::function(&place.request(), &text, today, terminal)
+        let request = place.request();
+        sandbox(&commands::function_folder(&request));
+        commands::function(&request, &text, today, terminal)
     }
 }

@@ -1,6 +1,5 @@
 //! `metalmark man` on the command line.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
@@ -24,7 +23,7 @@ impl ManArguments {
         // Gives the commands below it their full names.
         whole.build();
         match &self.dir {
-            None => terminal.out.write_all(&page(whole)?)?,
+            None => terminal.out.product(&page(whole)?)?,
             Some(folder) => {
                 for (name, page) in pages(&whole)? {
                     write::file(&folder.join(format!("{name}.1")), &page)?;

@@ -71,7 +71,7 @@ pub fn bundle_diff(
     };
     match options.format {
         Format::Json => report::changes_json(&[changes], &mut terminal.out)?,
-        Format::Human => report::diff(&changes, terminal.out.colour, &mut terminal.out)?,
+        Format::Human => report::diff(&changes, &mut terminal.out)?,
     }
     Ok(match is_same {
         true => Verdict::Clean,

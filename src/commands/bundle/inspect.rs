@@ -92,9 +92,7 @@ pub fn bundle_inspect(
         match options.format {
             Format::Human => print(&told, terminal)?,
             Format::Json => {
-                serde_json::to_writer_pretty(&mut terminal.out, &told)
-                    .map_err(std::io::Error::from)?;
-                writeln!(terminal.out)?;
+                terminal.out.json(&told)?;
             }
         }
     }

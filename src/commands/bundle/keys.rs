@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::files;
+use crate::model::secret::learn;
 use crate::read::Request;
 use crate::signature::{PublicKey, SecretKeyError, SigningKey};
 
@@ -17,6 +18,8 @@ const LIMIT: u64 = 64 << 10;
 /// The private key of a file.
 pub(super) fn secret(request: &Request, signing: &Signing) -> Result<SigningKey, Error> {
     let text = text(request, &signing.key)?;
+    learn(&text);
+    signing.password.as_deref().into_iter().for_each(learn);
     SigningKey::read(&text, signing.password.as_deref()).map_err(|error| {
         let help = match error {
             SecretKeyError::NoPassword => "\nhelp: set COSIGN_PASSWORD, as for cosign itself",

@@ -119,7 +119,7 @@ fn deployment(
     };
     let manifest = deployment.manifest(&source);
     let manifest = manifest.map_err(|message| Error::Usage { message })?;
-    write!(terminal.out, "{manifest}")?;
+    terminal.out.product(manifest.as_bytes())?;
     Ok(())
 }
 

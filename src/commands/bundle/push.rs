@@ -302,8 +302,7 @@ fn print(
                 Signed::Already => "before",
             }),
         };
-        serde_json::to_writer_pretty(&mut terminal.out, &document).map_err(std::io::Error::from)?;
-        writeln!(terminal.out)?;
+        terminal.out.json(&document)?;
         return Ok(());
     }
     writeln!(terminal.out, "{digest}")?;

@@ -112,8 +112,7 @@ fn wrong(
 
 fn print(verified: &Verified, format: Format, terminal: &mut Terminal) -> Result<(), Error> {
     if format == Format::Json {
-        serde_json::to_writer_pretty(&mut terminal.out, verified).map_err(std::io::Error::from)?;
-        writeln!(terminal.out)?;
+        terminal.out.json(verified)?;
         return Ok(());
     }
     if !verified.ok {

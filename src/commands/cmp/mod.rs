@@ -90,8 +90,7 @@ pub fn parameters(
     let workspace = request.and_then(|request| read::workspace(&request));
     // The form is shown whatever stands in the repository; what is wrong with it is told by `generate`.
     let announced = announce::announced(workspace.as_ref().ok(), environment);
-    serde_json::to_writer_pretty(&mut terminal.out, &announced).map_err(std::io::Error::from)?;
-    writeln!(terminal.out)?;
+    terminal.out.json(&announced)?;
     Ok(Verdict::Clean)
 }
 
@@ -149,22 +148,35 @@ fn start(request: &Request) -> PathBuf {
     request.directory.clone().unwrap_or_else(here)
 }
 
-/// The request within the repository that Argo CD sent: its project file, and no file outside it.
+/// The folder of the repository that Argo CD sent; none where Argo CD does not say which it is.
+pub fn repository(request: &Request, environment: &Environment) -> Option<PathBuf> {
+    let mut folder = start(request);
+    folder.extend(std::iter::repeat_n("..", environment.steps()?));
+    Some(folder)
+}
+
+/// The request within the repository that Argo CD sent: its project file, and no file outside it. Where Argo CD does not say
+/// which folder that is, nothing is read.
 fn confined(request: &Request, environment: &Environment, given: &Given) -> Result<Request, Error> {
     let mut request = request.clone();
     let start = start(&request);
-    if let Some(steps) = environment.steps() {
-        if request.project.is_none() {
-            let found = read::project_file(&start, Some(steps));
-            let below = found.and_then(|file| Some(file.strip_prefix(&start).ok()?.to_owned()));
-            request.project = Some(below.ok_or_else(no_project)?);
-        }
-        let mut folder = start;
-        folder.extend(std::iter::repeat_n("..", steps));
-        request.flags.confined = Some(folder);
+    let steps = environment.steps().ok_or_else(no_host)?;
+    if request.project.is_none() {
+        let found = read::project_file(&start, Some(steps));
+        let below = found.and_then(|file| Some(file.strip_prefix(&start).ok()?.to_owned()));
+        request.project = Some(below.ok_or_else(no_project)?);
     }
+    request.flags.confined = repository(&request, environment);
     given.set(&mut request.flags);
     Ok(request)
+}
+
+fn no_host() -> Error {
+    let message = "`ARGOCD_APP_SOURCE_PATH` is not set, so the repository that may be read is not known\n\
+         help: Argo CD sets it; to try the plugin elsewhere, use `metalmark cmp simulate`";
+    Error::Usage {
+        message: message.to_owned(),
+    }
 }
 
 fn no_project() -> Error {

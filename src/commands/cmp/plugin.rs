@@ -1,7 +1,5 @@
 //! The plugin's configuration file, as Argo CD's sidecar reads it (`cmpserver/plugin/config.go`).
 
-use std::io::Write;
-
 use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
 use crate::yaml;
@@ -27,7 +25,7 @@ pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result
             message: message.to_owned(),
         });
     }
-    terminal.out.write_all(text(options).as_bytes())?;
+    terminal.out.product(text(options).as_bytes())?;
     Ok(Verdict::Clean)
 }
 

@@ -96,8 +96,10 @@ pub(super) fn of_pool(
     cache: &PatternCache,
 ) -> PoolAccount {
     let told = |value: &str, place: Place| tell(value, place, &view.sources);
+    // Which image a secret selects tells something of it.
+    let is_secret = view.selects_by_secret(pool, selection);
     let image = match &selection.outcome {
-        Outcome::Image(key) => view.images.get(key),
+        Outcome::Image(key) if !is_secret => view.images.get(key),
         _ => None,
     };
     let version = pool
@@ -110,10 +112,20 @@ pub(super) fn of_pool(
         k8s_version: version.map(|version| told(&version.value, version.place)),
         levels: levels(view, pool),
         selector: terms(&selection.finalised, &view.sources),
-        candidates: considered(view, selection, matching, cache),
-        outcome: outcome(&selection.outcome),
+        candidates: match is_secret {
+            true => Vec::new(),
+            false => considered(view, selection, matching, cache),
+        },
+        outcome: match is_secret {
+            true => "what a secret selects".to_owned(),
+            false => outcome(&selection.outcome),
+        },
         image: image.map(|image| image.key.to_string()),
-        other_mode: selection.other_mode.as_ref().map(outcome),
+        other_mode: selection
+            .other_mode
+            .as_ref()
+            .filter(|_| !is_secret)
+            .map(outcome),
         facts: image
             .map(|image| facts(image, &view.sources))
             .unwrap_or_default(),
@@ -127,7 +139,7 @@ pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAc
         (
             name.to_string(),
             FactAccount {
-                value: fact.value.to_string(),
+                value: sources.shown(&fact.value, fact.place).to_owned(),
                 origin: fact.origin.to_string(),
                 at,
             },
@@ -138,7 +150,7 @@ pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAc
 
 fn tell(value: &str, place: Place, sources: &Sources) -> Told {
     Told {
-        value: value.to_owned(),
+        value: sources.shown(value, place).to_owned(),
         at: sources.resolve(place).map(|spot| spot.to_string()),
     }
 }

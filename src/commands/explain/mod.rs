@@ -117,8 +117,7 @@ fn answer<T: Serialize>(
     match format {
         Format::Human => human(data, &mut terminal.out)?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut terminal.out, data).map_err(std::io::Error::from)?;
-            writeln!(terminal.out)?;
+            terminal.out.json(data)?;
         }
     }
     Ok(())
@@ -207,11 +206,15 @@ fn image(key: &str, view: &ClusterView) -> Option<ImageAccount> {
     let booted = view.cluster.pools.iter().zip(&view.selections);
     let used_by = booted
         .filter(|(_, selection)| matches!(&selection.outcome, Outcome::Image(chosen) if *chosen == image.key))
+        .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
         .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
     let served = view.served.binary_search(&image.key).is_ok();
     Some(ImageAccount {
         image: image.key.to_string(),
-        uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
+        uri: image
+            .uri
+            .as_ref()
+            .map(|uri| view.sources.shown(&uri.value, uri.place).to_owned()),
         facts: account::facts(image, &view.sources),
         used_by: used_by.collect(),
         served_for: served

@@ -1,136 +1,141 @@
 //! What a change does, as a comment on a merge request.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::impact::{PoolChange, ServedImage};
 use crate::model::finding::{Judged, Level};
+use crate::printer::{Printer, Safe};
 
 use super::{Impact, text, words};
 
 /// Writes the sum first, then tables: most readers stop at the sum.
-pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "### What this change does\n\n**{}**",
-        words::sum(impact)
-    )?;
-    let errors: Vec<&Judged> = judged
+pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io::Result<()> {
+    out.markup(&Safe::of([
+        "### What this change does\n\n**".into(),
+        Safe::markdown(&words::sum(impact)),
+        "**\n".into(),
+    ]))?;
+    let mut errors = judged
         .iter()
         .filter(|judged| judged.level == Level::Error)
-        .collect();
-    if !errors.is_empty() {
-        writeln!(out)?;
+        .peekable();
+    if errors.peek().is_some() {
+        out.markup(&"\n".into())?;
     }
     for judged in errors {
-        let place = judged.finding.labels.first();
-        let place = place.map_or(String::new(), |label| {
-            format!(" ({})", code(&label.spot.to_string()))
-        });
-        let message = escaped(&judged.finding.message);
-        writeln!(out, "- ❌ **{}**: {message}{place}", judged.finding.rule)?;
+        out.markup(&error(judged))?;
     }
     for note in &impact.notes {
-        writeln!(out, "\n> {}", escaped(note))?;
+        out.markup(&Safe::of([
+            "\n> ".into(),
+            Safe::markdown(note),
+            "\n".into(),
+        ]))?;
     }
     if !impact.clusters.is_empty() {
-        writeln!(
-            out,
-            "\n| cluster | pool | machines | change |\n|---|---|---|---|"
-        )?;
+        out.markup(&"\n| cluster | pool | machines | change |\n|---|---|---|---|\n".into())?;
     }
     for group in words::groups(impact) {
         let head = words::head(&group);
         let pools = group.first().map_or(&[][..], |change| &change.pools);
         if pools.is_empty() {
-            writeln!(out, "| {} | | | |", escaped(&head))?;
+            out.markup(&Safe::of([
+                "| ".into(),
+                Safe::markdown(&head),
+                " | | | |\n".into(),
+            ]))?;
         }
         for pool in pools {
-            row(&head, pool, out)?;
+            out.markup(&row(&head, pool))?;
         }
     }
-    images("Newly served", &impact.served.added, out)?;
-    images("No longer served", &impact.served.removed, out)?;
+    images("\nNewly served:\n\n", &impact.served.added, out)?;
+    images("\nNo longer served:\n\n", &impact.served.removed, out)?;
     if impact.served.download > 0 {
-        writeln!(
-            out,
-            "\n{} to download.",
-            words::bytes(impact.served.download)
-        )?;
+        out.markup(&Safe::of([
+            "\n".into(),
+            Safe::markdown(&words::bytes(impact.served.download)),
+            " to download.\n".into(),
+        ]))?;
     }
     let short = impact.against.get(..10).unwrap_or(&impact.against);
-    writeln!(
-        out,
-        "\n<sub>Against {short}, {}.</sub>",
-        escaped(&impact.base)
-    )
+    out.markup(&Safe::of([
+        "\n<sub>Against ".into(),
+        Safe::markdown(short),
+        ", ".into(),
+        Safe::markdown(&impact.base),
+        ".</sub>\n".into(),
+    ]))
 }
 
-fn row(head: &str, pool: &PoolChange, out: &mut dyn Write) -> io::Result<()> {
+fn error(judged: &Judged) -> Safe {
+    let finding = &judged.finding;
+    let place = finding.labels.first().map(|label| {
+        Safe::of([
+            " (".into(),
+            Safe::markdown_code(&label.spot.to_string()),
+            ")".into(),
+        ])
+    });
+    Safe::of([
+        "- ❌ **".into(),
+        finding.rule.into(),
+        "**: ".into(),
+        Safe::markdown(&finding.message),
+        place.unwrap_or_default(),
+        "\n".into(),
+    ])
+}
+
+fn row(head: &str, pool: &PoolChange) -> Safe {
     let edits = text::edits(pool).into_iter();
-    let mut changes: Vec<String> = edits
-        .map(|(what, (from, to))| format!("{what} {} → {}", code(&from), code(&to)))
+    let mut changes: Vec<Safe> = edits
+        .map(|(what, (from, to))| {
+            Safe::of([
+                what.into(),
+                " ".into(),
+                Safe::markdown_code(&from),
+                " → ".into(),
+                Safe::markdown_code(&to),
+            ])
+        })
         .collect();
     if !pool.skipped.is_empty() {
-        changes.push(format!("⚠️ skips {}", pool.skipped.join(", ")));
+        let skipped = Safe::markdown(&pool.skipped.join(", "));
+        changes.push(Safe::of(["⚠️ skips ".into(), skipped]));
     }
-    writeln!(
-        out,
-        "| {} | {} | {} | {} |",
-        escaped(head),
-        code(&pool.pool),
-        words::machines(pool),
-        changes.join("<br>")
-    )
+    Safe::of([
+        "| ".into(),
+        Safe::markdown(head),
+        " | ".into(),
+        Safe::markdown_code(&pool.pool),
+        " | ".into(),
+        Safe::markdown(&words::machines(pool)),
+        " | ".into(),
+        Safe::joined(changes, "<br>"),
+        " |\n".into(),
+    ])
 }
 
-fn images(head: &str, images: &[ServedImage], out: &mut dyn Write) -> io::Result<()> {
+fn images(head: &'static str, images: &[ServedImage], out: &mut Printer) -> io::Result<()> {
     if images.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{head}:\n")?;
+    out.markup(&head.into())?;
     for image in images {
         let size = image
             .download
             .map_or("size unknown".to_owned(), words::bytes);
-        let from = image
-            .uri
-            .as_deref()
-            .map_or(String::new(), |uri| format!(", {}", code(uri)));
-        writeln!(out, "- {} ({size}{from})", code(&image.key))?;
+        let from = image.uri.as_deref().map(Safe::markdown_code);
+        let from = from.map(|uri| Safe::of([", ".into(), uri]));
+        out.markup(&Safe::of([
+            "- ".into(),
+            Safe::markdown_code(&image.key),
+            " (".into(),
+            Safe::markdown(&size),
+            from.unwrap_or_default(),
+            ")\n".into(),
+        ]))?;
     }
     Ok(())
-}
-
-/// Text that no table or emphasis breaks. Backquotes stay: messages mark values with them.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\n' | '\r' => escaped.push(' '),
-            '<' => escaped.push_str("&lt;"),
-            '|' => escaped.push_str("\\|"),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
-/// A value as code, whatever it holds.
-fn code(text: &str) -> String {
-    let text = text
-        .replace('`', "'")
-        .replace('|', "\\|")
-        .replace(['\n', '\r'], " ");
-    format!("`{text}`")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{code, escaped};
-
-    #[test]
-    fn no_value_breaks_a_table() {
-        assert_eq!(code("a|b`c\nd"), "`a\\|b'c d`");
-        assert_eq!(escaped("<b> | `x`\n"), "&lt;b> \\| `x` ");
-    }
 }

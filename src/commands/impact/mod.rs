@@ -22,7 +22,7 @@ use crate::read::{ClusterEntry, Request, Workspace};
 use crate::render::Renderer;
 use crate::rules::{ChangeInput, Side};
 
-use super::{Format, Terminal, Verdict, fleet};
+use super::{Format, Terminal, Verdict, fleet, print_findings};
 use pairs::Pairs;
 use sides::Sides;
 
@@ -199,14 +199,13 @@ fn print(
             Format::Human
         }
         ImpactFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, impact).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            out.json(impact)?;
             Format::Json
         }
     };
     if !judged.is_empty() {
         out.flush()?;
-        terminal.err.findings(judged, checked, format)?;
+        print_findings(&mut terminal.err, judged, checked, format)?;
     }
     Ok(())
 }

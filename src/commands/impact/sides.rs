@@ -28,6 +28,7 @@ impl Sides {
     ) -> Result<Self, Error> {
         let location = location(request, to.is_some())?;
         let repository = Repository::of(&location.root)?;
+        let scope = read::scope(request, &location.root)?;
         let (commit, base) = match against {
             Some(name) => named(repository.commit(name)?, name),
             None => repository.base(to.unwrap_or("HEAD"))?,
@@ -36,12 +37,12 @@ impl Sides {
             None => read::workspace(request)?,
             Some(name) => {
                 let commit = repository.commit(name)?;
-                let revision = Revision::open(&repository, &commit)?;
+                let revision = Revision::open(&repository, &commit, scope.clone())?;
                 read::workspace_in(request, &location, Arc::new(revision))?
             }
         };
         let mut notes = Vec::new();
-        let revision = Revision::open(&repository, &commit)?;
+        let revision = Revision::open(&repository, &commit, scope.clone())?;
         let files = with_project(revision, &location, &after, &mut notes)?;
         let before = read::workspace_in(request, &location, files)?;
         Ok(Self {

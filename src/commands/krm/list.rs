@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::model::engine::Engine;
-use crate::model::place::{FileId, Source};
+use crate::model::place::FileId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target, edit};
@@ -22,8 +22,10 @@ pub(super) struct List<'a> {
 impl<'a> List<'a> {
     /// Reads a list of either version that is in use.
     pub(super) fn read(text: &'a str) -> Result<Self, Error> {
+        // Its Secrets are known before anything is printed.
+        let source = yaml::source("stdin", text, false);
         let read = yaml::read(text, FileId(0), Engine::Kubectl).map_err(|error| {
-            let (line, column) = Source::new("stdin", text).line_column(error.place.start);
+            let (line, column) = source.line_column(error.place.start);
             usage(&format!("stdin:{line}:{column}: {error}"))
         })?;
         let [root] = &read.documents[..] else {

@@ -13,8 +13,10 @@ mod result;
 mod stamp;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::files::repository_top;
 use crate::model::policy::Date;
 use crate::read::Request;
 
@@ -22,6 +24,12 @@ use super::{Terminal, Verdict};
 use config::{Config, Function};
 use list::List;
 use result::{Outcome, Severity};
+
+/// The repository that a function runs in, which is all that it reads; the folder that it starts in where that is in none.
+pub fn function_folder(request: &Request) -> PathBuf {
+    let start = request.directory.clone().unwrap_or_else(|| ".".into());
+    repository_top(&start).unwrap_or(start)
+}
 
 /// Runs the function that the list's `functionConfig` names.
 ///
@@ -35,14 +43,17 @@ pub fn function(
 ) -> Result<Verdict, Error> {
     let list = List::read(input)?;
     let config = Config::read(list.config.as_ref())?;
-    let request = config.request(request);
+    // The configuration is the repository's text: a project that it names is in the repository, too.
+    let confined = Some(function_folder(request));
+    let mut request = config.request(request);
+    request.flags.confined = confined;
     let outcome = match config.function {
         Function::Generator => generate::run(&request, &config, &list, today)?,
         Function::Transformer => stamp::transform(&request, &config, &list, today)?,
         Function::Validator => stamp::validate(&request, &config, &list, today)?,
     };
     let text = list::with_results(&outcome)?;
-    terminal.out.write_all(text.as_bytes())?;
+    terminal.out.product(text.as_bytes())?;
     let faults = outcome
         .results
         .iter()

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::model::value::{Entry, Map, Node, Value};
+use crate::printer::{masked, plain};
 
 /// What a function made of a list.
 pub(super) struct Outcome {
@@ -64,10 +65,10 @@ impl FunctionResult {
         }
     }
 
-    /// As the ResourceList holds it.
+    /// As the ResourceList has it: nothing in it is a secret, and nothing in it is obeyed.
     pub(super) fn value(&self) -> Map {
         let mut map = Map::from_iter([
-            Entry::computed("message", &*self.message),
+            Entry::computed("message", plain(&self.message)),
             Entry::computed("severity", self.severity.word()),
         ]);
         if let Some(item) = &self.item {
@@ -78,7 +79,7 @@ impl FunctionResult {
         }
         if let Some((path, index)) = &self.file {
             let index = index.map(|index| Entry::computed("index", index));
-            let path = Entry::computed("path", &**path);
+            let path = Entry::computed("path", plain(path));
             map.insert(Entry::computed(
                 "file",
                 [path].into_iter().chain(index).collect::<Map>(),
@@ -87,7 +88,7 @@ impl FunctionResult {
         if !self.tags.is_empty() {
             let tags = self.tags.iter();
             let tags: Map = tags
-                .map(|(name, text)| Entry::computed(*name, &**text))
+                .map(|(name, text)| Entry::computed(*name, plain(text)))
                 .collect();
             map.insert(Entry::computed("tags", tags));
         }
@@ -128,16 +129,16 @@ impl ItemReference {
             ("namespace", &self.namespace),
         ];
         let set = parts.into_iter().filter(|(_, text)| !text.is_empty());
-        set.map(|(name, text)| Entry::computed(name, &**text))
+        set.map(|(name, text)| Entry::computed(name, plain(text)))
             .collect()
     }
 }
 
 impl Field {
     fn value(&self) -> Map {
-        let path = Entry::computed("path", &*self.path);
-        let current = self.current.clone();
-        let proposed = self.proposed.clone();
+        let path = Entry::computed("path", plain(&self.path));
+        let current = self.current.as_ref().map(masked);
+        let proposed = self.proposed.as_ref().map(masked);
         [path]
             .into_iter()
             .chain(current.map(|value| Entry::computed("currentValue", value)))

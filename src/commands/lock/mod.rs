@@ -22,7 +22,7 @@ use crate::write::{self, Held};
 pub(super) use asks::asks;
 pub(super) use pages::pages;
 
-use super::{Format, Terminal, Verdict, fleet, mend};
+use super::{Format, Terminal, Verdict, fleet, print_findings, recover};
 
 /// What `lock` was asked for.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub fn lock(
     if matches!(options.mode, LockMode::Check) {
         return check_only(request, options, terminal);
     }
-    mend(request)?;
+    recover(request, terminal)?;
     within(request, options, None, terminal)
 }
 
@@ -158,29 +158,6 @@ impl Before {
         self.lock.is_some()
     }
 
-    /// Puts back what a run has written since. Answers whether it wrote anything.
-    pub(super) fn restore(&self, workspace: &Workspace, held: &mut Held) -> Result<bool, Error> {
-        let now = Self::read(workspace)?;
-        let evidence = sources::evidence_path(&workspace.lock);
-        let files = [
-            (&workspace.lock, &self.lock, &now.lock),
-            (&evidence, &self.evidence, &now.evidence),
-        ];
-        let mut is_written = false;
-        for (path, before, now) in files.into_iter().filter(|(_, before, now)| before != now) {
-            let (path, now) = (workspace.settings.root.join(path), now.as_deref());
-            match before {
-                Some(before) => {
-                    let text = String::from_utf8_lossy(before);
-                    write::owned_file(held, &path, now, &text)?;
-                }
-                None => write::no_owned_file(held, &path, now)?,
-            }
-            is_written = true;
-        }
-        Ok(is_written)
-    }
-
     pub(super) fn read(workspace: &Workspace) -> Result<Self, Error> {
         let bytes = |path: &Path| sources::lock_bytes(&*workspace.files, path);
         Ok(Self {
@@ -239,9 +216,12 @@ fn finish(
         false => Verdict::Clean,
     };
     if !judged.findings.is_empty() {
-        terminal
-            .err
-            .findings(&judged.findings, workspace.clusters.len(), options.format)?;
+        print_findings(
+            &mut terminal.err,
+            &judged.findings,
+            workspace.clusters.len(),
+            options.format,
+        )?;
     }
     let path = workspace.lock.to_string_lossy();
     told::changes(&path, &locked, written, options.format, terminal)?;
@@ -317,8 +297,11 @@ fn check_only(
         true => Verdict::Findings,
         false => Verdict::Clean,
     };
-    terminal
-        .out
-        .findings(&judged, fleet::entries(&workspace).count(), options.format)?;
+    print_findings(
+        &mut terminal.out,
+        &judged,
+        fleet::entries(&workspace).count(),
+        options.format,
+    )?;
     Ok(verdict)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::commands::{Format, Terminal};
+use crate::commands::{Format, Terminal, print_findings};
 use crate::locking::{Accepted, LockChange, LockChangeKind, Locked};
 use crate::model::finding::{Judged, Level};
 
@@ -18,7 +18,7 @@ pub(super) fn findings(
     format: Format,
     terminal: &mut Terminal,
 ) -> io::Result<()> {
-    terminal.err.findings(&errors(judged), clusters, format)
+    print_findings(&mut terminal.err, &errors(judged), clusters, format)
 }
 
 /// Those at error level.
@@ -93,8 +93,7 @@ pub(super) fn changes(
             accepted: locked.accepted.iter().map(accepted).collect(),
             summary,
         };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        return writeln!(out);
+        return out.json(&document);
     }
     for change in changes {
         let digest: String = change.digest.chars().take(19).collect();

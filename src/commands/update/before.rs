@@ -70,13 +70,14 @@ pub(super) fn before(
 fn in_git(request: &Request, aim: &Aim, today: Date) -> Option<Before> {
     let location = read::location(request).ok()?;
     let repository = Repository::of(&location.root).ok()?;
+    let scope = read::scope(request, &location.root).ok()?;
     let head = repository.commit("HEAD").ok()?;
     let base = repository.base("HEAD").ok();
     let commits = [(head, "the last commit".to_owned())]
         .into_iter()
         .chain(base);
     let mut commits = commits.filter_map(|(commit, since)| {
-        let revision = Revision::open(&repository, &commit).ok()?;
+        let revision = Revision::open(&repository, &commit, scope.clone()).ok()?;
         let mut workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
         let tools = fleet::tools(&mut workspace, today).ok()?;
         let catalogues = fleet::catalogues(&workspace, &tools).ok()?;

@@ -12,11 +12,9 @@ mod told;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::finding::Judged;
-use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::update::Summary;
@@ -25,7 +23,7 @@ use crate::write::{self, Held};
 use super::lock::{self, LockMode, LockOptions};
 use super::render::{self, RenderMode, RenderOptions};
 use super::{
-    CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, mend, stores, texts,
+    CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, recover, stores, texts,
 };
 pub use aim::VersionSource;
 use catalogue::Versions;
@@ -67,7 +65,7 @@ pub fn update(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if !options.check {
-        mend(request)?;
+        recover(request, terminal)?;
     }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
@@ -105,10 +103,10 @@ pub fn update(
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = write::hold(&workspace.settings.root)?;
-    let lock = lock::Before::read(&workspace)?;
+    let has_lock = lock::Before::read(&workspace)?.has_lock();
     texts::replace(&workspace, &plan.files(), &mut held)?;
     let finished = || -> Result<Verdict, Error> {
-        let locked = lock_again(request, lock.has_lock(), options, &mut held, terminal);
+        let locked = lock_again(request, has_lock, options, &mut held, terminal);
         let mut after = read::workspace(request)?;
         let tools = fleet::tools(&mut after, options.today)?;
         summary.pools = Some(before.changes(pools::booted(&after, &tools)?));
@@ -126,7 +124,7 @@ pub fn update(
         for (source, _) in &plan.change.files {
             writeln!(terminal.err, "changed {}", source.path)?;
         }
-    } else if restore(&workspace, &plan, &lock, &mut held)? {
+    } else if held.take_back()? {
         writeln!(terminal.err, "{NOTHING_WRITTEN}")?;
     }
     verdict
@@ -134,22 +132,6 @@ pub fn update(
 
 const NOTHING_WRITTEN: &str = "nothing is written while there are errors\n\
      help: correct them, or type --keep-going to write what the update changes all the same";
-
-/// Puts back the files that an update has edited. Answers whether it edited any.
-fn restore(
-    workspace: &Workspace,
-    plan: &Plan,
-    lock: &lock::Before,
-    held: &mut Held,
-) -> Result<bool, Error> {
-    let edited = plan.files();
-    let reversed = edited.iter().map(|(source, text)| {
-        let edited = Source::new(Arc::clone(&source.path), text.as_str());
-        (Arc::new(edited), source.text.clone())
-    });
-    texts::replace(workspace, &reversed.collect::<Vec<_>>(), held)?;
-    Ok(lock.restore(workspace, held)? || !edited.is_empty())
-}
 
 fn usage(message: impl Into<String>) -> Error {
     let message = message.into();

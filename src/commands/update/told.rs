@@ -1,9 +1,10 @@
 //! What an update says: the summary, and, to a bot, what is worth reading in its merge request.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
 use crate::error::Error;
 use crate::model::finding::Level;
+use crate::printer::Printer;
 use crate::report::{Findings, Report};
 use crate::update::{self, Offer, Summary};
 use crate::write;
@@ -19,7 +20,7 @@ pub(super) fn summary(
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     if let Some(path) = &options.summary {
-        write::file(path, summary.markdown().as_bytes())?;
+        write::file(path, summary.markdown().as_str().as_bytes())?;
     }
     if change.drift.is_empty() {
         let to = &summary.to;
@@ -68,7 +69,7 @@ impl Report for Brief {
         "errors, a line each"
     }
 
-    fn findings(&self, findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         let errors = findings.groups.iter().map(|group| group.judged);
         let errors: Vec<_> = errors
             .filter(|judged| judged.level == Level::Error)

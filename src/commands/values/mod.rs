@@ -7,8 +7,6 @@ mod text;
 mod walk;
 mod why;
 
-use std::io::Write;
-
 use serde::Serialize;
 
 use crate::check;
@@ -21,7 +19,7 @@ use crate::model::value::{Node, Value};
 use crate::read::{self, ClusterEntry, ClusterValues, Request, Workspace};
 use crate::yaml;
 
-use super::{Format, ListFormat, Terminal, Verdict};
+use super::{Format, ListFormat, Terminal, Verdict, print_findings};
 use origin::Origins;
 use path::ValuePath;
 use secrets::Secrets;
@@ -78,7 +76,12 @@ pub fn values(
     let (entry, path) = asked(&workspace, options)?;
     let path = ValuePath::parse(&path)?;
     let values = read::values(&workspace, entry)?;
-    let evaluator = Evaluator::traced(&values.tree, &values.options, &TemplateCache::default());
+    let evaluator = Evaluator::traced(
+        &values.tree,
+        &values.options,
+        &TemplateCache::default(),
+        &values.sources,
+    );
     let question = Question {
         cluster: &entry.name,
         path: &path,
@@ -101,7 +104,7 @@ pub fn values(
     let found: Vec<Finding> = broken.chain(question.told(failures)).collect();
     let checked = check::findings(found, &workspace.settings, options.today);
     if !checked.findings.is_empty() {
-        terminal.err.findings(&checked.findings, 1, Format::Human)?;
+        print_findings(&mut terminal.err, &checked.findings, 1, Format::Human)?;
     }
     Ok(if checked.has_errors() {
         Verdict::Findings
@@ -176,7 +179,7 @@ impl Question<'_> {
         }
         match self.format {
             ListFormat::Json => self.data(&json(node), terminal),
-            _ => Ok(terminal.out.write_all(yaml::emit(&node.value).as_bytes())?),
+            _ => Ok(terminal.out.value(&node.value)?),
         }
     }
 
@@ -212,25 +215,15 @@ impl Question<'_> {
     }
 
     fn data<T: Serialize>(&self, data: &T, terminal: &mut Terminal) -> Result<(), Error> {
-        let text = match self.format {
-            ListFormat::Yaml => yaml::emit_data(data).map_err(std::io::Error::from)?,
-            _ => serde_json::to_string_pretty(data).map_err(std::io::Error::from)? + "\n",
-        };
-        Ok(terminal.out.write_all(text.as_bytes())?)
+        match self.format {
+            ListFormat::Yaml => terminal.out.yaml(data)?,
+            _ => terminal.out.json(data)?,
+        }
+        Ok(())
     }
 
-    /// The failures as findings. A message that an expression made of a secret is not told.
-    fn told(&self, mut failures: Vec<Failure>) -> Vec<Finding> {
-        for failure in &mut failures {
-            if failure
-                .chain
-                .iter()
-                .any(|step| self.secrets.may_tell(step.place))
-            {
-                failure.message =
-                    "the expression fails, and what it says may hold a secret".to_owned();
-            }
-        }
+    /// The failures as findings.
+    fn told(&self, failures: Vec<Failure>) -> Vec<Finding> {
         self.values.failed(failures)
     }
 

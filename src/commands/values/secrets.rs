@@ -1,22 +1,18 @@
 //! What must not be printed: what a secrets file says, and what expressions made of it.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::evaluate::{Evaluator, Reading};
+use crate::evaluate::Evaluator;
 use crate::model::place::{Place, Sources};
 use crate::model::value::{Entry, Map, Node, Value};
 
-/// Tells secrets from other values.
-///
-/// An expression's result is a secret when it read one, itself or through other expressions, whatever it made of it: the
-/// evaluator notes what is read, so no text is searched.
+/// Tells secrets from other values; the evaluator knows which expressions read one.
 pub(super) struct Secrets<'a> {
     sources: &'a Sources,
     evaluator: &'a Evaluator,
     /// The scalars and keys of the merged values: what an evaluated tree has otherwise was computed.
     written: HashMap<Place, Value>,
-    derived: RefCell<HashMap<Place, bool>>,
 }
 
 impl<'a> Secrets<'a> {
@@ -27,14 +23,13 @@ impl<'a> Secrets<'a> {
             sources,
             evaluator,
             written,
-            derived: RefCell::default(),
         }
     }
 
     /// A tree of evaluated values without its secrets: each is replaced by a word that says where it stands.
     pub(super) fn hidden(&self, node: &Node) -> Node {
         let value = match &node.value {
-            Value::Map(_) | Value::List(_) if self.reads_secret(node.place) => {
+            Value::Map(_) | Value::List(_) if self.evaluator.reads_secret(node.place) => {
                 return self.instead(node.place);
             }
             Value::Map(map) => {
@@ -59,10 +54,9 @@ impl<'a> Secrets<'a> {
         let key = Value::String(entry.key.clone());
         let is_computed = self.written.get(&entry.key_place) != Some(&key);
         Entry {
-            // Names are no secrets, unless they were made of one.
             key: match is_computed && self.is_made_of_secret(entry.key_place, &key) {
                 true => self.word(entry.key_place).into(),
-                false => entry.key.clone(),
+                false => self.key(entry),
             },
             key_place: entry.key_place,
             node: self.hidden(&entry.node),
@@ -74,6 +68,7 @@ impl<'a> Secrets<'a> {
         let value = match &node.value {
             Value::Map(map) => {
                 let entries = map.iter().map(|entry| Entry {
+                    key: self.key(entry),
                     node: self.hidden_raw(&entry.node),
                     ..entry.clone()
                 });
@@ -93,11 +88,6 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// Whether the expression at a place stands in a secrets file or read a secret: then its message may hold one.
-    pub(super) fn may_tell(&self, place: Place) -> bool {
-        self.sources.is_secret(place) || self.reads_secret(place)
-    }
-
     /// Whether an evaluated scalar is a secret.
     fn is_secret(&self, place: Place, value: &Value) -> bool {
         self.sources.is_secret(place) || self.is_made_of_secret(place, value)
@@ -105,44 +95,20 @@ impl<'a> Secrets<'a> {
 
     /// Whether a scalar or key is what an expression made of a secret.
     fn is_made_of_secret(&self, place: Place, value: &Value) -> bool {
-        if self.reads_secret(place) {
+        if self.evaluator.reads_secret(place) {
             return true;
         }
         // What was computed by no known expression may be made of all that such expressions read.
         let is_known = self.evaluator.readings(place).is_some();
-        !is_known
-            && self.written.get(&place) != Some(value)
-            && self.hold_secret(&self.evaluator.other_readings())
+        !is_known && self.written.get(&place) != Some(value) && self.evaluator.others_read_secret()
     }
 
-    /// Whether the expression at a place read a secret.
-    fn reads_secret(&self, place: Place) -> bool {
-        if let Some(known) = self.derived.borrow().get(&place) {
-            return *known;
-        }
-        // Values that need themselves read nothing more the second time.
-        self.derived.borrow_mut().insert(place, false);
-        let readings = self.evaluator.readings(place);
-        let derived = readings.is_some_and(|readings| self.hold_secret(&readings));
-        self.derived.borrow_mut().insert(place, derived);
-        derived
-    }
-
-    fn hold_secret(&self, readings: &[Reading]) -> bool {
-        let mut nodes = readings.iter().map(|reading| &reading.raw);
-        nodes.any(|node| self.holds_secret(node))
-    }
-
-    /// Of a map, expressions read what they ask for; a list they read whole.
-    fn holds_secret(&self, node: &Node) -> bool {
-        match &node.value {
-            Value::List(items) => items.iter().any(|item| self.holds_secret(item)),
-            // A lone key may be `(raw)`, whose text is read with the map.
-            Value::Map(map) if map.len() == 1 => map
-                .iter()
-                .any(|entry| self.sources.is_secret(entry.node.place)),
-            Value::Map(_) => false,
-            _ => self.may_tell(node.place),
+    /// A key as it is written, unless files of secrets alone have it and somebody chose it.
+    fn key(&self, entry: &Entry) -> Arc<str> {
+        let is_secret = self.sources.is_secret(entry.key_place);
+        match is_secret && !self.sources.is_public(&entry.key) {
+            true => self.word(entry.key_place).into(),
+            false => Arc::clone(&entry.key),
         }
     }
 

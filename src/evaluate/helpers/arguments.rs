@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::gotemplate::value::Map;
-use crate::gotemplate::{Error, ErrorClass, Value, print};
+use crate::gotemplate::{Budget, Error, ErrorClass, Limits, Value, print};
 
 /// `index . N`
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
@@ -103,9 +103,15 @@ pub(super) fn fail<T>(message: String) -> Result<T, Error> {
 
 /// A value in a message, cut after some characters.
 pub(super) fn shown(value: &Value) -> String {
-    let text = print::value(value).unwrap_or_default();
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    /// What a message may cost.
+    const MESSAGE: Limits = Limits {
+        steps: 10_000,
+        bytes: 64 << 10,
+        depth: 0,
+        nested: 0,
+    };
+    match print::value(value, &Budget::new(MESSAGE)) {
+        Ok(text) => print::quoted(&text).into_owned(),
+        Err(_) => print::short(value),
     }
 }

@@ -68,7 +68,10 @@ fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
     let mut built = BTreeMap::new();
     let images = match images {
         Value::Nil => BTreeMap::new(),
-        images => map(&images, "`sylva_diskimagebuilder_images`")?.entries()?,
+        images => {
+            let images = map(&images, "`sylva_diskimagebuilder_images`")?;
+            session.budget.entries(&images)?
+        }
     };
     for (key, properties) in images {
         let registry = fields(&properties, &["os_images_oci_registry"])?;
@@ -188,7 +191,7 @@ pub(super) fn find_cluster_image_selectors(
     selectors.extend(selector_of(session, &cluster, &control_plane)?);
     let default = over(&root, level(&cluster, &["machine_deployment_default"])?)?;
     if let Value::Map(deployments) = fields(&cluster, &["machine_deployments"])? {
-        for deployment in deployments.entries()?.values() {
+        for deployment in session.budget.entries(&deployments)?.values() {
             let own = over(&default, level(deployment, &[])?)?;
             selectors.extend(selector_of(session, &cluster, &own)?);
         }

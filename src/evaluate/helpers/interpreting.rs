@@ -119,7 +119,7 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
     let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     match if flag { yes } else { no } {
         Value::Nil => Ok(String::new()),
-        chosen => print::value(&chosen),
+        chosen => print::value(&chosen, &session.budget),
     }
 }
 

@@ -73,6 +73,7 @@ impl Native for Helper {
             .session
             .upgrade()
             .ok_or_else(|| Error::new(ErrorClass::Other, "the evaluation is over"))?;
+        session.budget.read_all(arguments::items(&argument))?;
         session.in_helper(|| (self.body)(&session, &argument))
     }
 }

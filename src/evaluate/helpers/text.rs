@@ -37,23 +37,32 @@ fn without_pre_releases(text: &str) -> String {
 
 /// `a=x,b=1`: the entries of a map, sorted by key.
 pub(super) fn dict_to_key_values_separated_string(
-    _session: &Session,
+    session: &Session,
     argument: &Value,
 ) -> Result<String, Error> {
+    let budget = &session.budget;
     let separator = |index, default: &str| match optional(argument, index) {
-        Some(given) => print::value(&given),
+        Some(given) => print::value(&given, budget),
         None => Ok(default.to_owned()),
     };
     let (equals, comma) = (separator(1, "=")?, separator(2, ",")?);
     let entries = match item(argument, 0)? {
         Value::Nil => return Ok(String::new()),
-        other => map(&other, "what is to be joined")?.entries()?,
+        other => budget.entries(&*map(&other, "what is to be joined")?)?,
     };
-    let parts: Result<Vec<String>, Error> = entries
-        .iter()
-        .map(|(key, value)| Ok(format!("{key}{equals}{}", print::value(value)?)))
-        .collect();
-    Ok(parts?.join(&comma))
+    let mut text = String::new();
+    for (index, (key, value)) in entries.iter().enumerate() {
+        let value = print::value(value, budget)?;
+        let separators = equals.len() + comma.len();
+        budget.room_for_text(text.len() + separators + key.len() + value.len())?;
+        if index > 0 {
+            text.push_str(&comma);
+        }
+        text.push_str(key);
+        text.push_str(&equals);
+        text.push_str(&value);
+    }
+    Ok(text)
 }
 
 /// Undoes the shield of `(raw)` values.

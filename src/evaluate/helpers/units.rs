@@ -107,7 +107,10 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         .unwrap_or_else(|| Value::from(""));
     let versions = session.interpret(&dot, &versions, 0)?;
     let mut chosen: Option<Arc<str>> = None;
-    for (version, enabled) in map(&versions, "`helm_chart_versions`")?.entries()? {
+    for (version, enabled) in session
+        .budget
+        .entries(&*map(&versions, "`helm_chart_versions`")?)?
+    {
         if !enabled.truth()? {
             continue;
         }
@@ -153,9 +156,11 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
     };
     if Rc::ptr_eq(target, source) {
         // A map merged into itself: its lists double, as they do in the original.
-        session.budget.charge(source.len()?)?;
+        session.budget.charge(source.size())?;
     }
-    for (key, value) in source.entries()? {
+    /// What an entry of a map takes, in bytes.
+    const ENTRY: usize = 80;
+    for (key, value) in session.budget.entries(source)? {
         let merged = match (target.get(&key)?, &value) {
             (Some(Value::List(_)), Value::List(_)) => {
                 let before = target.get(&key)?.unwrap_or(Value::Nil);
@@ -168,6 +173,7 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
             (_, Value::Map(_)) => session.function("deepCopy", &[value])?,
             _ => value,
         };
+        session.budget.charge(ENTRY)?;
         target.set(&key, merged);
     }
     Ok(())

@@ -30,7 +30,9 @@ impl<'b> Printer<'b> {
     fn charge(&mut self) -> Result<(), Error> {
         let written = self.text.len() - self.charged;
         self.charged = self.text.len();
-        self.budget.charge(written)
+        self.budget.step(1)?;
+        self.budget.read(written)?;
+        self.budget.room_for_text(self.text.len())
     }
 
     /// A value as an argument: `%T` and `%p` look at it as a whole.
@@ -48,6 +50,7 @@ impl<'b> Printer<'b> {
         if depth > NESTING {
             return Err(print::too_deep());
         }
+        self.charge()?;
         let fits = match value {
             Value::Nil if depth > 0 => {
                 let nil = if spec.go_syntax {
@@ -75,6 +78,9 @@ impl<'b> Printer<'b> {
             Value::Uint64(number) => integer::write(&mut self.text, *number, None, verb, spec),
             Value::Float(number) => float::write(&mut self.text, *number, verb, spec),
             Value::String(text) => {
+                // Quoted or in hexadecimal, a byte becomes several.
+                self.budget
+                    .room_for_text(self.text.len() + 4 * text.len())?;
                 self.string(text, verb, spec);
                 matches!(verb, 's' | 'v' | 'x' | 'X' | 'q')
             }
@@ -193,7 +199,7 @@ impl<'b> Printer<'b> {
             self.text.push_str(value.type_name());
         }
         self.text.push_str(open);
-        for (index, (key, item)) in map.entries()?.into_iter().enumerate() {
+        for (index, (key, item)) in self.budget.entries(map)?.into_iter().enumerate() {
             if index > 0 {
                 self.text.push_str(between);
             }

@@ -8,9 +8,11 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
+use super::super::Error;
+use super::super::function::Call;
+use super::regex::Pattern;
 use super::version::{Version, prerelease_order};
 use crate::model::engine::Engine;
-use crate::regexp::Regexp;
 
 /// Alternatives, each of which is a list of constraints that must all hold.
 pub(super) struct Constraints {
@@ -69,37 +71,50 @@ const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 
 /// The grammar is the library's own expressions, since what they let pass by accident is let pass, too.
 struct Grammar {
-    range: Regexp,
-    valid: Regexp,
-    one: Regexp,
+    range: Pattern,
+    valid: Pattern,
+    one: Pattern,
 }
 
 static GRAMMAR: LazyLock<Option<Grammar>> = LazyLock::new(|| {
     let one = format!(r"({OPERATORS})\s*({VERSION})");
     Some(Grammar {
-        range: Regexp::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok()?,
-        valid: Regexp::new(&format!(r"^(\s*{one}\s*)((?:\s+|,\s*){one}\s*)*$")).ok()?,
-        one: Regexp::new(&one).ok()?,
+        range: Pattern::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok()?,
+        valid: Pattern::new(&format!(r"^(\s*{one}\s*)((?:\s+|,\s*){one}\s*)*$")).ok()?,
+        one: Pattern::new(&one).ok()?,
     })
 });
 
 impl Constraints {
     /// Reads constraints; `None` if they are none.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let grammar = GRAMMAR.as_ref()?;
+    ///
+    /// # Errors
+    /// The call cannot pay for reading them.
+    pub(super) fn parse(call: &Call<'_>, text: &str) -> Result<Option<Self>, Error> {
+        let Some(Grammar { range, valid, one }) = GRAMMAR.as_ref() else {
+            return Ok(None);
+        };
         // `1.2 - 1.4` is `>= 1.2, <= 1.4`.
-        let ranges = grammar.range.replace_all(text, ">= $1, <= $11 ", 1 << 20)?;
+        let to_bounds = ">= $1, <= $11 ";
+        let ranges = range
+            .regexp
+            .replace_all(text, to_bounds, &mut range.payer(call))?;
         let mut alternatives = Vec::new();
         for alternative in ranges.split("||") {
-            if !grammar.valid.is_match(alternative) {
-                return None;
+            if !valid.is_match(call, alternative)? {
+                return Ok(None);
             }
-            let found = grammar.one.find_all(alternative, -1);
+            let found = one.regexp.find_all(alternative, -1, &mut one.payer(call))?;
+            call.work(found.len() * 8)?;
+            call.room((alternatives.len() + found.len()) * size_of::<Constraint>())?;
             let constraints: Option<Vec<Constraint>> =
                 found.into_iter().map(Constraint::parse).collect();
-            alternatives.push(constraints?);
+            match constraints {
+                Some(constraints) => alternatives.push(constraints),
+                None => return Ok(None),
+            }
         }
-        Some(Self { alternatives })
+        Ok(Some(Self { alternatives }))
     }
 
     /// Whether a version satisfies one of the alternatives, as that engine's version of the library decides.
@@ -238,8 +253,9 @@ impl Constraint {
 
 #[cfg(test)]
 mod tests {
-    use super::{Constraints, Engine};
+    use super::{Call, Constraints, Engine};
     use crate::gotemplate::functions::version::Version;
+    use crate::gotemplate::{Budget, Limits};
 
     /// The versions that constraints are asked about.
     const VERSIONS: &[&str] = &[
@@ -291,8 +307,18 @@ mod tests {
         ("!=1.31.8 || <0.0.1-0", ["11111100111", "11110100011"]),
     ];
 
+    fn read(constraint: &str) -> Option<Constraints> {
+        let call = Call {
+            name: "semverCompare",
+            arguments: &[],
+            engine: Engine::Helm4,
+            budget: &Budget::new(Limits::default()),
+        };
+        Constraints::parse(&call, constraint).expect("there is room")
+    }
+
     fn admitted(constraint: &str, engine: Engine) -> String {
-        let constraints = Constraints::parse(constraint).expect(constraint);
+        let constraints = read(constraint).expect(constraint);
         let admitted = |version: &&str| {
             let version = Version::parse(version).expect("a version");
             if constraints.admit(&version, engine) {
@@ -332,7 +358,7 @@ mod tests {
         for wrong in [
             "", "==1.2.3", "!1.2", "1.2.3.4", "^", "1.2.3-01", ">=1,", "a",
         ] {
-            assert!(Constraints::parse(wrong).is_none(), "{wrong}");
+            assert!(read(wrong).is_none(), "{wrong}");
         }
     }
 }

@@ -5,28 +5,32 @@ use std::sync::Arc;
 
 use super::super::function::Call;
 use super::super::value::{Element, List, Map};
-use super::super::{Error, ErrorClass, Value, print};
+use super::super::{Budget, Error, ErrorClass, Value, print};
 use crate::model::integer;
 
 /// The text of a value (Sprig's `strval`): a string as it is, anything else as `%v` prints it.
-pub(super) fn text(value: &Value) -> Result<Arc<str>, Error> {
+pub(super) fn text(value: &Value, budget: &Budget) -> Result<Arc<str>, Error> {
     match value {
         Value::String(text) => Ok(Arc::clone(text)),
-        other => Ok(print::value(other)?.into()),
+        other => Ok(print::value(other, budget)?.into()),
     }
 }
 
 /// The texts of a list's items without the nils; of anything else its own text (Sprig's `strslice`).
-pub(super) fn texts(value: &Value) -> Result<Vec<Arc<str>>, Error> {
+pub(super) fn texts(value: &Value, budget: &Budget) -> Result<Vec<Arc<str>>, Error> {
     match value {
         Value::Nil => Ok(Vec::new()),
         Value::List(list) => list
             .items
             .iter()
             .filter(|item| !matches!(item, Value::Nil))
-            .map(text)
+            .map(|item| {
+                let text = text(item, budget)?;
+                budget.read(text.len())?;
+                Ok(text)
+            })
             .collect(),
-        other => Ok(vec![text(other)?]),
+        other => Ok(vec![text(other, budget)?]),
     }
 }
 
@@ -142,7 +146,10 @@ fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<b
         (Value::Uint8(left), Value::Uint8(right)) => left == right,
         (Value::Uint64(left), Value::Uint64(right)) => left == right,
         (Value::Float(left), Value::Float(right)) => left == right,
-        (Value::String(left), Value::String(right)) => left == right,
+        (Value::String(left), Value::String(right)) => {
+            call.budget.read(left.len().min(right.len()))?;
+            left == right
+        }
         (Value::List(left), Value::List(right)) => equal_lists(call, left, right, depth)?,
         (Value::Map(left), Value::Map(right)) => equal_maps(call, left, right, depth)?,
         (Value::Object(left), Value::Object(right)) => {
@@ -184,7 +191,7 @@ fn equal_maps(
     if left.type_name != right.type_name || left.len()? != right.len()? {
         return Ok(false);
     }
-    for (key, item) in left.entries()? {
+    for (key, item) in call.budget.entries(left)? {
         match right.get(&key)? {
             Some(other) if equal(call, &item, &other, depth)? => {}
             _ => return Ok(false),

@@ -1,10 +1,11 @@
 //! Maps: making them, reading them, setting keys. `set`, `unset` and the merges change their argument, for everyone who has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
+use super::super::limits::{ENTRY, TEXT};
 use super::super::value::{Map, PLAIN_MAP};
 use super::super::{Error, ErrorClass, Value};
 use super::{convert, lists};
@@ -33,13 +34,8 @@ fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut entries = BTreeMap::new();
     for pair in call.rest(0).chunks(2) {
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
-        entries.insert(convert::text(&pair[0])?, value);
+        entries.insert(convert::text(&pair[0], call.budget)?, value);
     }
-    built(call, entries)
-}
-
-fn built(call: &Call<'_>, entries: BTreeMap<Arc<str>, Value>) -> Result<Value, Error> {
-    call.charge(entries.len() * 2 * size_of::<Value>())?;
     Ok(Value::map(entries))
 }
 
@@ -51,21 +47,22 @@ fn get(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn set(call: &mut Call<'_>) -> Result<Value, Error> {
     let (map, key) = (call.map(0)?, call.string(1)?);
-    call.charge(key.len() + 2 * size_of::<Value>())?;
+    call.charge(key.len() + ENTRY)?;
     map.set(&key, call.value(2));
     Ok(Value::Map(map))
 }
 
 fn unset(call: &mut Call<'_>) -> Result<Value, Error> {
     let map = call.map(0)?;
+    call.work(map.size() / 16)?;
     map.unset(&call.string(1)?)?;
     Ok(Value::Map(map))
 }
 
 fn has_key(call: &mut Call<'_>) -> Result<Value, Error> {
     let (map, key) = (call.map(0)?, call.string(1)?);
-    // Asking for the keys does not fetch the values.
-    Ok(Value::Bool(map.keys()?.binary_search(&key).is_ok()))
+    call.work(map.size() / 16)?;
+    Ok(Value::Bool(map.has(&key)?))
 }
 
 fn pluck(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -81,16 +78,17 @@ fn pluck(call: &mut Call<'_>) -> Result<Value, Error> {
 fn keys(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut keys = Vec::new();
     for index in 0..call.arguments.len() {
-        keys.extend(call.map(index)?.keys()?);
+        let map = call.map(index)?;
+        call.work(map.size())?;
+        call.room((keys.len() + map.size()) * 2 * size_of::<Value>())?;
+        keys.extend(map.keys()?);
     }
-    call.charge(keys.len() * size_of::<Value>())?;
     Ok(Value::strings(keys))
 }
 
 /// The values in the order of their keys.
 fn values(call: &mut Call<'_>) -> Result<Value, Error> {
-    let entries = call.map(0)?.entries()?;
-    call.charge(entries.len() * size_of::<Value>())?;
+    let entries = call.entries(0)?;
     Ok(Value::list(entries.into_values().collect()))
 }
 
@@ -103,16 +101,17 @@ fn pick(call: &mut Call<'_>) -> Result<Value, Error> {
             entries.insert(key, value);
         }
     }
-    built(call, entries)
+    Ok(Value::map(entries))
 }
 
 fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
     let map = call.map(0)?;
     let mut kept: BTreeMap<Arc<str>, Value> = BTreeMap::new();
-    let mut left_out = Vec::new();
+    let mut left_out = BTreeSet::new();
     for index in 1..call.arguments.len() {
-        left_out.push(call.string(index)?);
+        left_out.insert(call.string(index)?);
     }
+    call.work(map.size())?;
     for key in map.keys()? {
         if !left_out.contains(&key)
             && let Some(value) = map.get(&key)?
@@ -120,7 +119,7 @@ fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
             kept.insert(key, value);
         }
     }
-    built(call, kept)
+    Ok(Value::map(kept))
 }
 
 /// `dig "a" "b" DEFAULT MAP`: the default where a key is missing, an error where something on the way is not a map.
@@ -183,7 +182,7 @@ fn numbered(call: &Call<'_>, separator: &str, text: &str, most: usize) -> Result
         0 => Vec::new(),
         _ => lists::pieces(call, separator, text, most)?,
     };
-    call.charge(pieces.len() * 4 * size_of::<Value>())?;
+    call.room(pieces.len() * (2 * ENTRY + TEXT))?;
     let entries = pieces
         .into_iter()
         .enumerate()

@@ -25,14 +25,15 @@ pub(super) const TABLE: &[Function] = &[
 
 fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.charge(text.len() * 2)?;
+    call.room_for_text(text.len() * 2)?;
+    call.work(text.len() / 8)?;
     Ok(base.encode(text.as_bytes()).into())
 }
 
 /// What cannot be decoded gives the text of the error, as in Sprig: not an error.
 fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.charge(text.len())?;
+    call.work(text.len() / 8)?;
     match base.decode(text.as_bytes()) {
         Ok(decoded) => call.text(decoded),
         Err(position) => Ok(format!("illegal {} data at input byte {position}", base.name).into()),
@@ -40,8 +41,10 @@ fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
 }
 
 fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
+    let given = call.string(0)?;
+    call.work(given.len() / 8)?;
     let mut text = String::new();
-    for byte in D::digest(call.string(0)?.as_bytes()) {
+    for byte in D::digest(given.as_bytes()) {
         // A string takes any text, so writing cannot go wrong.
         let _ = write!(text, "{byte:02x}");
     }
@@ -55,6 +58,8 @@ fn adler32(call: &mut Call<'_>) -> Result<Value, Error> {
         let low = (low + u32::from(byte)) % MODULUS;
         (low, (high + low) % MODULUS)
     };
-    let (low, high) = call.string(0)?.bytes().fold((1, 0), add);
+    let text = call.string(0)?;
+    call.work(text.len() / 8)?;
+    let (low, high) = text.bytes().fold((1, 0), add);
     Ok(((high << 16) | low).to_string().into())
 }

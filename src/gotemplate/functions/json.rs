@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
-use super::super::{Error, Value, print};
+use super::super::{Budget, Error, Value, print};
 use super::convert::deeper;
 use super::json_text::{self, SyntaxError};
 use crate::model::json::{Html, format_float_go, write_string};
@@ -61,26 +61,29 @@ fn strict(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
 fn write(call: &Call<'_>, html: Html, layout: Layout) -> Result<Option<String>, Error> {
     let mut writer = Writer {
         out: String::new(),
+        budget: call.budget,
         html,
         layout,
         unwritable: false,
     };
     writer.value(&call.value(0), 0)?;
-    call.charge(writer.out.len())?;
     Ok((!writer.unwritable).then_some(writer.out))
 }
 
-struct Writer {
+struct Writer<'b> {
     out: String,
+    budget: &'b Budget,
     html: Html,
     layout: Layout,
     /// Whether an infinity or what is not a number was met.
     unwritable: bool,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         let inner = deeper(depth)?;
+        self.budget.step(1)?;
+        self.budget.room_for_text(self.out.len())?;
         match value {
             Value::Nil => self.out.push_str("null"),
             Value::List(list) if list.element.is_nil() => self.out.push_str("null"),
@@ -89,18 +92,30 @@ impl Writer {
             | Value::Int64(_)
             | Value::Uint8(_)
             | Value::Uint64(_) => {
-                self.out.push_str(&print::value(value)?);
+                self.out.push_str(&print::value(value, self.budget)?);
             }
             Value::Float(number) => {
                 self.unwritable |= !number.is_finite();
                 self.out.push_str(&format_float_go(*number));
             }
-            Value::String(text) => write_string(&mut self.out, text, self.html),
+            Value::String(text) => self.string(text)?,
             Value::List(list) => self.list(&list.items, depth)?,
-            Value::Map(map) => self.map(&map.entries()?, depth)?,
+            Value::Map(map) => self.map(&self.budget.entries(map)?, depth)?,
             Value::Object(object) if object.complex().is_some() => self.unwritable = true,
             Value::Object(object) => self.value(&object.plain(), inner)?,
         }
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        self.budget.read(4 * text.len())?;
+        // Each of these becomes six bytes.
+        let is_escaped =
+            |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xE2);
+        let escaped = text.bytes().filter(is_escaped).count();
+        let most = self.out.len() + text.len() + 5 * escaped;
+        self.budget.room_for_text(most)?;
+        write_string(&mut self.out, text, self.html);
         Ok(())
     }
 
@@ -118,7 +133,7 @@ impl Writer {
         self.out.push('{');
         for (index, (key, item)) in entries.iter().enumerate() {
             self.separate(index, depth + 1);
-            write_string(&mut self.out, key, self.html);
+            self.string(key)?;
             let colon = if self.layout == Layout::Indented {
                 ": "
             } else {
@@ -155,8 +170,7 @@ impl Writer {
 
 fn read(call: &Call<'_>) -> Result<Result<Value, SyntaxError>, Error> {
     let text = call.string(0)?;
-    call.charge(text.len().saturating_mul(8))?;
-    Ok(json_text::read(&text))
+    json_text::read(&text, call.budget)
 }
 
 /// Helm's: only an object; what goes wrong is the value of a key `Error`.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::{Value, format};
+use super::super::limits::{MAP, TEXT};
+use super::super::{Budget, Error, Value, format};
 
 /// What Go says is wrong with a text.
 #[derive(Debug)]
@@ -15,17 +16,23 @@ pub(super) struct SyntaxError {
 const DEPTH: usize = 256;
 
 /// Reads a text that holds one value; all numbers are `float64`. Of equal keys the last one counts.
-pub(super) fn read(text: &str) -> Result<Value, SyntaxError> {
+///
+/// # Errors
+/// The budget has no room for it. What is wrong with the text is a result.
+pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxError>, Error> {
+    budget.read(4 * text.len())?;
     let mut reader = Reader {
         text,
+        budget,
         at: 0,
         depth: 0,
+        bytes: 0,
+        refused: None,
     };
-    let value = reader.value()?;
-    reader.skip_blanks();
-    match reader.peek() {
-        None => Ok(value),
-        Some(_) => Err(reader.invalid("after top-level value")),
+    let read = reader.whole();
+    match reader.refused {
+        Some(error) => Err(error),
+        None => Ok(read),
     }
 }
 
@@ -34,8 +41,13 @@ const WITHIN: &[&str] = &["numeric literal", "in literal", "escape"];
 
 struct Reader<'t> {
     text: &'t str,
+    budget: &'t Budget,
     at: usize,
     depth: usize,
+    /// What the values so far take.
+    bytes: usize,
+    /// What the budget said.
+    refused: Option<Error>,
 }
 
 impl Reader<'_> {
@@ -67,7 +79,27 @@ impl Reader<'_> {
         SyntaxError { message }
     }
 
+    fn whole(&mut self) -> Result<Value, SyntaxError> {
+        let value = self.value()?;
+        self.skip_blanks();
+        match self.peek() {
+            None => Ok(value),
+            Some(_) => Err(self.invalid("after top-level value")),
+        }
+    }
+
+    /// Makes sure that there is room for as many bytes more.
+    fn room(&mut self, bytes: usize) -> Result<(), SyntaxError> {
+        self.bytes += bytes;
+        self.budget.room(self.bytes).map_err(|error| {
+            let message = error.message.clone();
+            self.refused = Some(error);
+            SyntaxError { message }
+        })
+    }
+
     fn value(&mut self) -> Result<Value, SyntaxError> {
+        self.room(2 * size_of::<Value>())?;
         self.skip_blanks();
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
@@ -91,6 +123,7 @@ impl Reader<'_> {
         }
         self.depth += 1;
         self.at += 1;
+        self.room(MAP)?;
         let value = read(self)?;
         self.depth -= 1;
         Ok(value)
@@ -214,6 +247,7 @@ impl Reader<'_> {
                 Some(b'"') => {
                     out.push_str(&self.text[copied..self.at]);
                     self.at += 1;
+                    self.room(TEXT + out.len())?;
                     return Ok(out.into());
                 }
                 Some(b'\\') => {

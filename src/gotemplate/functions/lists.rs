@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::super::function::{Call, Function, Type};
+use super::super::limits::{LIST, READ, TEXT};
 use super::super::value::List;
 use super::super::{Error, ErrorClass, Value};
 use super::convert::{self, deep_equal};
@@ -48,13 +49,8 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("splitList", &[Type::String, Type::String], split_list),
 ];
 
-fn built(call: &Call<'_>, items: Vec<Value>) -> Result<Value, Error> {
-    call.charge(items.len() * size_of::<Value>())?;
-    Ok(Value::list(items))
-}
-
 fn list(call: &mut Call<'_>) -> Result<Value, Error> {
-    built(call, call.arguments.to_vec())
+    Ok(Value::list(call.arguments.to_vec()))
 }
 
 fn first(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -70,21 +66,21 @@ fn last(call: &mut Call<'_>) -> Result<Value, Error> {
 fn rest(call: &mut Call<'_>) -> Result<Value, Error> {
     match convert::list(call, 0)?.items.split_first() {
         None => Ok(convert::nil_list()),
-        Some((_, rest)) => built(call, rest.to_vec()),
+        Some((_, rest)) => Ok(Value::list(rest.to_vec())),
     }
 }
 
 fn initial(call: &mut Call<'_>) -> Result<Value, Error> {
     match convert::list(call, 0)?.items.split_last() {
         None => Ok(convert::nil_list()),
-        Some((_, initial)) => built(call, initial.to_vec()),
+        Some((_, initial)) => Ok(Value::list(initial.to_vec())),
     }
 }
 
 fn append(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 0)?;
     let items = list.items.iter().cloned().chain([call.value(1)]);
-    built(call, items.collect())
+    Ok(Value::list(items.collect()))
 }
 
 fn prepend(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -92,14 +88,14 @@ fn prepend(call: &mut Call<'_>) -> Result<Value, Error> {
     let items = [call.value(1)]
         .into_iter()
         .chain(list.items.iter().cloned());
-    built(call, items.collect())
+    Ok(Value::list(items.collect()))
 }
 
 fn concat(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut items = Vec::new();
     for index in 0..call.arguments.len() {
         let list = convert::list(call, index)?;
-        call.charge(list.items.len() * size_of::<Value>())?;
+        call.room((items.len() + list.items.len()) * 2 * size_of::<Value>())?;
         items.extend_from_slice(&list.items);
     }
     Ok(if items.is_empty() {
@@ -111,7 +107,7 @@ fn concat(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn reverse(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 0)?;
-    built(call, list.items.iter().rev().cloned().collect())
+    Ok(Value::list(list.items.iter().rev().cloned().collect()))
 }
 
 fn contains(call: &Call<'_>, items: &[Value], wanted: &Value) -> Result<bool, Error> {
@@ -130,7 +126,7 @@ fn uniq(call: &mut Call<'_>) -> Result<Value, Error> {
             items.push(item.clone());
         }
     }
-    built(call, items)
+    Ok(Value::list(items))
 }
 
 fn without(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -140,7 +136,7 @@ fn without(call: &mut Call<'_>) -> Result<Value, Error> {
             items.push(item.clone());
         }
     }
-    built(call, items)
+    Ok(Value::list(items))
 }
 
 /// Nil has nothing; anything else that is not a list is an error.
@@ -159,7 +155,7 @@ fn compact(call: &mut Call<'_>) -> Result<Value, Error> {
             items.push(item.clone());
         }
     }
-    built(call, items)
+    Ok(Value::list(items))
 }
 
 /// From an index up to another, which is left out. An empty list gives nil whatever the indices.
@@ -179,7 +175,6 @@ fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
         let message = format!("`{}` outside of a list of {length}", call.name);
         return Err(Error::new(ErrorClass::WrongType, message));
     };
-    call.charge(size_of_val(items))?;
     Ok(Value::List(Rc::new(List {
         items: items.to_vec(),
         element: list.element,
@@ -199,22 +194,23 @@ fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
         }
         _ => return Err(call.error("chunks of no items")),
     };
-    call.charge(length * size_of::<Value>())?;
+    call.room(length / size * (LIST + size_of::<Value>()))?;
     let chunks = list.items.chunks(size);
-    built(
-        call,
-        chunks.map(|items| Value::list(items.to_vec())).collect(),
-    )
+    let chunks = chunks.map(|items| Value::list(items.to_vec()));
+    Ok(Value::list(chunks.collect()))
 }
 
 /// The items' texts in byte order; of anything but a list, its own text.
 fn sort_alpha(call: &mut Call<'_>) -> Result<Value, Error> {
     let value = call.value(0);
     let mut texts = match value {
-        Value::List(_) => convert::texts(&value)?,
-        _ => vec![convert::text(&value)?],
+        Value::List(_) => convert::texts(&value, call.budget)?,
+        _ => vec![convert::text(&value, call.budget)?],
     };
-    call.charge(texts.iter().map(|text| text.len() + 16).sum())?;
+    // Each text is compared about as often as the number of texts has binary digits.
+    let digits = texts.len().checked_ilog2().unwrap_or(0) as usize;
+    let read: usize = texts.iter().map(|text| 1 + text.len() / READ).sum();
+    call.work(digits * read)?;
     texts.sort();
     Ok(Value::strings(texts))
 }
@@ -225,6 +221,9 @@ fn split_list(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::strings(pieces))
 }
 
+/// What a piece of a text takes, as a piece and as an item of a list.
+pub(super) const PIECE: usize = size_of::<&str>() + size_of::<Value>() + TEXT;
+
 /// The text cut at each separator, into so many pieces at most; an empty separator cuts between all characters
 /// (`strings.SplitN`).
 pub(super) fn pieces<'t>(
@@ -233,21 +232,27 @@ pub(super) fn pieces<'t>(
     text: &'t str,
     most: usize,
 ) -> Result<Vec<&'t str>, Error> {
-    call.charge(text.len().saturating_mul(2))?;
+    let mut pieces = Vec::new();
+    let mut bytes = 0;
+    let mut push = |piece: &'t str| {
+        pieces.push(piece);
+        bytes += PIECE + piece.len();
+        call.room(bytes)
+    };
     if !separator.is_empty() {
-        return Ok(text.splitn(most, separator).collect());
+        text.splitn(most, separator).try_for_each(push)?;
+        return Ok(pieces);
     }
     let mut cuts = text.char_indices().map(|(index, _)| index).skip(1);
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    while pieces.len() + 1 < most
+    let (mut start, mut count) = (0, 1);
+    while count < most
         && let Some(cut) = cuts.next()
     {
-        pieces.push(&text[start..cut]);
-        start = cut;
+        push(&text[start..cut])?;
+        (start, count) = (cut, count + 1);
     }
     if start < text.len() {
-        pieces.push(&text[start..]);
+        push(&text[start..])?;
     }
     Ok(pieces)
 }

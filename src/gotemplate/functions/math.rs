@@ -1,6 +1,7 @@
 //! Arithmetic: whole numbers wrap as Go's do, fractions are added and multiplied as decimals.
 
 use super::super::function::{Call, Function, Type};
+use super::super::limits::TEXT;
 use super::super::value::{Element, List};
 use super::super::{Error, Value};
 use super::convert::{float, integer};
@@ -167,10 +168,10 @@ fn seq(call: &mut Call<'_>) -> Result<Value, Error> {
         end.wrapping_add(towards),
         step.unwrap_or(towards),
     )?;
+    // As long as the longest number, with its text.
+    call.room(items.len().saturating_mul(2 * TEXT + 20))?;
     let texts: Vec<String> = items.iter().map(i64::to_string).collect();
-    let text = texts.join(" ");
-    call.charge(text.len())?;
-    Ok(text.into())
+    Ok(texts.join(" ").into())
 }
 
 /// From `start` towards `stop`, which is left out; a step that leads away gives nothing.
@@ -181,7 +182,8 @@ fn numbers(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>
         return Ok(Vec::new());
     }
     let count = usize::try_from((distance.abs() - 1) / step_wide.abs() + 1).unwrap_or(usize::MAX);
-    call.charge(count.saturating_mul(size_of::<Value>()))?;
+    call.work(count)?;
+    call.room(count.saturating_mul(size_of::<i64>() + size_of::<Value>()))?;
     let mut items = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {

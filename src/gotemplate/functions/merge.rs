@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::super::function::{Call, Function, Type};
+use super::super::limits::{ENTRY, LIST, MAP};
 use super::super::value::{List, Map};
 use super::super::{Error, Value};
 use super::convert::deeper;
@@ -53,8 +54,9 @@ fn merge(
     depth: usize,
 ) -> Result<(), Error> {
     let depth = deeper(depth)?;
-    for (key, value) in source.entries()? {
-        call.charge(2 * size_of::<Value>())?;
+    for (key, value) in call.budget.entries(source)? {
+        call.work(1)?;
+        call.charge(ENTRY)?;
         let present = target.get(&key)?;
         if matches!(value, Value::Nil) {
             if conflict == Conflict::Overwrite {
@@ -87,19 +89,22 @@ fn takes(present: Option<&Value>, value: &Value, conflict: Conflict) -> Result<b
 fn deep_copy(call: &mut Call<'_>) -> Result<Value, Error> {
     match call.value(0) {
         Value::Nil => Err(call.error("`deepCopy` of nil")),
-        value => copied(call, &value, 0),
+        value => copied(call, &value, &mut 0, 0),
     }
 }
 
-fn copied(call: &Call<'_>, value: &Value, depth: usize) -> Result<Value, Error> {
+/// A copy. `bytes` is what the copies so far take, which are charged when all are made.
+fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Result<Value, Error> {
     let depth = deeper(depth)?;
+    call.work(1)?;
     Ok(match value {
         Value::List(list) => {
-            call.charge(list.items.len() * size_of::<Value>())?;
+            *bytes += LIST + list.items.len() * size_of::<Value>();
+            call.room(*bytes)?;
             let items: Result<Vec<Value>, Error> = list
                 .items
                 .iter()
-                .map(|item| copied(call, item, depth))
+                .map(|item| copied(call, item, bytes, depth))
                 .collect();
             Value::List(Rc::new(List {
                 items: items?,
@@ -108,9 +113,10 @@ fn copied(call: &Call<'_>, value: &Value, depth: usize) -> Result<Value, Error> 
         }
         Value::Map(map) => {
             let mut entries = BTreeMap::new();
-            for (key, item) in map.entries()? {
-                call.charge(2 * size_of::<Value>())?;
-                entries.insert(key, copied(call, &item, depth)?);
+            *bytes += MAP + map.size() * ENTRY;
+            call.room(*bytes)?;
+            for (key, item) in call.budget.entries(map)? {
+                entries.insert(key, copied(call, &item, bytes, depth)?);
             }
             Value::Map(Rc::new(Map::typed(map.type_name, entries)))
         }

@@ -29,6 +29,7 @@ mod words;
 mod yaml;
 
 use super::function::Function;
+use super::{Budget, Error, Value};
 
 /// Every family's table.
 pub(super) const TABLES: &[&[Function]] = &[
@@ -51,8 +52,12 @@ pub(super) const TABLES: &[&[Function]] = &[
 ];
 
 /// JSON as `fromJson` reads it; none where the text is not JSON.
-pub(super) fn from_json(text: &str) -> Option<super::Value> {
-    json_text::read(text).ok()
+pub(super) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
+    let value = json_text::read(text, budget)?.ok();
+    if let Some(value) = &value {
+        budget.made(value)?;
+    }
+    Ok(value)
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
+use super::super::print::quoted;
 use super::super::value::{Element, List};
 use super::super::{Error, ErrorClass, Value};
-use crate::regexp::{self, Regexp};
+use super::lists::PIECE;
+use crate::regexp::{self, Cost, Payer, Regexp};
 
 const PATTERN_AND_TEXT: &[Type] = &[Type::String, Type::String];
 const AND_LIMIT: &[Type] = &[Type::String, Type::String, Type::Int];
@@ -15,14 +17,13 @@ const AND_REPLACEMENT: &[Type] = &[Type::String, Type::String, Type::String];
 
 /// The family's table. Only `regexMatch` takes a wrong pattern for one that does not match.
 pub(super) const TABLE: &[Function] = &[
-    Function::new("regexMatch", PATTERN_AND_TEXT, |call| {
-        let text = call.string(1)?;
-        Ok(Value::Bool(
-            pattern(call).is_ok_and(|regexp| regexp.is_match(&text)),
-        ))
+    Function::new("regexMatch", PATTERN_AND_TEXT, |call| match pattern(call) {
+        Ok(pattern) => matches(call, &pattern),
+        Err(error) if error.class == ErrorClass::Limit => Err(error),
+        Err(_) => Ok(Value::Bool(false)),
     }),
     Function::new("mustRegexMatch", PATTERN_AND_TEXT, |call| {
-        Ok(pattern(call)?.is_match(&call.string(1)?).into())
+        matches(call, &*pattern(call)?)
     }),
     Function::new("regexFind", PATTERN_AND_TEXT, find),
     Function::new("mustRegexFind", PATTERN_AND_TEXT, find),
@@ -44,81 +45,150 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("mustRegexSplit", AND_LIMIT, split),
     Function::new("regexQuoteMeta", &[Type::String], |call| {
         let text = call.string(0)?;
-        call.charge(text.len() * 2)?;
+        call.room_for_text(text.len() * 2)?;
+        call.work(text.len() / 8)?;
         Ok(regexp::quote_meta(&text).into())
     }),
 ];
 
-/// The most bytes that one replacement may make.
-const REPLACED_LIMIT: usize = 64 << 20;
+/// A pattern, and what searches for it cost.
+pub(super) struct Pattern {
+    pub(super) regexp: Regexp,
+    cost: Cost,
+}
 
-/// The first argument, compiled once for all calls of this thread.
-fn pattern(call: &Call<'_>) -> Result<Arc<Regexp>, Error> {
-    const KEPT: usize = 256;
+impl Pattern {
+    pub(super) fn new(text: &str) -> Result<Self, regexp::Error> {
+        let regexp = Regexp::new(text)?;
+        let cost = Cost::new(text, &regexp)?;
+        Ok(Self { regexp, cost })
+    }
+
+    /// Whether the pattern matches, for a call that pays for it.
+    pub(super) fn is_match(&self, call: &Call<'_>, text: &str) -> Result<bool, Error> {
+        call.budget.step(self.cost.search(text, 0))?;
+        Ok(self.regexp.is_match(text))
+    }
+
+    pub(super) fn payer<'a>(&'a self, call: &'a Call<'a>) -> Paying<'a> {
+        Paying {
+            call,
+            cost: &self.cost,
+        }
+    }
+}
+
+/// The compiled patterns of a thread.
+#[derive(Default)]
+struct Compiled {
+    patterns: HashMap<Arc<str>, Arc<Pattern>>,
+    /// What they take.
+    steps: u64,
+}
+
+/// The first argument, compiled once for all calls of this thread. The evaluation pays for it where it is the first to use
+/// it, whether or not another one did so before.
+fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
+    /// Patterns beyond these steps are compiled again, so that memory does not grow with the fleet.
+    const KEPT: u64 = 2_000_000;
     thread_local! {
-        static COMPILED: RefCell<HashMap<Arc<str>, Arc<Regexp>>> = RefCell::default();
+        static COMPILED: RefCell<Compiled> = RefCell::default();
     }
     let text = call.string(0)?;
-    COMPILED.with_borrow_mut(|compiled| {
-        if let Some(regexp) = compiled.get(&text) {
-            return Ok(Arc::clone(regexp));
+    call.work(text.len())?;
+    let pattern = COMPILED.with_borrow_mut(|compiled| {
+        if let Some(pattern) = compiled.patterns.get(&text) {
+            return Ok(Arc::clone(pattern));
         }
-        let regexp = Regexp::new(&text).map(Arc::new).map_err(|error| {
-            call.error(format!("`{text}` is not a regular expression: {error}"))
-        })?;
-        if compiled.len() >= KEPT {
-            compiled.clear();
+        let refused = |error: regexp::Error| {
+            let pattern = quoted(&text);
+            call.error(format!("`{pattern}` is not a regular expression: {error}"))
+        };
+        let pattern = Arc::new(Pattern::new(&text).map_err(refused)?);
+        compiled.steps += pattern.cost.compilation();
+        if compiled.steps > KEPT {
+            compiled.patterns.clear();
+            compiled.steps = pattern.cost.compilation();
         }
-        compiled.insert(text, Arc::clone(&regexp));
-        Ok(regexp)
-    })
+        compiled
+            .patterns
+            .insert(Arc::clone(&text), Arc::clone(&pattern));
+        Ok(pattern)
+    })?;
+    call.budget
+        .compile(&text, pattern.cost.compilation(), KEPT)?;
+    Ok(pattern)
+}
+
+/// A call that pays for its searches.
+pub(super) struct Paying<'a> {
+    call: &'a Call<'a>,
+    cost: &'a Cost,
+}
+
+impl Payer for Paying<'_> {
+    type Refusal = Error;
+
+    fn search(&mut self, text: &str, from: usize) -> Result<(), Error> {
+        self.call.budget.step(self.cost.search(text, from))
+    }
+
+    fn groups(&mut self, bytes: usize) -> Result<(), Error> {
+        self.call.budget.step(self.cost.groups(bytes))
+    }
+
+    fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Error> {
+        self.call.room_for_text(bytes)?;
+        self.call.room(pieces.saturating_mul(PIECE))
+    }
+}
+
+fn matches(call: &Call<'_>, pattern: &Pattern) -> Result<Value, Error> {
+    pattern.is_match(call, &call.string(1)?).map(Value::Bool)
 }
 
 fn find(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = call.string(1)?;
-    Ok(pattern(call)?.find(&text).unwrap_or_default().into())
+    let (pattern, text) = (pattern(call)?, call.string(1)?);
+    call.budget.step(pattern.cost.search(&text, 0))?;
+    Ok(pattern.regexp.find(&text).unwrap_or_default().into())
 }
 
 fn find_all(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = call.string(1)?;
-    let found = pattern(call)?;
-    let found = found.find_all(&text, call.int(2)?);
-    strings(call, &found, Absence::Nil)
+    let (pattern, text) = (pattern(call)?, call.string(1)?);
+    let payer = &mut pattern.payer(call);
+    let found = pattern.regexp.find_all(&text, call.int(2)?, payer)?;
+    Ok(strings(&found, Absence::Nil))
 }
 
 fn replace_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
-    let replaced = pattern(call)?.replace_all(&text, &replacement, REPLACED_LIMIT);
-    bounded(call, replaced)
+    let pattern = pattern(call)?;
+    let payer = &mut pattern.payer(call);
+    let replaced = pattern.regexp.replace_all(&text, &replacement, payer);
+    replaced.map(Value::from)
 }
 
 fn replace_all_literal(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
-    let replaced = pattern(call)?.replace_all_literal(&text, &replacement, REPLACED_LIMIT);
-    bounded(call, replaced)
-}
-
-fn bounded(call: &Call<'_>, replaced: Option<String>) -> Result<Value, Error> {
-    let replaced = replaced.ok_or_else(|| {
-        let message = format!(
-            "`{}` makes a text of more than {REPLACED_LIMIT} bytes",
-            call.name
-        );
-        Error::new(ErrorClass::Limit, message)
-    })?;
-    call.charge(replaced.len())?;
-    Ok(replaced.into())
+    let pattern = pattern(call)?;
+    let payer = &mut pattern.payer(call);
+    let replaced = pattern
+        .regexp
+        .replace_all_literal(&text, &replacement, payer);
+    replaced.map(Value::from)
 }
 
 fn split(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, limit) = (call.string(1)?, call.int(2)?);
-    let regexp = pattern(call)?;
+    let pattern = pattern(call)?;
     let absence = if limit == 0 {
         Absence::Nil
     } else {
         Absence::Empty
     };
-    strings(call, &regexp.split(&text, limit), absence)
+    let payer = &mut pattern.payer(call);
+    let pieces = pattern.regexp.split(&text, limit, payer)?;
+    Ok(strings(&pieces, absence))
 }
 
 /// What no strings at all are in Go.
@@ -128,17 +198,12 @@ enum Absence {
     Empty,
 }
 
-fn strings(call: &Call<'_>, texts: &[&str], absence: Absence) -> Result<Value, Error> {
-    let length: usize = texts
-        .iter()
-        .map(|text| text.len() + 2 * size_of::<Value>())
-        .sum();
-    call.charge(length)?;
+fn strings(texts: &[&str], absence: Absence) -> Value {
     if texts.is_empty() && absence == Absence::Nil {
-        return Ok(Value::List(std::rc::Rc::new(List {
+        return Value::List(std::rc::Rc::new(List {
             items: Vec::new(),
             element: Element::NilString,
-        })));
+        }));
     }
-    Ok(Value::strings(texts.iter().copied()))
+    Value::strings(texts.iter().copied())
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::super::function::{Call, Function, Signature, Type};
 use super::super::object::Object;
+use super::super::print::quoted;
 use super::super::{Error, ErrorClass, Value};
 use super::constraint::Constraints;
 use super::version::Version;
@@ -22,20 +23,31 @@ pub(super) const TABLE: &[Function] = &[
 
 fn semver(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    let version = Version::parse(&text).ok_or_else(|| not_a_version(call, &text))?;
-    Ok(object(version))
+    version(call, &text).map(object)
 }
 
 fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
     let (constraint, version) = (call.string(0)?, call.string(1)?);
-    let constraints = Constraints::parse(&constraint)
-        .ok_or_else(|| call.error(format!("`{constraint}` is not a version constraint")))?;
-    let version = Version::parse(&version).ok_or_else(|| not_a_version(call, &version))?;
+    let constraints = Constraints::parse(call, &constraint)?.ok_or_else(|| {
+        let constraint = quoted(&constraint);
+        call.error(format!("`{constraint}` is not a version constraint"))
+    })?;
+    let version = self::version(call, &version)?;
     Ok(Value::Bool(constraints.admit(&version, call.engine)))
 }
 
-fn not_a_version(call: &Call<'_>, text: &str) -> Error {
-    call.error(format!("`{text}` is not a semantic version"))
+/// The longest text that is read as a version: each method looks at the whole of it.
+const VERSION_LIMIT: usize = 1 << 10;
+
+fn version(call: &Call<'_>, text: &str) -> Result<Version, Error> {
+    if text.len() > VERSION_LIMIT {
+        let message = format!("a semantic version is longer than {VERSION_LIMIT} bytes");
+        return Err(Error::new(ErrorClass::Limit, message));
+    }
+    Version::parse(text).ok_or_else(|| {
+        let text = quoted(text);
+        call.error(format!("`{text}` is not a semantic version"))
+    })
 }
 
 /// The type of what `semver` returns, and of what its `Inc` methods do.
@@ -156,7 +168,9 @@ impl VersionObject {
         } else {
             self.version.with_prerelease(&text)
         };
-        changed.map(next).ok_or_else(|| {
+        let longest = changed.filter(|changed| changed.original.len() <= VERSION_LIMIT);
+        longest.map(next).ok_or_else(|| {
+            let text = quoted(&text);
             let message = format!("`{text}` cannot be a part of a version");
             Error::new(ErrorClass::Other, message)
         })

@@ -46,8 +46,10 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn trim_all(call: &mut Call<'_>) -> Result<Value, Error> {
-    let set = call.string(0)?;
-    Ok(call.string(1)?.trim_matches(|c| set.contains(c)).into())
+    let (set, text) = (call.string(0)?, call.string(1)?);
+    // Each character of the text is looked for in the set.
+    call.work(text.len().saturating_mul(1 + set.len() / 16) / 8)?;
+    Ok(text.trim_matches(|c| set.contains(c)).into())
 }
 
 fn trim_prefix(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -64,14 +66,14 @@ fn trim_suffix(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn mapped(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.charge(text.len())?;
+    call.work(text.len() / 16)?;
     Ok(text.chars().map(with).collect::<String>().into())
 }
 
 /// Without white space. The library reads bytes as Latin-1 here, unless there is nothing to take out.
 fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.charge(text.len() * 2)?;
+    call.work(text.len() / 8)?;
     let blank = |c: char| c.is_whitespace();
     if !text.bytes().map(char::from).any(blank) {
         return Ok(Value::String(text));
@@ -82,11 +84,17 @@ fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// Every argument but nil, quoted, with blanks between.
 fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
-    let mut out = Vec::new();
+    let (mut out, mut length) = (Vec::new(), 0);
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = convert::text(value)?;
-            call.charge(text.len() * 2)?;
+            let text = convert::text(value, call.budget)?;
+            call.work(text.len() / 8)?;
+            let escaped = text
+                .bytes()
+                .filter(|byte| !matches!(byte, b' '..=b'~'))
+                .count();
+            length += 2 * text.len() + 3 * escaped;
+            call.room_for_text(length)?;
             out.push(quote(&text));
         }
     }
@@ -98,11 +106,12 @@ fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
-    let mut out = Vec::new();
+    let (mut out, mut length) = (Vec::new(), 0);
     for value in call.rest(0) {
         if !matches!(value, Value::Nil) {
-            let text = print::value(value)?;
-            call.charge(text.len())?;
+            let text = print::value(value, call.budget)?;
+            length += text.len();
+            call.room_for_text(length)?;
             out.push(text);
         }
     }
@@ -113,7 +122,7 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
 fn indented(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
     let lines = text.matches('\n').count() + 1;
-    call.charge(text.len().saturating_add(lines.saturating_mul(width)))?;
+    call.room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;
     let pad = " ".repeat(width);
     let body = text.replace('\n', &format!("\n{pad}"));
     Ok(format!("{before}{pad}{body}").into())
@@ -128,13 +137,13 @@ fn count(call: &Call<'_>) -> Result<usize, Error> {
 fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
     let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
     let found = text.matches(&*old).count();
-    call.charge(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    call.room_for_text(text.len().saturating_add(found.saturating_mul(new.len())))?;
     Ok(text.replace(&*old, &new).into())
 }
 
 fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
     let (times, text) = (count(call)?, call.string(1)?);
-    call.charge(times.saturating_mul(text.len()))?;
+    call.room_for_text(times.saturating_mul(text.len()))?;
     Ok(text.repeat(if text.is_empty() { 0 } else { times }).into())
 }
 
@@ -178,8 +187,11 @@ fn plural(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn join(call: &mut Call<'_>) -> Result<Value, Error> {
-    let (separator, texts) = (call.string(0)?, convert::texts(&call.value(1))?);
+    let (separator, texts) = (
+        call.string(0)?,
+        convert::texts(&call.value(1), call.budget)?,
+    );
     let length: usize = texts.iter().map(|text| text.len() + separator.len()).sum();
-    call.charge(length)?;
+    call.room_for_text(length)?;
     Ok(texts.join(&*separator).into())
 }

@@ -53,14 +53,12 @@ fn deep_equal(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn to_string(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = convert::text(&call.value(0))?;
-    call.charge(text.len())?;
+    let text = convert::text(&call.value(0), call.budget)?;
     Ok(Value::String(text))
 }
 
 fn to_strings(call: &mut Call<'_>) -> Result<Value, Error> {
-    let texts = convert::texts(&call.value(0))?;
-    call.charge(texts.iter().map(|text| text.len() + 16).sum())?;
+    let texts = convert::texts(&call.value(0), call.budget)?;
     Ok(Value::strings(texts))
 }
 
@@ -95,6 +93,6 @@ fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
 
 /// The number that octal digits stand for.
 fn to_decimal(call: &mut Call<'_>) -> Result<Value, Error> {
-    let text = print::value(&call.value(0))?;
+    let text = print::value(&call.value(0), call.budget)?;
     Ok(Value::Int64(integer::parse(&text, 8).unwrap_or(0)))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::function::{Call, Function, Type};
+use super::super::print::quoted;
 use super::super::{Error, ErrorClass, Value};
 use super::url_text::{self, Url};
 
@@ -14,9 +15,10 @@ pub(super) const TABLE: &[Function] = &[
 
 fn url_parse(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.charge(text.len() * 4)?;
+    call.room(text.len() * 4)?;
+    call.work(text.len() / 8)?;
     let url = url_text::parse(&text)
-        .map_err(|problem| call.error(format!("`{text}` is not a URL: {problem}")))?;
+        .map_err(|problem| call.error(format!("`{}` is not a URL: {problem}", quoted(&text))))?;
     let hostname = url.hostname().to_owned();
     let parts = [
         ("scheme", url.scheme),
@@ -53,7 +55,8 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
         true => None,
         false => Some(url_text::userinfo(&userinfo).map_err(|problem| {
             call.error(format!(
-                "`{userinfo}` cannot stand before a host: {problem}"
+                "`{}` cannot stand before a host: {problem}",
+                quoted(&userinfo)
             ))
         })?),
     };
@@ -67,6 +70,6 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
         fragment: part("fragment")?,
     };
     let text = url.text();
-    call.charge(text.len())?;
+    call.work(text.len() / 4)?;
     Ok(text.into())
 }

@@ -1,5 +1,7 @@
 //! Texts as words: their spelling, their capitals, their breaking into lines.
 
+use std::sync::Arc;
+
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use super::convert::{lower, upper};
@@ -10,13 +12,13 @@ const TEXT: &[Type] = &[Type::String];
 /// The family's table.
 pub(super) const TABLE: &[Function] = &[
     Function::new("snakecase", TEXT, |call| {
-        Ok(spelling::separated(&call.string(0)?, '_').into())
+        Ok(spelling::separated(&scanned(call)?, '_').into())
     }),
     Function::new("kebabcase", TEXT, |call| {
-        Ok(spelling::separated(&call.string(0)?, '-').into())
+        Ok(spelling::separated(&scanned(call)?, '-').into())
     }),
     Function::new("camelcase", TEXT, |call| {
-        Ok(spelling::pascal(&call.string(0)?).into())
+        Ok(spelling::pascal(&scanned(call)?).into())
     }),
     Function::new("title", TEXT, title),
     Function::new("untitle", TEXT, untitle),
@@ -40,6 +42,13 @@ pub(super) const TABLE: &[Function] = &[
     ),
 ];
 
+/// The text that is looked at character by character, which takes longer than a pass over its bytes.
+fn scanned(call: &Call<'_>) -> Result<Arc<str>, Error> {
+    let text = call.string(0)?;
+    call.work(text.len() / 4)?;
+    Ok(text)
+}
+
 /// A capital at the start of each word (`strings.Title`).
 fn title(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut in_word = false;
@@ -52,8 +61,7 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
         };
         mapped
     };
-    Ok(call
-        .string(0)?
+    Ok(scanned(call)?
         .chars()
         .map(capital)
         .collect::<String>()
@@ -82,12 +90,7 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
         first = c.is_whitespace();
         mapped
     };
-    Ok(call
-        .string(0)?
-        .chars()
-        .map(small)
-        .collect::<String>()
-        .into())
+    Ok(scanned(call)?.chars().map(small).collect::<String>().into())
 }
 
 /// Capitals become small; small letters become capitals.
@@ -99,14 +102,14 @@ fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
             lower(c)
         }
     };
-    Ok(call.string(0)?.chars().map(swap).collect::<String>().into())
+    Ok(scanned(call)?.chars().map(swap).collect::<String>().into())
 }
 
 /// The first letter of each word. The library reads bytes as Latin-1 here.
 fn initials(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut gap = true;
     let mut out = String::new();
-    for c in call.string(0)?.bytes().map(char::from) {
+    for c in scanned(call)?.bytes().map(char::from) {
         if c.is_whitespace() {
             gap = true;
         } else if std::mem::take(&mut gap) {
@@ -136,7 +139,7 @@ fn wrap_with(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
     let width = usize::try_from(call.int(0)?).unwrap_or(0).max(1);
-    call.charge(
+    call.room_for_text(
         text.len()
             .saturating_add((text.len() / width + 1).saturating_mul(newline.len())),
     )?;

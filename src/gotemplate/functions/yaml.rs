@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let written = match to_model(&call.value(0)) {
+    let written = match to_model(&call.value(0), call.budget) {
         // What JSON cannot hold is written as nothing.
         Err(error) if error.class == ErrorClass::Other && call.name == "toYaml" => {
             return Ok("".into());
@@ -30,18 +30,40 @@ fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
         written => written?,
     };
     let text = yaml::as_helm(&written, lists);
-    call.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
+}
+
+/// What a byte of YAML takes as a tree and as values, if the text is dense: a list of empty lists is `[],[],[]`.
+const DENSEST: usize = 48;
+
+/// What a node of the tree takes, with its key.
+const NODE: usize = 96;
+
+/// What a tree takes, until its maps are looked at and it is dropped.
+fn bytes(value: &model::Value) -> usize {
+    NODE + match value {
+        model::Value::String(text) => text.len(),
+        model::Value::List(items) => items.iter().map(|item| bytes(&item.value)).sum(),
+        model::Value::Map(map) => {
+            let entries = map.iter();
+            entries
+                .map(|entry| entry.key.len() + bytes(&entry.node.value))
+                .sum()
+        }
+        _ => 0,
+    }
 }
 
 /// The first document of a text, or Go's words for what is wrong with it.
 fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
     let text = call.string(0)?;
-    call.charge(text.len().saturating_mul(8))?;
+    call.work(text.len())?;
+    call.room(DENSEST * text.len())?;
     let read = yaml::read(&text, Place::NONE.file, Engine::Helm3);
     Ok(match read {
         Ok(documents) => {
             let first = documents.documents.first();
+            call.charge(first.map_or(0, |node| bytes(&node.value)))?;
             Ok(first.map_or(Value::Nil, |node| from_model(&node.value)))
         }
         Err(error) => Err(in_words_of_go(&error, &text)),

@@ -66,14 +66,20 @@ pub(super) fn tokens(text: &str) -> Tokens {
         start: 0,
         parentheses: 0,
         list: Vec::new(),
+        first_beyond: None,
     };
-    let fault = match lexer.run() {
+    let mut fault = match lexer.run() {
         Ok(()) => String::new(),
         Err(fault) => {
             lexer.push(Kind::Fault);
             fault
         }
     };
+    if let Some(beyond) = lexer.first_beyond {
+        let kind = Kind::Fault;
+        lexer.list.push(Token { kind, ..beyond });
+        fault = format!("the template has more than {WORDS_LIMIT} words");
+    }
     Tokens {
         list: lexer.list,
         fault,
@@ -86,7 +92,12 @@ struct Lexer<'t> {
     start: usize,
     parentheses: usize,
     list: Vec<Token>,
+    /// The first word that is one too many.
+    first_beyond: Option<Token>,
 }
+
+/// The most words, texts and blanks between them included, that a template may have: each takes memory.
+const WORDS_LIMIT: usize = 200_000;
 
 const LEFT: &str = "{{";
 const RIGHT: &str = "}}";
@@ -187,12 +198,17 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, kind: Kind) {
-        self.list.push(Token {
+        let token = Token {
             kind,
             start: self.start as u32,
             end: self.position as u32,
-        });
+        };
         self.start = self.position;
+        if self.list.len() < WORDS_LIMIT {
+            self.list.push(token);
+        } else {
+            self.first_beyond.get_or_insert(token);
+        }
     }
 
     fn skip_to(&mut self, position: usize) {

@@ -16,6 +16,9 @@ const INCLUDES: u32 = 1000;
 /// How often a text may evaluate a text by `tpl`. Helm has no such limit: it dies.
 const TPLS: u32 = 1000;
 
+/// What a call of a method costs, in steps: it may read a version again.
+const METHOD: u64 = 32;
+
 impl Machine<'_> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
         let receiver = self.pop();
@@ -23,6 +26,7 @@ impl Machine<'_> {
             return Ok(());
         };
         let name = &frame.template.text.names[name as usize];
+        self.budget.read(name.len())?;
         let field = receiver.field(name)?;
         self.operands.push(field);
         Ok(())
@@ -34,13 +38,13 @@ impl Machine<'_> {
             Body::Tpl => return self.tpl(),
             Body::Plain(body) => {
                 let arguments = self.arguments(count);
-                let mut call = Call {
+                let call = Call {
                     name: function.name,
                     arguments: &arguments,
                     engine: self.host.engine(),
                     budget: self.budget,
                 };
-                let value = body(&mut call)?;
+                let value = call.run(body)?;
                 self.operands.push(Operand::plain(value));
             }
             Body::And | Body::Or => {}
@@ -90,7 +94,11 @@ impl Machine<'_> {
                 };
                 arguments.push(converted.value);
             }
-            result = Operand::plain(object.call(&name, &arguments)?);
+            self.budget.read_all(&arguments)?;
+            self.budget.step(METHOD)?;
+            let value = object.call(&name, &arguments)?;
+            self.budget.made(&value)?;
+            result = Operand::plain(value);
         }
         self.operands.push(result);
         Ok(())
@@ -98,7 +106,7 @@ impl Machine<'_> {
 
     pub(super) fn check_defined(&mut self, name: Index) -> Result<(), Error> {
         let name = self.name(name);
-        if self.own_template(&name).is_some() || self.host.named(&name).is_some() {
+        if self.own_template(&name)?.is_some() || self.host.named(&name).is_some() {
             return Ok(());
         }
         Err(self.host.missing(&name))
@@ -132,9 +140,7 @@ impl Machine<'_> {
         match self.named(&name)? {
             Named::Native(native) => {
                 let text = native.call(dot)?;
-                self.budget.charge(text.len())?;
-                self.push_text(text);
-                Ok(())
+                self.push_text(text)
             }
             Named::Template(template) => {
                 self.count_include(&name, 1);
@@ -155,12 +161,14 @@ impl Machine<'_> {
             let message = format!("`tpl` is nested more than {TPLS} deep");
             return Err(Error::new(ErrorClass::Depth, message));
         }
+        self.budget.parsed(&text)?;
         let template = self.host.parsed(&text).map_err(|error| {
             Error::new(
                 error.class,
                 format!("{} (in the text given to `tpl`)", error.message),
             )
         })?;
+        self.budget.charge(template.size())?;
         let outer = self.frames.last().and_then(|frame| frame.scope.clone());
         let scope = scope_of(&template, outer);
         self.outputs.push(String::new());
@@ -176,7 +184,7 @@ impl Machine<'_> {
     }
 
     fn named(&self, name: &str) -> Result<Named<'_>, Error> {
-        if let Some(template) = self.own_template(name) {
+        if let Some(template) = self.own_template(name)? {
             let outside = template.is_empty().then(|| self.host.named(name)).flatten();
             return Ok(outside.unwrap_or(Named::Template(template)));
         }
@@ -184,18 +192,19 @@ impl Machine<'_> {
     }
 
     /// The template that the texts being evaluated define: the innermost that is not empty.
-    fn own_template(&self, name: &str) -> Option<Template> {
+    fn own_template(&self, name: &str) -> Result<Option<Template>, Error> {
         let mut found = None;
         let mut scope = self.frames.last().and_then(|frame| frame.scope.as_ref());
         while let Some(current) = scope {
+            self.budget.step(1)?;
             match current.template.defined(name) {
-                Some(template) if !template.is_empty() => return Some(template),
+                Some(template) if !template.is_empty() => return Ok(Some(template)),
                 Some(template) => found = found.or(Some(template)),
                 None => {}
             }
             scope = current.outer.as_ref();
         }
-        found
+        Ok(found)
     }
 }
 

@@ -285,6 +285,8 @@ impl<'h> Machine<'h> {
         let begin = self.frames.last().map_or(0, |frame| frame.variables);
         let own = &self.variables[begin..];
         let found = own.iter().rposition(|(variable, _)| *variable == name);
+        let looked_at = own.len() - found.unwrap_or(0);
+        self.budget.step(looked_at as u64 / 16)?;
         found.map(|place| begin + place).ok_or_else(|| {
             let name = self.name(name);
             Error::new(
@@ -325,11 +327,11 @@ impl<'h> Machine<'h> {
             Ends::Evaluation => return Ok(Some(without_no_value(text))),
             Ends::Tpl => {
                 self.tpl_depth -= 1;
-                self.push_text(without_no_value(text));
+                self.push_text(without_no_value(text))?;
             }
             Ends::Include(name) => {
                 self.count_include(&name, -1);
-                self.push_text(text);
+                self.push_text(text)?;
             }
             Ends::Template => {}
         }

@@ -1,6 +1,6 @@
 //! What a template writes.
 
-use super::super::{Error, Value, print};
+use super::super::{Budget, Error, Value, print};
 use super::Machine;
 use super::operands::Operand;
 
@@ -13,7 +13,7 @@ impl Machine<'_> {
             return Ok(());
         };
         let text = &frame.template.text.text[start as usize..end as usize];
-        self.budget.charge(text.len())?;
+        charge_written(self.budget, text)?;
         if let Some(output) = self.outputs.last_mut() {
             output.push_str(text);
         }
@@ -26,23 +26,33 @@ impl Machine<'_> {
             Value::Nil => self.write(NO_VALUE),
             Value::String(text) => self.write(text),
             value => {
-                let text = print::value(value)?;
+                let text = print::value(value, self.budget)?;
                 self.write(&text)
             }
         }
     }
 
     pub(super) fn write(&mut self, text: &str) -> Result<(), Error> {
-        self.budget.charge(text.len())?;
+        charge_written(self.budget, text)?;
         if let Some(output) = self.outputs.last_mut() {
             output.push_str(text);
         }
         Ok(())
     }
 
-    pub(super) fn push_text(&mut self, text: String) {
-        self.operands.push(Operand::plain(text.into()));
+    /// A text that becomes a value.
+    pub(super) fn push_text(&mut self, text: String) -> Result<(), Error> {
+        self.budget.room_for_text(text.len())?;
+        let value = text.into();
+        self.budget.made(&value)?;
+        self.operands.push(Operand::plain(value));
+        Ok(())
     }
+}
+
+/// A text that grows takes up to twice what it needs.
+fn charge_written(budget: &Budget, text: &str) -> Result<(), Error> {
+    budget.charge(2 * text.len())
 }
 
 /// What Helm leaves of a result.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::code::{Index, Variables};
+use super::super::limits::ENTRY;
 use super::super::value::{List, Value};
 use super::super::{Engine, Error, ErrorClass, print};
 use super::Machine;
@@ -35,8 +36,8 @@ impl Machine<'_> {
             Value::Nil => None,
             Value::List(list) => (!list.items.is_empty()).then_some(Items::List(list, 0)),
             Value::Map(map) => {
-                let entries = map.entries()?;
-                self.budget.step(entries.len() as u64)?;
+                let entries = self.budget.entries(&map)?;
+                self.budget.charge(entries.len() * ENTRY)?;
                 (!entries.is_empty()).then(|| Items::Map(entries.into_iter()))
             }
             Value::Int(count) | Value::Int64(count) => self.count(count, &value, variables)?,

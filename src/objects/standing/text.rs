@@ -73,12 +73,12 @@ impl Text {
         let (document, steps) = inner.at;
         Arc::new(Self {
             source: Arc::new(Source {
-                path: Arc::clone(&self.source.path),
-                text: inner.value.to_owned(),
-                secrets: match self.source.has_secrets() {
+                secrets: match self.source.hides(place.start..place.end) {
                     true => Secrets::Whole,
                     false => Secrets::None,
                 },
+                is_hidden: self.source.is_hidden,
+                ..Source::new(Arc::clone(&self.source.path), inner.value)
             }),
             host: Some(Host {
                 text: Arc::clone(self),

@@ -12,7 +12,7 @@ use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
-use super::super::files::{broken, display, is_secret, told};
+use super::super::files::{broken, display, told};
 use super::super::own_output::OwnOutput;
 use super::kustomization::NAMES;
 use super::work::Work;
@@ -129,11 +129,11 @@ impl<'r> Reader<'r> {
             }
         };
         let is_text = std::str::from_utf8(&bytes).is_ok();
+        let leads_to = self.files.leads_to(path);
+        let is_secret = [Some(path), leads_to.as_deref()];
+        let is_secret = is_secret.into_iter().flatten().any(yaml::is_named_secret);
         let text = yaml::decode(&bytes, Engine::Kubectl).unwrap_or_default();
-        let source = Source {
-            secrets: yaml::secrets(&text, is_secret(path)),
-            ..Source::new(display(path), text)
-        };
+        let source = yaml::source(display(path), text, is_secret);
         let load = Load {
             file: self.sources.add(source),
             is_text,
@@ -150,12 +150,12 @@ impl<'r> Reader<'r> {
             return Ok(None);
         };
         let source = self.source(load.file);
-        let secrets = yaml::secrets(&source.text, true);
-        if source.secrets == secrets {
+        if source.is_hidden {
             return Ok(Some(load));
         }
+        let source = yaml::source(Arc::clone(&source.path), source.text.as_str(), true);
         let load = Load {
-            file: self.sources.add(source.with_secrets(secrets)),
+            file: self.sources.add(source),
             is_text: load.is_text,
             objects: None,
             values: None,

@@ -53,13 +53,7 @@ impl<'s> Report<'s> {
             ErrorClass::NilPointer => "value-missing",
             _ => "expression-error",
         };
-        let secret = |place| self.sources.is_secret(place);
-        let message = if failure.chain.iter().any(|step| secret(step.place)) {
-            "the expression cannot be evaluated; the reason is not shown, because the value is secret".to_owned()
-        } else {
-            failure.message.clone()
-        };
-        let mut finding = Finding::new(rule, message);
+        let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
         if let Some(fault) = steps.next() {
             let at = self.inside(fault.place, &fault.text, fault.span.clone());

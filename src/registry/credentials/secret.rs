@@ -1,6 +1,8 @@
-//! What must not be seen: passwords and tokens. `Debug` prints none of them.
+//! What must not be seen: passwords and tokens. `Debug` prints none of them, and the printer masks them in what servers answer.
 
 use std::fmt;
+
+use crate::model::secret;
 
 /// A password or a token.
 #[derive(Clone, PartialEq, Eq)]
@@ -8,6 +10,8 @@ pub(in crate::registry) struct Secret(String);
 
 impl Secret {
     pub(in crate::registry) fn new(text: String) -> Self {
+        // Of a header, the part behind the scheme.
+        secret::learn(text.rsplit(' ').next().unwrap_or(&text));
         Self(text)
     }
 

@@ -72,7 +72,7 @@ pub(super) fn read(
         end: 0,
     };
     let source = match yaml::decode(&bytes, Engine::Kubectl) {
-        Ok(text) => Source::new(shown, text),
+        Ok(text) => yaml::source(shown, text, false),
         Err(error) => {
             reader.fault("yaml-syntax", error.to_string(), start);
             Source::new(shown, "")

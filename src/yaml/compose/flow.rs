@@ -35,7 +35,7 @@ impl Composer<'_> {
     fn nested_pair(&mut self, start: usize) -> Result<Made> {
         self.depth += 1;
         self.check_height(0)?;
-        self.count(1)?;
+        self.value()?;
         let made = self.flow_pair(start)?;
         self.depth -= 1;
         Ok(made)

@@ -31,7 +31,8 @@ impl Composer<'_> {
         Ok(())
     }
 
-    pub(super) fn list(&self, items: Items) -> Made {
+    pub(super) fn list(&self, mut items: Items) -> Made {
+        items.nodes.shrink_to_fit();
         let place = self.place(items.start.unwrap_or(items.end), items.end);
         self.collection(Value::List(Arc::new(items.nodes)), place, items.height)
     }

@@ -20,6 +20,7 @@ use super::SyntaxError;
 use super::notice::Notices;
 use super::resolve::{self, Resolved};
 use super::scan::{DEPTH, Kind, Scanner, Style, Token, too_deep};
+pub(super) use weight::Values;
 use weight::Weight;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
@@ -31,6 +32,8 @@ pub(super) struct Composer<'t> {
     pub(super) file: FileId,
     pub(super) engine: Engine,
     pub(super) notices: Notices,
+    /// Those of the documents before this one included.
+    pub(super) values: Values,
     anchors: HashMap<&'t str, Option<Anchored>>,
     prefixes: Vec<(&'t str, String)>,
     depth: usize,
@@ -57,6 +60,9 @@ struct Anchored {
     made: Made,
     weight: u64,
 }
+
+/// What an anchor takes, in keys and values.
+const ANCHOR: usize = 4;
 
 /// Anchor and tag of a node.
 #[derive(Default)]
@@ -91,6 +97,7 @@ impl<'t> Composer<'t> {
             file,
             engine,
             notices: Notices::default(),
+            values: Values::default(),
             anchors: HashMap::new(),
             prefixes: Vec::new(),
             depth: 0,
@@ -102,6 +109,7 @@ impl<'t> Composer<'t> {
     fn node(&mut self, context: Context) -> Result<Made> {
         let properties = self.properties()?;
         if let Some(name) = properties.anchor {
+            self.values(ANCHOR)?;
             self.anchors.insert(name, None);
         }
         let before = self.weight.all;
@@ -159,7 +167,7 @@ impl<'t> Composer<'t> {
     fn nested(&mut self, read: fn(&mut Self) -> Result<Made>) -> Result<Made> {
         self.depth += 1;
         self.check_height(0)?;
-        self.count(1)?;
+        self.value()?;
         let made = read(self)?;
         self.depth -= 1;
         Ok(made)
@@ -195,7 +203,7 @@ impl<'t> Composer<'t> {
         start: usize,
         end: usize,
     ) -> Result<Made> {
-        self.count(1)?;
+        self.value()?;
         let place = self.place(start, end);
         let tag = properties.tag.as_deref();
         let resolved = match tag {
@@ -251,7 +259,7 @@ impl<'t> Composer<'t> {
             }
         };
         self.check_height(made.height)?;
-        self.count(1)?;
+        self.value()?;
         self.weight.by_alias = self.weight.by_alias.saturating_add(weight);
         self.count(weight)?;
         Ok(Made {
@@ -263,7 +271,7 @@ impl<'t> Composer<'t> {
 
     /// A value that is not written: null, at the place where it would stand.
     fn empty_value(&mut self, at: usize) -> Result<Made> {
-        self.count(1)?;
+        self.value()?;
         Ok(self.empty(at))
     }
 

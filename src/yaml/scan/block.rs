@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::text::{Text, line_break, put_break};
+use super::text::{Breaks, Text, line_break, put_break};
 use super::{Result, Scanner, Style};
 
 /// What becomes of the line breaks at a block scalar's end.
@@ -44,7 +44,7 @@ impl<'t> Scanner<'t> {
         mut indent: isize,
     ) -> Result<Option<usize>> {
         let mut end = None;
-        let mut breaks = Vec::new();
+        let mut breaks = Breaks::default();
         let mut last_break: Option<Range<usize>> = None;
         let mut after_blank = false;
         self.block_gap(&mut indent, &mut breaks)?;
@@ -58,7 +58,7 @@ impl<'t> Scanner<'t> {
                     text.put(" ", line_end);
                 }
             }
-            put_breaks(text, &mut breaks);
+            breaks.put(text);
             after_blank = blank;
             let line = self.at;
             self.skip_to_line_end();
@@ -71,7 +71,7 @@ impl<'t> Scanner<'t> {
             put_break(text, line_end);
         }
         if chomping == Chomping::Keep {
-            put_breaks(text, &mut breaks);
+            breaks.put(text);
         }
         Ok(end)
     }
@@ -124,7 +124,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Skips indentation and empty lines; finds the indentation if it is not known (0) yet.
-    fn block_gap(&mut self, indent: &mut isize, breaks: &mut Vec<Range<usize>>) -> Result<()> {
+    fn block_gap(&mut self, indent: &mut isize, breaks: &mut Breaks) -> Result<()> {
         let mut deepest = 0;
         loop {
             while (*indent == 0 || self.column() < *indent) && self.byte() == b' ' {
@@ -148,11 +148,5 @@ impl<'t> Scanner<'t> {
             *indent = deepest.max(self.indent + 1).max(1);
         }
         Ok(())
-    }
-}
-
-fn put_breaks(text: &mut Text<'_>, breaks: &mut Vec<Range<usize>>) {
-    for gap in breaks.drain(..) {
-        put_break(text, gap);
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::chars::Bytes;
+
 /// A stretch of a scalar's value and the bytes of the file that spell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
@@ -81,11 +83,53 @@ impl<'t> Text<'t> {
     }
 }
 
+/// Line breaks with nothing but blanks between them. They are not listed: there may be millions.
+#[derive(Default)]
+pub(super) struct Breaks {
+    /// From the first break to the last.
+    region: Range<usize>,
+    /// One that is only counted, at the end of a text whose last line has none.
+    at_end: Option<usize>,
+}
+
+impl Breaks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.region.is_empty() && self.at_end.is_none()
+    }
+
+    pub(super) fn push(&mut self, line_break: Range<usize>) {
+        if line_break.is_empty() {
+            self.at_end = Some(line_break.start);
+        } else if self.region.is_empty() {
+            self.region = line_break;
+        } else {
+            self.region.end = line_break.end;
+        }
+    }
+
+    /// Writes them, and forgets them.
+    pub(super) fn put(&mut self, text: &mut Text<'_>) {
+        let Self { region, at_end } = std::mem::take(self);
+        let bytes = Bytes(text.source.as_bytes());
+        let mut at = region.start;
+        while at < region.end {
+            let width = bytes.break_width(at);
+            if width > 0 {
+                put_break(text, at..at + width);
+            }
+            at += width.max(1);
+        }
+        if let Some(at) = at_end {
+            put_break(text, at..at);
+        }
+    }
+}
+
 /// The line breaks between two pieces of a scalar that runs over several lines.
 #[derive(Default)]
 pub(super) struct Fold {
     first: Option<Range<usize>>,
-    more: Vec<Range<usize>>,
+    more: Breaks,
     escaped: bool,
 }
 
@@ -118,9 +162,7 @@ impl Fold {
                 text.put(" ", first);
             }
         }
-        for more in self.more.drain(..) {
-            put_break(text, more);
-        }
+        self.more.put(text);
         self.escaped = false;
     }
 }

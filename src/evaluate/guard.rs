@@ -1,0 +1,176 @@
+//! Which values are made of secrets. An expression's result is one when the expression read one, itself or through other
+//! expressions, whatever it made of it: what is read is noted, so no text is searched.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::convert;
+use super::failure::Fault;
+use super::session::Session;
+use super::{Evaluator, Reading};
+use crate::gotemplate::Value;
+use crate::model::place::{Place, Sources};
+use crate::model::secret;
+use crate::model::value::{Node, Value as Raw};
+use crate::yaml;
+
+/// What says which values of the files are secret, and what was found out about expressions.
+#[derive(Debug)]
+pub(super) struct Guard {
+    sources: Sources,
+    /// Whether results become secrets.
+    learns: bool,
+    /// By place, as known when the expression was evaluated.
+    known: RefCell<HashMap<Place, bool>>,
+    /// By place, as known behind the evaluation: by name, an expression is evaluated before those that it leads to.
+    asked: RefCell<HashMap<Place, bool>>,
+}
+
+impl Guard {
+    pub(super) fn new(sources: &Sources, learns: bool) -> Self {
+        Self {
+            learns,
+            sources: sources.clone(),
+            known: RefCell::default(),
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Each value of a tree, and each key: an expression made them. What everybody reads is none: it may be the rest of a map.
+    fn learn(&self, node: &Node) {
+        match &node.value {
+            Raw::List(items) => items.iter().for_each(|item| self.learn(item)),
+            Raw::Map(map) => {
+                for entry in map.iter() {
+                    if !self.sources.is_public(&entry.key) {
+                        secret::learn(&entry.key);
+                    }
+                    self.learn(&entry.node);
+                }
+            }
+            Raw::String(text) if self.sources.is_public(text) => {}
+            _ => yaml::scalars(node, &mut |_| {}),
+        }
+    }
+}
+
+impl Session {
+    /// Whether the expression at a place read a secret.
+    fn reads_secret(
+        &self,
+        guard: &Guard,
+        place: Place,
+        known: &RefCell<HashMap<Place, bool>>,
+    ) -> bool {
+        if let Some(known) = known.borrow().get(&place) {
+            return *known;
+        }
+        let readings = self.trace.as_ref().and_then(|trace| trace.readings(place));
+        let Some(readings) = readings else {
+            return false;
+        };
+        // A value that needs itself reads nothing more the second time.
+        known.borrow_mut().insert(place, false);
+        let is_secret = self.hold_secret(guard, &readings, known);
+        known.borrow_mut().insert(place, is_secret);
+        is_secret
+    }
+
+    fn hold_secret(
+        &self,
+        guard: &Guard,
+        readings: &[Reading],
+        known: &RefCell<HashMap<Place, bool>>,
+    ) -> bool {
+        let mut nodes = readings.iter().map(|reading| &reading.raw);
+        nodes.any(|node| self.holds_secret(guard, node, known))
+    }
+
+    /// Of a map, expressions read the entries that they name; a list they read whole.
+    fn holds_secret(
+        &self,
+        guard: &Guard,
+        node: &Node,
+        known: &RefCell<HashMap<Place, bool>>,
+    ) -> bool {
+        match &node.value {
+            Raw::List(items) => items
+                .iter()
+                .any(|item| self.holds_secret(guard, item, known)),
+            // A lone key may be `(raw)`, whose text is read with the map.
+            Raw::Map(map) if map.len() == 1 => map
+                .iter()
+                .any(|entry| guard.sources.is_secret(entry.node.place)),
+            Raw::Map(_) => false,
+            _ => guard.sources.is_secret(node.place) || self.reads_secret(guard, node.place, known),
+        }
+    }
+
+    /// What the expression at a place evaluated to becomes a secret where it read one.
+    pub(super) fn guard(
+        &self,
+        place: Place,
+        result: Result<Value, Rc<Fault>>,
+    ) -> Result<Value, Rc<Fault>> {
+        let Some(guard) = &self.guard else {
+            return result;
+        };
+        let is_secret =
+            guard.sources.is_secret(place) || self.reads_secret(guard, place, &guard.known);
+        if !is_secret {
+            return result;
+        }
+        match result {
+            Ok(value) if !guard.learns => Ok(value),
+            Ok(value) => {
+                let node = convert::node(&value, place, &self.budget);
+                guard.learn(&node.map_err(|error| self.fault(error))?);
+                Ok(value)
+            }
+            Err(fault) => Err(fault.without_reason()),
+        }
+    }
+
+    /// A key that somebody chose in a file of secrets is one.
+    pub(super) fn guard_key(&self, key: &Arc<str>, place: Place) {
+        if let Some(guard) = &self.guard
+            && guard.sources.is_secret(place)
+            && !guard.sources.is_public(key)
+        {
+            secret::learn(key);
+        }
+    }
+}
+
+impl Evaluator {
+    /// Whether the expression at a place of a [guarded](Self::guarded) or [traced](Self::traced) evaluator read a secret.
+    pub fn reads_secret(&self, place: Place) -> bool {
+        let guard = self.session.guard.as_ref();
+        guard.is_some_and(|guard| self.session.reads_secret(guard, place, &guard.asked))
+    }
+
+    /// The places of the expressions that read a secret.
+    pub fn secret_places(&self) -> HashSet<Place> {
+        let guard = self.session.guard.as_ref();
+        let known = guard.map(|guard| guard.known.borrow());
+        let known = known.iter().flat_map(|known| known.iter());
+        known
+            .filter(|(_, is_secret)| **is_secret)
+            .map(|(place, _)| *place)
+            .collect()
+    }
+
+    /// Whether an expression that belongs to no place read a secret: `_internal`, in Helm's order.
+    pub fn others_read_secret(&self) -> bool {
+        let (guard, trace) = (&self.session.guard, &self.session.trace);
+        guard
+            .as_ref()
+            .zip(trace.as_ref())
+            .is_some_and(|(guard, trace)| {
+                self.session
+                    .hold_secret(guard, &trace.others(), &guard.asked)
+            })
+    }
+}

@@ -1,0 +1,214 @@
+//! What a run may read: the repository that its project is in, and what the person who runs it names.
+//!
+//! A path is resolved below an open folder, so that neither `..` nor a link leads out of it, also while somebody changes
+//! links: on Linux by `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`, elsewhere name by name (crate `cap-std`).
+//! Only regular files are read, and opening never waits for a pipe.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+
+use super::{FILE_LIMIT, repository_top, too_large};
+use crate::error::Error;
+
+/// Folders and single files that may be read.
+#[derive(Clone, Debug)]
+pub struct Scope(Arc<[Allowed]>);
+
+/// Something that may be read.
+#[derive(Clone, Debug)]
+struct Allowed {
+    /// The folder, links followed.
+    folder: PathBuf,
+    open: Arc<Dir>,
+    /// The one file in it that may be read; all below the folder where there is none.
+    only: Option<PathBuf>,
+}
+
+impl Scope {
+    /// The repository that a folder is in; the folder itself where it is in none.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub fn repository(folder: &Path) -> Result<Self, Error> {
+        let top = repository_top(folder);
+        Self::folder(top.as_deref().unwrap_or(folder))
+    }
+
+    /// All below a folder.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub fn folder(folder: &Path) -> Result<Self, Error> {
+        let allowed = Allowed::folder(folder).map_err(|cause| Error::Read {
+            path: folder.to_owned(),
+            cause,
+        })?;
+        Ok(Self([allowed].into()))
+    }
+
+    /// These, and what the person who runs the command names; what does not exist is read nowhere.
+    pub fn and<'p>(self, named: impl Iterator<Item = &'p Path>) -> Self {
+        let named = named.filter_map(|path| match path.is_dir() {
+            true => Allowed::folder(path).ok(),
+            false => Allowed::file(path).ok(),
+        });
+        Self(self.0.iter().cloned().chain(named).collect())
+    }
+
+    /// The first of them, links followed.
+    pub(super) fn top(&self) -> &Path {
+        self.0.first().map_or(Path::new(""), |first| &first.folder)
+    }
+
+    /// A path, links followed, and the folder that it is read in, with its path below that; none where it is outside.
+    fn resolve(&self, path: &Path) -> io::Result<Option<(&Dir, PathBuf)>> {
+        let real = fs::canonicalize(path)?;
+        let below = |allowed: &'_ Allowed| {
+            let below = real.strip_prefix(&allowed.folder).ok()?;
+            let fits = allowed.only.as_deref().is_none_or(|only| only == below);
+            fits.then(|| or_here(below).to_owned())
+        };
+        Ok(self
+            .0
+            .iter()
+            .find_map(|allowed| Some((&*allowed.open, below(allowed)?))))
+    }
+
+    /// Does something at a path: below the first folder at once, else where its links lead.
+    fn at<T>(
+        &self,
+        path: &Path,
+        act: impl Fn(&Dir, &Path, FollowSymlinks) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if let (Ok(below), Some(first)) = (path.strip_prefix(self.top()), self.0.first())
+            && first.only.is_none()
+        {
+            match act(&first.open, or_here(below), FollowSymlinks::Yes) {
+                // Something that leads elsewhere: an absolute link, or `..` through one.
+                Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {}
+                done => return done,
+            }
+        }
+        match self.resolve(path)? {
+            Some((folder, below)) => act(folder, &below, FollowSymlinks::No),
+            None => Err(io::Error::new(ErrorKind::PermissionDenied, Outside)),
+        }
+    }
+
+    /// The bytes of a regular file.
+    pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        bytes(self.at(path, |folder, below, follow| {
+            folder.open_with(below, reading().follow(follow))
+        })?)
+    }
+
+    /// What is at a path.
+    pub(super) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.at(path, |folder, below, follow| match follow {
+            FollowSymlinks::Yes => folder.metadata(below),
+            FollowSymlinks::No => folder.symlink_metadata(below),
+        })
+    }
+
+    /// Whether anything is at a path, be it a link that leads nowhere or out.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        match self.metadata(path) {
+            Ok(_) => true,
+            Err(cause) if is_outside(&cause) => true,
+            Err(_) => {
+                let link = |folder: &Dir, below: &Path, _| folder.symlink_metadata(below);
+                self.at(path, link).is_ok()
+            }
+        }
+    }
+
+    /// A folder.
+    pub(super) fn open_folder(&self, path: &Path) -> io::Result<Dir> {
+        self.at(path, |folder, below, _| folder.open_dir(below))
+    }
+}
+
+impl Allowed {
+    fn folder(folder: &Path) -> io::Result<Self> {
+        let folder = fs::canonicalize(folder)?;
+        Ok(Self {
+            open: Arc::new(Dir::open_ambient_dir(&folder, ambient_authority())?),
+            folder,
+            only: None,
+        })
+    }
+
+    fn file(path: &Path) -> io::Result<Self> {
+        let real = fs::canonicalize(path)?;
+        let folder = real.parent().unwrap_or(Path::new("/"));
+        Ok(Self {
+            only: real.file_name().map(PathBuf::from),
+            ..Self::folder(folder)?
+        })
+    }
+}
+
+/// A path below a folder, `.` for the folder itself.
+fn or_here(below: &Path) -> &Path {
+    match below.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => below,
+    }
+}
+
+/// How files are opened: a pipe without a writer is not waited for.
+fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).nonblock(true);
+    options
+}
+
+/// The bytes of a regular file that is not too large.
+fn bytes(file: File) -> io::Result<Vec<u8>> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(no_regular_file());
+    }
+    if metadata.len() > FILE_LIMIT {
+        return Err(too_large());
+    }
+    // One byte more, so that the end is met without another buffer.
+    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+    file.into_std()
+        .take(FILE_LIMIT + 1)
+        .read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > FILE_LIMIT {
+        true => Err(too_large()),
+        false => Ok(bytes),
+    }
+}
+
+pub(super) fn no_regular_file() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")
+}
+
+/// That a path is outside of what may be read.
+#[derive(Debug)]
+struct Outside;
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "it is outside the repository\n\
+             help: copy it into the repository; outside of it, only what the command line names is read",
+        )
+    }
+}
+
+impl std::error::Error for Outside {}
+
+pub(super) fn is_outside(cause: &io::Error) -> bool {
+    cause.get_ref().is_some_and(|cause| cause.is::<Outside>())
+}

@@ -1,0 +1,207 @@
+//! Data as JSON and YAML: each string without secrets, and nothing in it that a terminal or a CI runner obeys. Programs read the
+//! same strings, for JSON has an escape for each character.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{CharEscape, Formatter, PrettyFormatter};
+
+use crate::model::secret;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::yaml;
+
+use super::text::is_unsafe;
+
+/// Writes data as JSON over several lines.
+pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, Masking::default());
+    data.serialize(&mut serializer)?;
+    Ok(())
+}
+
+/// A value as YAML. Where a block of text would hold a command of a CI runner, all of it is JSON, which YAML reads as well.
+pub(super) fn yaml(value: &Value) -> io::Result<String> {
+    let text = yaml::emit(&masked(value));
+    let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
+    if !text.lines().any(is_command) {
+        return Ok(text);
+    }
+    let mut bytes = Vec::new();
+    json(&serde_json::Value::from(value), &mut bytes)?;
+    bytes.push(b'\n');
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// A value without secrets, for an answer that is a part of the product.
+pub fn masked(value: &Value) -> Value {
+    let masked = |text: &str| -> std::sync::Arc<str> { secret::mask(text).into() };
+    match value {
+        Value::String(text) => Value::String(masked(text)),
+        Value::List(items) => {
+            let items = items.iter().map(self::node);
+            items.collect::<Vec<_>>().into()
+        }
+        Value::Map(map) => {
+            let entries = map.iter().map(|entry| Entry {
+                key: masked(&entry.key),
+                key_place: entry.key_place,
+                node: self::node(&entry.node),
+            });
+            entries.collect::<Map>().into()
+        }
+        other => other.clone(),
+    }
+}
+
+fn node(node: &Node) -> Node {
+    Node {
+        value: masked(&node.value),
+        place: node.place,
+    }
+}
+
+/// Gathers each string, masks it whole, and escapes it.
+#[derive(Default)]
+struct Masking {
+    pretty: PrettyFormatter<'static>,
+    string: String,
+    is_key: bool,
+}
+
+impl Formatter for Masking {
+    fn begin_string<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.string.clear();
+        Ok(())
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        _: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        self.string += fragment;
+        Ok(())
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        _: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        self.string.push(match escape {
+            CharEscape::Quote => '"',
+            CharEscape::ReverseSolidus => '\\',
+            CharEscape::Solidus => '/',
+            CharEscape::Backspace => '\u{8}',
+            CharEscape::FormFeed => '\u{c}',
+            CharEscape::LineFeed => '\n',
+            CharEscape::CarriageReturn => '\r',
+            CharEscape::Tab => '\t',
+            CharEscape::AsciiControl(byte) => char::from(byte),
+        });
+        Ok(())
+    }
+
+    fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        // A key of letters and digits is a word of a schema; another one is somebody's name for something.
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let masked = match self.is_key && self.string.chars().all(is_word) {
+            true => self.string.as_str().into(),
+            false => secret::mask(&self.string),
+        };
+        out.write_all(quoted(&masked).as_bytes())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.begin_array(out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.end_array(out)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.pretty.begin_array_value(out, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.end_array_value(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.begin_object(out)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.end_object(out)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.is_key = true;
+        self.pretty.begin_object_key(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.is_key = false;
+        self.pretty.begin_object_value(out)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.pretty.end_object_value(out)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => quoted += "\\\"",
+            '\\' => quoted += "\\\\",
+            '\n' => quoted += "\\n",
+            '\r' => quoted += "\\r",
+            '\t' => quoted += "\\t",
+            letter if is_unsafe(letter) => quoted += &format!("\\u{:04x}", u32::from(letter)),
+            '#' if text[at..].starts_with("##[") => quoted += "\\u0023",
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json, quoted, yaml};
+
+    #[test]
+    fn json_is_what_serde_json_writes() {
+        let data = serde_json::json!({"a": [1, "x\n\"\\\u{8}é", {}], "b": {"c": null, "d": []}});
+        let mut bytes = Vec::new();
+        json(&data, &mut bytes).expect("memory takes it");
+        let expected = serde_json::to_string_pretty(&data).expect("it is JSON");
+        let written = String::from_utf8(bytes).expect("it is text");
+        assert_eq!(written, expected.replace("\\b", "\\u0008"));
+    }
+
+    #[test]
+    fn what_a_runner_or_terminal_obeys_is_escaped() {
+        assert_eq!(
+            quoted("##[a] \u{202e}\u{9b}\u{7f}"),
+            "\"\\u0023#[a] \\u202e\\u009b\\u007f\""
+        );
+    }
+
+    #[test]
+    fn yaml_with_a_command_in_a_block_is_json() {
+        let value = |text: &str| serde_json::json!({"a": text}).into();
+        assert_eq!(
+            yaml(&value("x\n::error::y")).expect("memory takes it"),
+            "{\n  \"a\": \"x\\n::error::y\"\n}\n"
+        );
+        assert_eq!(
+            yaml(&value("x\ny")).expect("memory takes it"),
+            "a: |-\n  x\n  y\n"
+        );
+    }
+}

@@ -1,0 +1,264 @@
+//! The one writer of what people, code hosts and programs read: every command prints through a [`Printer`].
+//!
+//! Whatever is written to it is taken for text that came from outside. Known secrets are masked, control characters replaced,
+//! and what a CI runner would obey is broken apart. Data goes through [`Printer::json`] and [`Printer::yaml`], which mask and
+//! escape each string; markup is printed as [`Safe`] alone, which only literals and the escapers make. Bytes that are the
+//! product, such as rendered manifests, go through [`Printer::product`], and `tests/architecture.rs` lists who may.
+
+mod data;
+mod safe;
+mod text;
+
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::model::value::Value;
+
+pub use data::masked;
+pub use safe::Safe;
+pub use text::{is_unsafe, plain};
+
+/// Whether a stream takes terminal colors: the command line's decision (a terminal, and no `NO_COLOR`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// Plain text.
+    #[default]
+    Never,
+    /// With ANSI escapes.
+    Always,
+}
+
+/// One output stream, or a file in memory. A reader may stop reading a stream: the run goes on and completes its work, and
+/// the rest is dropped.
+pub struct Printer {
+    sink: Sink,
+    /// Nobody reads it any more.
+    gone: bool,
+    /// A line of text that is not complete.
+    line: Vec<u8>,
+    /// Whether it takes colors.
+    pub colour: Colour,
+}
+
+enum Sink {
+    Stream(Box<dyn Write>),
+    Memory(Vec<u8>),
+}
+
+impl Printer {
+    /// A printer over a stream.
+    pub fn new(writer: Box<dyn Write>, colour: Colour) -> Self {
+        Self::over(Sink::Stream(writer), colour)
+    }
+
+    fn over(sink: Sink, colour: Colour) -> Self {
+        Self {
+            sink,
+            gone: false,
+            line: Vec::new(),
+            colour,
+        }
+    }
+
+    /// What is printed, for a file.
+    ///
+    /// # Errors
+    /// Those of `print`.
+    pub fn printed(
+        colour: Colour,
+        print: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<String> {
+        let mut printer = Self::over(Sink::Memory(Vec::new()), colour);
+        print(&mut printer)?;
+        printer.end_line()?;
+        Ok(match &printer.sink {
+            Sink::Memory(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Sink::Stream(_) => String::new(),
+        })
+    }
+
+    /// Prints data as JSON, with a line end.
+    ///
+    /// # Errors
+    /// The stream fails; the data is no JSON.
+    pub fn json<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
+        self.end_line()?;
+        let mut raw = Raw(self);
+        data::json(data, &mut raw)?;
+        raw.write_all(b"\n")
+    }
+
+    /// Prints data as YAML.
+    ///
+    /// # Errors
+    /// The stream fails; the data is no JSON.
+    pub fn yaml<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
+        self.value(&Value::from(serde_json::to_value(data)?))
+    }
+
+    /// Prints a value as YAML.
+    ///
+    /// # Errors
+    /// The stream fails.
+    pub fn value(&mut self, value: &Value) -> io::Result<()> {
+        let text = data::yaml(value)?;
+        self.product(text.as_bytes())
+    }
+
+    /// Prints a drawing: text that has its own colors. The caller has replaced the escapes of foreign text.
+    ///
+    /// # Errors
+    /// The stream fails.
+    pub fn drawing(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        for line in text.split_inclusive('\n') {
+            let line = text::line(line, self.colour == Colour::Always);
+            self.raw(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints markup.
+    ///
+    /// # Errors
+    /// The stream fails.
+    pub fn markup(&mut self, markup: &Safe) -> io::Result<()> {
+        self.product(markup.as_str().as_bytes())
+    }
+
+    /// Prints the product of the run as it is: manifests, scripts, pages. Nothing is masked or escaped.
+    ///
+    /// # Errors
+    /// The stream fails.
+    pub fn product(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.end_line()?;
+        self.raw(bytes)
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        let line = String::from_utf8_lossy(&line);
+        self.raw(text::line(&line, false).as_bytes())
+    }
+
+    fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.gone {
+            return Ok(());
+        }
+        match &mut self.sink {
+            Sink::Memory(memory) => memory.extend_from_slice(bytes),
+            Sink::Stream(writer) => match writer.write_all(bytes) {
+                Err(cause) if cause.kind() == ErrorKind::BrokenPipe => self.gone = true,
+                written => written?,
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Text, line by line.
+impl Write for Printer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.end_line()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        let Sink::Stream(writer) = &mut self.sink else {
+            return Ok(());
+        };
+        match writer.flush() {
+            Err(cause) if cause.kind() == ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(())
+            }
+            flushed => flushed,
+        }
+    }
+}
+
+impl Drop for Printer {
+    fn drop(&mut self) {
+        // A run that failed has said so; nothing is left to tell anyone when its streams are gone.
+        let _ = self.flush();
+    }
+}
+
+/// The stream below the printer, for what is escaped already.
+struct Raw<'p>(&'p mut Printer);
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.raw(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write as _};
+
+    use proptest::prelude::{prop_assert, proptest};
+
+    use super::{Colour, Printer, is_unsafe};
+
+    fn printed(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> String {
+        Printer::printed(Colour::Never, print).expect("memory takes it")
+    }
+
+    #[test]
+    fn a_line_that_comes_in_parts_is_one() {
+        let text = printed(|out| {
+            write!(out, "  :")?;
+            write!(out, ":error:")?;
+            writeln!(out, ":x")?;
+            write!(out, "end \u{9b}")
+        });
+        assert_eq!(text, "  : :error::x\nend \u{fffd}");
+    }
+
+    #[test]
+    fn the_product_is_printed_as_it_is() {
+        let text = printed(|out| {
+            write!(out, "a")?;
+            out.product("::x\u{1b}\n".as_bytes())
+        });
+        assert_eq!(text, "a::x\u{1b}\n");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_unsafe_is_printed_whatever_is_written(text in "\\PC{0,20}|[ :#\\[\\]\u{1b}\u{9b}\u{202e}\u{2028}\r\na-z]{0,20}") {
+            let (data, text) = ([text.clone()], text);
+            for out in [
+                printed(|out| writeln!(out, "{text}")),
+                printed(|out| out.drawing(&text)),
+                printed(|out| out.json(&data)),
+                printed(|out| out.yaml(&data)),
+            ] {
+                prop_assert!(!out.chars().any(|letter| letter != '\n' && letter != '\t' && is_unsafe(letter)), "{out:?}");
+                prop_assert!(!out.contains("##["), "{out:?}");
+                for line in out.lines() {
+                    let line = line.trim_start();
+                    prop_assert!(!line.starts_with("::") || line.starts_with("::: "), "{out:?}");
+                }
+            }
+            let read: Vec<String> = serde_json::from_str(&printed(|out| out.json(&data))).expect("JSON");
+            prop_assert!(read == data);
+        }
+    }
+}

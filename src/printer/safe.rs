@@ -1,0 +1,193 @@
+//! Markup that only literals of the program and the escapers make: no text from outside becomes markup, mentions anybody,
+//! or is obeyed.
+
+use super::text::{broken, is_unsafe};
+use crate::model::secret;
+
+/// Text of a markup language or of workflow commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Safe(String);
+
+/// The program's own words.
+impl From<&'static str> for Safe {
+    fn from(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<usize> for Safe {
+    fn from(number: usize) -> Self {
+        Self(number.to_string())
+    }
+}
+
+impl Safe {
+    /// Parts, one behind the other.
+    pub fn of<const N: usize>(parts: [Self; N]) -> Self {
+        Self::joined(parts, "")
+    }
+
+    /// Parts with something between them.
+    pub fn joined(parts: impl IntoIterator<Item = Self>, between: &'static str) -> Self {
+        let parts: Vec<String> = parts.into_iter().map(|part| part.0).collect();
+        Self(parts.join(between))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A line of a message as Markdown: its backquoted parts are code, and nothing else is markup.
+    pub fn markdown(text: &str) -> Self {
+        let text = secret::mask(text);
+        let parts: Vec<&str> = text.split('`').collect();
+        // A backquote without its other half quotes nothing.
+        if parts.len().is_multiple_of(2) {
+            return Self(markdown_text(&text));
+        }
+        let parts = parts.iter().enumerate();
+        let parts = parts.map(|(number, part)| match number % 2 {
+            0 => markdown_text(part),
+            _ if part.trim().is_empty() => markdown_text(&format!("`{part}`")),
+            _ => code(part),
+        });
+        Self(parts.collect())
+    }
+
+    /// A value as Markdown code, also in a table.
+    pub fn markdown_code(text: &str) -> Self {
+        Self(code(&secret::mask(text)))
+    }
+
+    /// Text for XML, both in attributes and between tags. What XML 1.0 has no place for is replaced
+    /// (<https://www.w3.org/TR/xml/#charsets>).
+    pub fn xml(text: &str) -> Self {
+        let text = secret::mask(text);
+        let mut escaped = String::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            match letter {
+                '&' => escaped += "&amp;",
+                '<' => escaped += "&lt;",
+                '>' => escaped += "&gt;",
+                '"' => escaped += "&quot;",
+                '\n' => escaped += "&#10;",
+                '\t' => escaped += "&#9;",
+                '#' if text[at..].starts_with("##[") => escaped += "&#35;",
+                '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+                letter if is_unsafe(letter) => escaped.push('\u{fffd}'),
+                letter => escaped.push(letter),
+            }
+        }
+        Self(escaped)
+    }
+
+    /// The message of a workflow command. What is escaped where:
+    /// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands> and the toolkit's `command.ts`.
+    pub fn command(text: &str) -> Self {
+        let text = secret::mask(text)
+            .replace('%', "%25")
+            .replace('\r', "%0D")
+            .replace('\n', "%0A");
+        let text = text.replace(is_unsafe, "\u{fffd}");
+        Self(broken(&text).into_owned())
+    }
+
+    /// A property of a workflow command.
+    pub fn command_property(text: &str) -> Self {
+        let text = Self::command(text).0;
+        Self(text.replace(':', "%3A").replace(',', "%2C"))
+    }
+}
+
+/// A text between backquotes. In a table a bar ends the cell even there, unless a single backslash is before it.
+fn code(text: &str) -> String {
+    if text.contains('`') || text.contains("\\|") || text.ends_with('\\') {
+        return markdown_text(text);
+    }
+    let text = text.replace(is_unsafe, "\u{fffd}").replace('|', "\\|");
+    format!("`{}`", broken(&text))
+}
+
+/// A space of no width: code hosts look for mentions, references and addresses in the text that character references stand
+/// for, and find none across it.
+const APART: &str = "&#8203;";
+
+/// Everything that could be markup as a character reference; mentions, references and links are broken apart.
+fn markdown_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        let rest = &text[at..];
+        match letter {
+            letter if is_unsafe(letter) => escaped.push('\u{fffd}'),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '^' => {
+                escaped += &format!("&#{};", u32::from(letter));
+            }
+            '@' | '#' | '~' | '!' | '&' | '$' => {
+                escaped += &format!("&#{};", u32::from(letter));
+                let starts = |next: char| next.is_alphanumeric() || "_\"{[".contains(next);
+                if rest[1..].starts_with(starts) {
+                    escaped += APART;
+                }
+            }
+            ':' if rest.starts_with("://") => {
+                escaped.push(letter);
+                escaped += APART;
+            }
+            '.' if text[..at].to_ascii_lowercase().ends_with("www") => {
+                escaped += APART;
+                escaped.push(letter);
+            }
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Safe;
+
+    #[test]
+    fn what_is_backquoted_is_code_and_nothing_else_is_markup() {
+        let markdown = |text: &str| Safe::markdown(text).0;
+        assert_eq!(
+            markdown("image `a|b` of *x*"),
+            "image `a\\|b` of &#42;x&#42;"
+        );
+        assert_eq!(
+            markdown("odd ` <b> @all #1 http://x"),
+            "odd &#96; &#60;b&#62; &#64;&#8203;all &#35;&#8203;1 http:&#8203;//x"
+        );
+        assert_eq!(markdown("a! b & c"), "a&#33; b &#38; c");
+        let code = |text: &str| Safe::markdown_code(text).0;
+        assert_eq!(code("a|b\nc"), "`a\\|b\u{fffd}c`");
+        assert_eq!(code("a`b"), "a&#96;b");
+    }
+
+    /// `\\|` ends a table's cell: the first backslash escapes the second.
+    #[test]
+    fn a_bar_behind_a_backslash_ends_no_cell() {
+        assert_eq!(
+            Safe::markdown_code("a\\| @all").0,
+            "a&#92;&#124; &#64;&#8203;all"
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_text_ends_a_workflow_command() {
+        assert_eq!(
+            Safe::command("50 %\r\n::error::x\u{1b} ##[a]").0,
+            "50 %25%0D%0A::error::x\u{fffd} ## [a]"
+        );
+        assert_eq!(Safe::command_property("a:b,c%").0, "a%3Ab%2Cc%25");
+    }
+
+    #[test]
+    fn nothing_in_a_text_is_a_tag() {
+        assert_eq!(
+            Safe::xml("<a b=\"c\">&\n##[x]\u{202e}").0,
+            "&lt;a b=&quot;c&quot;&gt;&amp;&#10;&#35;#[x]\u{fffd}"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Text for terminals and logs, which obey some of it.
+
+use std::borrow::Cow;
+
+use crate::model::secret;
+
+/// What is printed instead of a character that is obeyed.
+const REPLACED: &str = "\u{fffd}";
+
+/// Whether a terminal, a log or an editor obeys a character instead of showing it: control characters, the marks that
+/// change the direction of text (<https://trojansource.codes>), and the line separators that are not LF.
+pub fn is_unsafe(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}'
+        )
+}
+
+/// Text without secrets and without characters that are obeyed; lines stay lines.
+pub fn plain(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(|text| replaced(text, false)).collect();
+    lines.join("\n")
+}
+
+/// A line as it is printed, its end included. `has_colors` says that ANSI colors are the program's own.
+pub(super) fn line(line: &str, has_colors: bool) -> String {
+    let (body, end) = match line.strip_suffix('\n') {
+        Some(body) => (body.strip_suffix('\r').unwrap_or(body), "\n"),
+        None => (line, ""),
+    };
+    uncommanded(replaced(body, has_colors)) + end
+}
+
+fn replaced(line: &str, has_colors: bool) -> String {
+    let masked = secret::mask(line);
+    let obeyed = |letter: char| letter != '\t' && is_unsafe(letter);
+    if !masked.contains(obeyed) {
+        return masked.into_owned();
+    }
+    let mut text = String::with_capacity(masked.len());
+    let mut rest = &*masked;
+    while let Some(at) = rest.find(obeyed) {
+        text += &rest[..at];
+        rest = &rest[at..];
+        let length = match color(rest) {
+            Some(length) if has_colors => {
+                text += &rest[..length];
+                length
+            }
+            _ => {
+                text += REPLACED;
+                rest.chars().next().map_or(1, char::len_utf8)
+            }
+        };
+        rest = &rest[length..];
+    }
+    text + rest
+}
+
+/// The length of the ANSI color that a text begins with: `ESC [ … m`.
+fn color(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\x1b[")?;
+    let end = parameters.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    parameters[end..].starts_with('m').then_some(end + 3)
+}
+
+/// A line that is no command of a CI runner: GitHub's looks for `::` behind blanks at the start of a line and for `##[`
+/// anywhere (<https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>).
+fn uncommanded(line: String) -> String {
+    let line = match broken(&line) {
+        Cow::Owned(broken) => broken,
+        Cow::Borrowed(_) => line,
+    };
+    let mut rest = line.trim_start();
+    while let Some(length) = color(rest) {
+        rest = rest[length..].trim_start();
+    }
+    let start = line.len() - rest.len();
+    // `::: path` is the mark of a second file in a drawing, and no command's name is a colon.
+    let is_mark = rest
+        .strip_prefix(":::")
+        .is_some_and(|behind| behind.starts_with([' ', '\x1b']));
+    match rest.starts_with("::") && !is_mark {
+        true => format!("{}: {}", &line[..start], &line[start + 1..]),
+        false => line,
+    }
+}
+
+/// A text without the commands that are found anywhere in a line.
+pub(super) fn broken(text: &str) -> Cow<'_, str> {
+    match text.contains("##[") {
+        true => Cow::Owned(text.replace("##[", "## [")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, plain};
+
+    #[test]
+    fn a_command_of_a_runner_is_broken_apart() {
+        assert_eq!(
+            line("\u{a0} ::stop-commands::t\n", false),
+            "\u{a0} : :stop-commands::t\n"
+        );
+        assert_eq!(line("a ###[error]x", false), "a ### [error]x");
+        assert_eq!(
+            line(" ::: images.yaml:2:24\n", false),
+            " ::: images.yaml:2:24\n"
+        );
+        assert_eq!(line("a::b\r\n", false), "a::b\n");
+        assert_eq!(line("\x1b[0m \x1b[1m::x::", true), "\x1b[0m \x1b[1m: :x::");
+    }
+
+    #[test]
+    fn colors_stay_where_they_are_the_programs_own_and_nothing_else_does() {
+        let text = "\x1b[1;31mred\x1b[0m \x1b[2J \x1b]0;x\u{7} \u{9b}7m";
+        let replaced = "\u{fffd}[2J \u{fffd}]0;x\u{fffd} \u{fffd}7m";
+        assert_eq!(line(text, true), format!("\x1b[1;31mred\x1b[0m {replaced}"));
+        assert_eq!(
+            line(text, false),
+            format!("\u{fffd}[1;31mred\u{fffd}[0m {replaced}")
+        );
+    }
+
+    #[test]
+    fn directions_and_separators_are_replaced_and_lines_stay() {
+        assert_eq!(
+            plain("a\u{202e}b\u{2028}c\n\td"),
+            "a\u{fffd}b\u{fffd}c\n\td"
+        );
+    }
+}

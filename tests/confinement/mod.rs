@@ -1,0 +1,5 @@
+//! Nothing outside the repository is executed, read, written or deleted, whatever a repository holds.
+
+mod git;
+mod reading;
+mod writing;

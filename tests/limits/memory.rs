@@ -1,0 +1,107 @@
+//! What the process takes in memory for input that is made to take much: the binary's own peak, as Linux counts it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// What a run may take above its input.
+const MOST: u64 = 100 << 20;
+
+/// The peak of a run of `metalmark check` over a folder; none where the system does not say.
+fn peak(folder: &Path) -> Option<u64> {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_metalmark"))
+        .arg("check")
+        .current_dir(folder)
+        .env("RAYON_NUM_THREADS", "2")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let status = format!("/proc/{}/status", run.id());
+    let mut peak = None;
+    // The peak only grows, so that the last look before the end is the peak but for what the last moment takes.
+    loop {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes =
+            line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        peak = peak.max(kibibytes.map(|kibibytes| kibibytes << 10));
+        if run.try_wait().expect("its status").is_some() {
+            return peak;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The peak of a check of a cluster with these values.
+fn of_values(text: &str) -> Option<u64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = "version: 1\nclusters: [{name: c, values: [v.yaml]}]\n";
+    fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
+    fs::write(folder.path().join("v.yaml"), text).expect("written");
+    peak(folder.path())
+}
+
+#[track_caller]
+fn fits(name: &str, text: &str, least: u64) {
+    let Some(peak) = of_values(text) else { return };
+    let above = peak.saturating_sub(least + text.len() as u64);
+    assert!(above <= MOST, "{name} takes {} MiB", above >> 20);
+}
+
+/// Each in the place of a version, which a check needs.
+const EXPRESSIONS: &[&str] = &[
+    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | toJson | len }}",
+    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | toYaml | len }}",
+    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ deepCopy $a | len }}",
+    "{{ $a := list 1 }}{{ range until 60 }}{{ $a = list $a $a }}{{ end }}{{ $a | include \"preserve-type\" }}",
+    "{{ splitList \"\" (repeat 20000000 \"a\") | len }}",
+    "{{ split \"\" (repeat 20000000 \"a\") | len }}",
+    "{{ regexFindAll \"\" (repeat 20000000 \"a\") -1 | len }}",
+    "{{ repeat 20000000 \"a\" | toYaml | toJson | len }}",
+    "{{ until 1900000 | toJson | fromJsonArray | len }}",
+    "{{ repeat 600000 \"- a\\n\" | fromYamlArray | len }}",
+    "{{ printf \"[%s1]\" (repeat 600000 \"[],\") | fromYaml | len }}",
+    "{{ tpl (repeat 3000000 \"{{1}}\") . }}",
+];
+
+#[test]
+fn no_expression_takes_more_memory_than_is_stated() {
+    let values = |version: &str| format!("cluster:\n  k8s_version: '{version}'\n");
+    let Some(least) = of_values(&values("v1.31.8")) else {
+        return;
+    };
+    for expression in EXPRESSIONS {
+        fits(expression, &values(expression), least);
+    }
+}
+
+/// A text of about so many bytes.
+type Shape = (&'static str, fn(usize) -> String);
+
+#[test]
+fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
+    const SIZE: usize = 10 << 20;
+    let shapes: &[Shape] = &[
+        ("items in flow", |size| {
+            format!("x: [{}]\n", "1,".repeat(size / 2))
+        }),
+        ("lists in lists", |size| {
+            format!("x: [{}]\n", "[[[[1]]]],".repeat(size / 10))
+        }),
+        ("items", |size| format!("x:\n{}", "- a\n".repeat(size / 4))),
+        ("one key", |size| "a:\t1\n".repeat(size / 5)),
+        ("line breaks", |size| {
+            format!("a: >+\n{}", "\n".repeat(size))
+        }),
+    ];
+    let Some(least) = of_values("a: 1\n") else {
+        return;
+    };
+    for (name, text) in shapes {
+        fits(name, &text(SIZE), least);
+    }
+}
