@@ -110,7 +110,7 @@ fn folder(output: &Output) -> String {
 /// How deep below the root the folders of removed outputs are looked for.
 const LEVELS: usize = 3;
 /// A folder with more entries has a folder for each cluster, and none for outputs.
-const ENTRIES: usize = 1000;
+const ENTRIES: usize = 200;
 
 /// The folders with files that this project rendered and that no output of it owns any more.
 ///

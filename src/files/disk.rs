@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::{Dir, FileType};
+use cap_std::fs::{FileType, ReadDir};
 
 use super::scope::is_outside;
 use super::{Files, Found, Scope};
@@ -69,12 +69,12 @@ impl Files for Disk {
             true => &self.scope,
             false => &self.inner,
         };
-        let folder = match scope.open_folder(&self.real.join(path)) {
-            Ok(folder) => folder,
+        let entries = match scope.entries(&self.real.join(path)) {
+            Ok(entries) => entries,
             Err(cause) if is_outside(&cause) || is_no_file(&cause) => return Ok(None),
             Err(cause) => return Err(self.unreadable(path)(cause)),
         };
-        let names = names(&folder).map_err(self.unreadable(path))?;
+        let names = names(entries).map_err(self.unreadable(path))?;
         Ok(Some(names.into_iter().map(|(name, _)| name).collect()))
     }
 
@@ -119,8 +119,8 @@ impl Files for Disk {
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let inside = match inner.as_os_str().is_empty() {
-                true => names(&root),
-                false => root.open_dir(&inner).and_then(|folder| names(&folder)),
+                true => root.entries().and_then(names),
+                false => root.read_dir(&inner).and_then(names),
             };
             for (name, kind) in inside.map_err(self.unreadable(&folder.join(&inner)))? {
                 match kind {
@@ -136,9 +136,9 @@ impl Files for Disk {
 }
 
 /// What is in a folder by name, sorted, but for what a run is writing there.
-fn names(folder: &Dir) -> io::Result<Vec<(String, FileType)>> {
+fn names(entries: ReadDir) -> io::Result<Vec<(String, FileType)>> {
     let mut names = Vec::new();
-    for entry in folder.entries()? {
+    for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !name.starts_with(STAGED) {

@@ -140,8 +140,7 @@ impl Walk<'_> {
     /// # Errors
     /// There is no regular file, or it cannot be read.
     pub fn read(&mut self, path: &str, longest: u64) -> io::Result<Option<Vec<u8>>> {
-        let file = self.file(path)?;
-        let length = file.metadata()?.len();
+        let (file, length) = self.open_file(path)?;
         if length > longest {
             return Ok(None);
         }
@@ -155,12 +154,18 @@ impl Walk<'_> {
     /// # Errors
     /// There is none.
     pub fn file(&mut self, path: &str) -> io::Result<fs::File> {
+        self.open_file(path).map(|(file, _)| file)
+    }
+
+    /// The regular file at a path, and how long it is.
+    fn open_file(&mut self, path: &str) -> io::Result<(fs::File, u64)> {
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
         let (folder, name) = self.parent(path)?;
         let file = folder.open_with(name, &options)?.into_std();
-        match file.metadata()?.is_file() {
-            true => Ok(file),
+        let found = file.metadata()?;
+        match found.is_file() {
+            true => Ok((file, found.len())),
             false => Err(super::no_regular_file()),
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, ReadDir};
 
 use super::{FILE_LIMIT, repository_top, too_large};
 use crate::error::Error;
@@ -127,6 +127,11 @@ impl Scope {
                 self.at(path, link).is_ok()
             }
         }
+    }
+
+    /// What is in a folder.
+    pub(super) fn entries(&self, path: &Path) -> io::Result<ReadDir> {
+        self.at(path, |folder, below, _| folder.read_dir(below))
     }
 
     /// A folder.

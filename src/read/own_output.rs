@@ -60,13 +60,7 @@ impl OwnOutput {
         if let Some(known) = records.get(folder) {
             return Ok(known.clone());
         }
-        let path = folder.join(OWNERSHIP_FILE);
-        // One look, for nearly every folder has none.
-        let found = match files.is_file(&path) {
-            true => files.file(&path)?,
-            false => Found::Nothing,
-        };
-        let record = match found {
+        let record = match files.file(&folder.join(OWNERSHIP_FILE))? {
             Found::File(bytes) => Some(Record::parse(&String::from_utf8_lossy(&bytes)).0),
             Found::Nothing | Found::Outside => None,
         };

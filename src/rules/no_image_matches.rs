@@ -4,12 +4,11 @@ use crate::model::cluster::{Choice, Pool};
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
 use crate::model::matching::{
-    Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS,
+    Candidate, Difference, Outcome, SELECTOR_KEYS, Selection, USE_EXTRA_KEYS, is_pattern,
 };
 use crate::model::proposal::Proposal;
 use crate::model::replacement;
 use crate::model::selector::{Selector, Term, Wanted};
-use crate::regexp::Regexp;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many near misses are worth reading.
@@ -118,7 +117,7 @@ fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
         let Wanted::Pattern(pattern) = &term.wanted else {
             continue;
         };
-        if Regexp::new(&format!("^({pattern})$")).is_err() {
+        if !is_pattern(pattern) {
             finding = finding.help(format!(
                 "mend the pattern of `{}`: `{pattern}` is not a regular expression and matches nothing",
                 term.fact

@@ -15,7 +15,7 @@ use super::name::key_of;
 use super::selector::Selector;
 use compare::{Compiled, Fit};
 pub use finalise::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalise, validate};
-pub use pattern::PatternCache;
+pub use pattern::{PatternCache, is_pattern};
 
 /// What a pool's choice comes to.
 ///

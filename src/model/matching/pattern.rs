@@ -43,17 +43,18 @@ impl PatternCache {
         if units(text).all(|unit| unit.is_some()) {
             return Pattern::Dotted(Arc::clone(text));
         }
-        self.spliced(text).map_or(Pattern::Invalid, Pattern::Regexp)
+        self.compiled(text)
+            .map_or(Pattern::Invalid, Pattern::Regexp)
     }
 
-    /// The spliced regular expression; none where Go refuses it.
-    fn spliced(&self, text: &Arc<str>) -> Option<Arc<Regexp>> {
+    /// The compiled pattern; none where Go refuses it.
+    fn compiled(&self, text: &Arc<str>) -> Option<Arc<Regexp>> {
         let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = compiled.get(text) {
             return known.clone();
         }
         drop(compiled);
-        let spliced = Regexp::new(&format!("^({text})$")).ok().map(Arc::new);
+        let spliced = spliced(text).map(Arc::new);
         let mut compiled = self
             .compiled
             .write()
@@ -84,6 +85,16 @@ impl Pattern {
             Self::Invalid => false,
         }
     }
+}
+
+/// Whether Go compiles a selector's pattern. One that it does not compile matches nothing.
+pub fn is_pattern(text: &str) -> bool {
+    units(text).all(|unit| unit.is_some()) || spliced(text).is_some()
+}
+
+/// The regular expression that Sylva's library makes of a pattern; none where Go refuses it.
+fn spliced(text: &str) -> Option<Regexp> {
+    Regexp::new(&format!("^({text})$")).ok()
 }
 
 /// What stands for one character of the text.

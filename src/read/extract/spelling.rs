@@ -102,14 +102,18 @@ impl Slips<'_> {
 
     /// Keys that are not known, and a slip away from one that is looked for.
     fn look_for(&mut self, path: &str, map: &Map, wanted: &[&str], known: &[&str]) {
+        let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
         for entry in map {
             let key = &*entry.key;
+            let (first, last) = ends(key);
             let is_near = |other: &&str| {
-                let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
-                let ((first, last), (start, end)) = (ends(key), ends(other));
-                key.len().abs_diff(other.len()) <= 2 && (first == start || last == end)
+                key.len().abs_diff(other.len()) <= 2 && {
+                    let (start, end) = ends(other);
+                    first == start || last == end
+                }
             };
-            if known.contains(&key) || !wanted.iter().any(is_near) {
+            // Most keys are near none: the cheap test comes first.
+            if !wanted.iter().any(is_near) || known.contains(&key) {
                 continue;
             }
             if let Some(meant) = only_meant(key, wanted.iter().copied()) {
