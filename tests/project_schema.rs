@@ -9,7 +9,7 @@ use metalmark::model::place::FileId;
 use metalmark::yaml;
 use serde_json::Value as Json;
 
-use super::support::repository;
+use super::support::{golden, repository};
 
 fn published() -> Json {
     let output = Command::new(env!("CARGO_BIN_EXE_metalmark"))
@@ -164,4 +164,93 @@ fn every_key_of_the_schema_is_described() {
             assert!(property["description"].is_string(), "{name}");
         }
     }
+}
+
+/// The type of a key, as a reader writes it, with a link to the table of its own keys.
+fn kind(schema: &Json, definition: &Json) -> String {
+    let named = |reference: &str| {
+        let name = reference.rsplit('/').next().expect("a name");
+        match definition[name].get("properties") {
+            Some(_) => format!("[{name}](#{})", name.to_lowercase()),
+            None => kind(&definition[name], definition),
+        }
+    };
+    if let Some(reference) = schema["$ref"].as_str() {
+        return named(reference);
+    }
+    let word = |value: &Json| format!("`{}`", value.to_string().trim_matches('"'));
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().map(word).collect::<Vec<_>>().join(", ");
+    }
+    if schema.get("const").is_some() {
+        return word(&schema["const"]);
+    }
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(choices) = schema[choice].as_array() {
+            let mut kinds: Vec<String> = choices.iter().map(|one| kind(one, definition)).collect();
+            kinds.retain(|kind| kind != "null");
+            kinds.dedup();
+            return kinds.join(" or ");
+        }
+    }
+    let own = match &schema["type"] {
+        Json::Array(kinds) => kinds[0].as_str(),
+        other => other.as_str(),
+    };
+    match own {
+        Some("array") => format!("list of {}", kind(&schema["items"], definition)),
+        Some("object") => match schema.get("additionalProperties") {
+            Some(values @ Json::Object(_)) => format!("map of {}", kind(values, definition)),
+            _ => "map".to_owned(),
+        },
+        Some("string") => "text".to_owned(),
+        Some(other) => other.to_owned(),
+        None => "any".to_owned(),
+    }
+}
+
+/// A table for the project file and each map in it.
+fn reference(root: &Json) -> String {
+    let definitions = &root["$defs"];
+    let mut tables = vec![("metalmark.yaml", root)];
+    let named = definitions.as_object().expect("definitions").iter();
+    tables.extend(named.map(|(name, definition)| (name.as_str(), definition)));
+    let mut text = String::new();
+    for (name, table) in tables {
+        let Some(keys) = table["properties"].as_object() else {
+            continue;
+        };
+        let line = |text: &Json| text.as_str().unwrap_or_default().replace('\n', " ");
+        text += &format!("\n### {name}\n\n{}\n\n", line(&table["description"]));
+        text += "| key | type | default | meaning |\n|---|---|---|---|\n";
+        for (key, schema) in keys {
+            let required = table["required"].as_array().into_iter().flatten();
+            let default = match schema.get("default") {
+                _ if required.clone().any(|name| name == key) => "required".to_owned(),
+                Some(Json::Null | Json::Object(_) | Json::Array(_)) | None => String::new(),
+                Some(value) => format!("`{}`", value.to_string().trim_matches('"')),
+            };
+            let meaning = line(&schema["description"]).replace('|', "\\|");
+            text += &format!(
+                "| `{key}` | {} | {default} | {meaning} |\n",
+                kind(schema, definitions)
+            );
+        }
+    }
+    text
+}
+
+#[test]
+fn the_page_lists_every_key_of_the_schema() {
+    let path = repository().join("docs/project-file.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (before, behind) = page.split_once("<!-- keys -->\n").expect("a marker");
+    let (_, after) = behind
+        .split_once("<!-- end of keys -->")
+        .expect("another marker");
+    let keys = reference(&published());
+    golden(
+        &path,
+        &format!("{before}<!-- keys -->\n{keys}\n<!-- end of keys -->{after}"),
+    );
 }

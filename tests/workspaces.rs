@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::support::{Metalmark, copy_of, golden, is_long, repository};
 
-/// Every target's name; tests/readme.rs holds README to the same list.
+/// Every target's name; tests/docs.rs compares docs/outputs.md with the same list.
 fn targets() -> Vec<&'static str> {
     metalmark::targets::TARGETS
         .iter()

@@ -1,9 +1,9 @@
-//! The whole tool on a fleet, beside what users run instead: `cargo bench --bench fleet -- [CLUSTERS …] [--readme]`.
+//! The whole tool on a fleet, beside what users run instead: `cargo bench --bench fleet -- [CLUSTERS …] [--docs]`.
 //!
 //! Runs the release binary as a user would and prints CPU time (mean), wall time from start to exit (median) and peak memory
 //! of five runs: of twenty below a hundred clusters, of one from ten thousand on. The peers run where their programs are found,
 //! and the bench stops where a peer has not made as many machine templates. `SYLVA_CORE=FOLDER`, a checkout of
-//! sylva-core, adds one cluster of the real chart's values. `--readme` puts the table into README.
+//! sylva-core, adds one cluster of the real chart's values. `--docs` puts the table into docs/benchmarks.md.
 //!
 //! `cargo bench --bench fleet -- --write FOLDER CLUSTERS [MISMATCHED %]` only writes a fleet, for a profiler.
 #![expect(
@@ -55,8 +55,8 @@ fn main() {
         table.row("`check`, sylva-core's values", 1, &figures);
     }
     table.machine();
-    if words.iter().any(|word| word == "--readme") {
-        table.into_readme();
+    if words.iter().any(|word| word == "--docs") {
+        table.into_docs();
     }
 }
 

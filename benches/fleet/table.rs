@@ -1,10 +1,10 @@
-//! The table, printed as it grows, and put into README.
+//! The table, printed as it grows, and put into docs/benchmarks.md.
 
 use std::fs;
 
 use super::measured::Figures;
 
-/// What stands before the table in README.
+/// What stands before the table in the page.
 const MARKER: &str = "<!-- speed -->\n";
 
 /// Rows of Markdown.
@@ -62,14 +62,14 @@ impl Table {
         ));
     }
 
-    /// Replaces the table that stands in README.
-    pub(super) fn into_readme(self) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-        let readme = fs::read_to_string(path).expect("README");
-        let (before, after) = readme.split_once(MARKER).expect("README has the marker");
+    /// Replaces the table in docs/benchmarks.md.
+    pub(super) fn into_docs(self) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md");
+        let page = fs::read_to_string(path).expect("the page");
+        let (before, after) = page.split_once(MARKER).expect("the page has the marker");
         let rest = after.split("\n\n").skip(2).collect::<Vec<_>>().join("\n\n");
         let text = format!("{before}{MARKER}{}\n{rest}", self.text);
-        fs::write(path, text).expect("README is written");
+        fs::write(path, text).expect("the page is written");
     }
 
     fn line(&mut self, text: &str) {

@@ -22,7 +22,7 @@ pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
     for id in named.filter(|id| rules::rule(id).is_none()) {
         let finding =
             Finding::new(PROJECT_FILE, format!("there is no rule `{id}`")).at(places.word(id), "");
-        findings.push(finding.help(suggestion(id, &ids, "README.md lists the rules")));
+        findings.push(finding.help(suggestion(id, &ids, "docs/rules.md lists the rules")));
     }
     findings.extend(options(settings, places));
     let names: Vec<&str> = targets::TARGETS

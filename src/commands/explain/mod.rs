@@ -236,7 +236,7 @@ fn nothing(subject: &str, workspace: &Workspace) -> Error {
         .chain(names.iter().map(|name| &**name));
     let help = match did_you_mean(subject, known) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => "`metalmark images` lists the image keys, README.md the rules".to_owned(),
+        None => "`metalmark images` lists the image keys, docs/rules.md the rules".to_owned(),
     };
     Error::Usage {
         message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}"),

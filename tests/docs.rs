@@ -1,21 +1,27 @@
-//! README is true: its commands run, its tables list what the code has.
+//! README and docs/ are true: their commands run, their tables list what the code has, their links lead somewhere.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::support::repository;
 
-fn readme() -> String {
-    fs::read_to_string(repository().join("README.md")).expect("README.md")
+fn page(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).expect("a page")
 }
 
-/// The first column of the table that follows a marker, without its backquotes.
-fn column(marker: &str) -> Vec<String> {
-    let text = readme();
+fn readme() -> String {
+    page("README.md")
+}
+
+/// The first column of the table that follows a marker in a page, without its backquotes.
+fn column(path: &str, marker: &str) -> Vec<String> {
+    let text = page(path);
     let behind = text
         .split(&format!("<!-- {marker} -->"))
         .nth(1)
-        .unwrap_or_else(|| panic!("README has no marker `{marker}`"));
+        .unwrap_or_else(|| panic!("{path} has no marker `{marker}`"));
     let rows = behind
         .trim_start()
         .lines()
@@ -32,13 +38,70 @@ fn column(marker: &str) -> Vec<String> {
     .collect()
 }
 
+/// README and all pages below docs/, as paths below the repository.
+fn pages() -> Vec<PathBuf> {
+    let docs = walkdir::WalkDir::new(repository().join("docs")).into_iter();
+    let docs = docs.map(|entry| entry.expect("readable").into_path());
+    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let pages = pages.chain([repository().join("README.md")]);
+    let below = |path: PathBuf| path.strip_prefix(repository()).expect("below").to_owned();
+    pages.map(below).collect()
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut is_code = false;
+    let headings = text.lines().filter(|line| {
+        is_code ^= line.starts_with("```");
+        !is_code && line.starts_with('#')
+    });
+    let anchor = |line: &str| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+        kept.map(|letter| if letter == ' ' { '-' } else { letter })
+            .collect()
+    };
+    headings.map(anchor).collect()
+}
+
 #[test]
-fn the_table_of_rules_lists_every_rule() {
-    let rules: Vec<&str> = metalmark::rules::RULES
-        .iter()
-        .map(|rule| rule.id())
-        .collect();
-    assert_eq!(column("rules"), rules);
+fn every_link_leads_to_a_file_and_a_heading() {
+    let mut dead = Vec::new();
+    for path in pages() {
+        let text = page(&path.to_string_lossy());
+        let links = text.split("](").skip(1);
+        let links = links.filter_map(|behind| behind.split(')').next());
+        for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => repository().join(&path),
+                file => repository().join(path.parent().expect("a folder").join(file)),
+            };
+            let has = |target: &Path| {
+                let text = fs::read_to_string(target).unwrap_or_default();
+                anchors(&text).contains(heading)
+            };
+            if !target.exists() || !(heading.is_empty() || has(&target)) {
+                dead.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
+fn the_index_of_the_docs_lists_every_page() {
+    let index = page("docs/README.md");
+    for path in pages() {
+        if let Ok(path) = path.strip_prefix("docs")
+            && path != Path::new("README.md")
+        {
+            let link = format!("]({})", path.display());
+            assert!(index.contains(&link), "{}", path.display());
+        }
+    }
 }
 
 #[test]
@@ -47,7 +110,7 @@ fn the_table_of_targets_lists_every_target() {
         .iter()
         .map(|target| target.name())
         .collect();
-    assert_eq!(column("targets"), targets);
+    assert_eq!(column("docs/outputs.md", "targets"), targets);
 }
 
 #[test]
@@ -56,7 +119,7 @@ fn the_table_of_providers_lists_every_provider() {
         .iter()
         .map(|provider| provider.name())
         .collect();
-    assert_eq!(column("providers"), providers);
+    assert_eq!(column("docs/providers.md", "providers"), providers);
 }
 
 #[test]
@@ -65,7 +128,7 @@ fn the_table_of_reports_lists_every_format() {
         .iter()
         .map(|report| report.name())
         .collect();
-    assert_eq!(column("reports"), reports);
+    assert_eq!(column("docs/commands.md", "reports"), reports);
 }
 
 #[test]
@@ -85,7 +148,7 @@ fn the_table_of_hosts_lists_every_hosts_page() {
         let name = page.strip_suffix(".md").expect("a page");
         format!("[{name}](docs/hosts/{page})")
     });
-    assert_eq!(column("hosts"), links.collect::<Vec<_>>());
+    assert_eq!(column("README.md", "hosts"), links.collect::<Vec<_>>());
 }
 
 #[test]
@@ -98,7 +161,7 @@ fn the_table_of_dependencies_lists_every_dependency_and_its_user() {
     let names = lines.filter_map(|line| line.split_once(" = "));
     let mut names: Vec<&str> = names.map(|(name, _)| name.trim()).collect();
     names.sort_unstable();
-    assert_eq!(column("dependencies"), names);
+    assert_eq!(column("docs/dependencies.md", "dependencies"), names);
 }
 
 /// What a command prints of itself.
@@ -119,7 +182,7 @@ fn the_table_of_commands_lists_every_command_and_only_options_that_it_has() {
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert_eq!(names.pop(), Some("help"));
-    let text = readme();
+    let text = page("docs/commands.md");
     let table = text.split("<!-- commands -->").nth(1).expect("a marker");
     let rows: Vec<&str> = table
         .lines()
@@ -157,7 +220,7 @@ fn subcommands(command: &str) -> String {
 #[test]
 fn the_table_of_exit_codes_is_what_the_code_answers() {
     use metalmark::commands::Verdict;
-    assert_eq!(column("exit codes"), ["0", "1", "2"]);
+    assert_eq!(column("docs/commands.md", "exit codes"), ["0", "1", "2"]);
     assert_eq!(
         [Verdict::Clean, Verdict::Findings, Verdict::Drift].map(Verdict::status),
         [0, 1, 1]
