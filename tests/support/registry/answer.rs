@@ -167,9 +167,9 @@ impl State {
         Reply::new(200, format!(r#"{{"token":"{token}","expires_in":{life}}}"#))
     }
 
-    /// Makes every token that was sold worthless.
+    /// Makes every token that was sold worthless. Their numbers are not used again: no new token equals an old one.
     pub(super) fn forget(&self) {
-        held(&self.tokens).clear();
+        held(&self.tokens).iter_mut().for_each(String::clear);
     }
 }
 
