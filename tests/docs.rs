@@ -92,6 +92,34 @@ fn every_link_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
+fn every_page_that_the_code_names_exists_with_its_heading() {
+    let sources = walkdir::WalkDir::new(repository().join("src")).into_iter();
+    let sources = sources.map(|entry| entry.expect("readable").into_path());
+    let mut dead = Vec::new();
+    for source in sources.filter(|path| path.extension().is_some_and(|end| end == "rs")) {
+        let text = fs::read_to_string(&source).expect("text");
+        for (at, folder) in text.match_indices("docs/") {
+            let behind = &text[at + folder.len()..];
+            let is_part = |letter: char| letter.is_alphanumeric() || "/.#-_".contains(letter);
+            let link = behind.split(|letter| !is_part(letter)).next();
+            let link = link.unwrap_or_default().trim_end_matches('.');
+            let (page, heading) = link.split_once('#').unwrap_or((link, ""));
+            // Pages in deeper folders are other projects'.
+            let is_ours = !page.trim_start_matches("hosts/").contains('/');
+            if !page.ends_with(".md") || text[..at].ends_with('/') || !is_ours {
+                continue;
+            }
+            let text = fs::read_to_string(repository().join("docs").join(page));
+            let has = |text: &String| heading.is_empty() || anchors(text).contains(heading);
+            if !text.as_ref().is_ok_and(has) {
+                dead.push(format!("{}: {link}", source.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
 fn the_index_of_the_docs_lists_every_page() {
     let index = page("docs/README.md");
     for path in pages() {

@@ -158,7 +158,8 @@ fn read(path: &Path) -> Node {
     yaml::values(&text, FileId(0), Engine::Helm3).expect("it is YAML")
 }
 
-/// The layers of an environment folder: chart, kind of cluster, the virtual machines' base, secrets, values (T1).
+/// The layers of an environment folder: chart, kind of cluster, the virtual machines' base, secrets, values
+/// (docs/sylva.md#values-and-their-order).
 fn values(root: &Path, folder: &str) -> Node {
     let chart = root.join("charts/sylva-units");
     let kind = if folder.contains("workload-clusters") {

@@ -1,7 +1,7 @@
 //! Evaluation in Helm's own order: what an expression refers to is still the text that the files have.
 //!
-//! Source: `interpret-values-gotpl` of sylva-core; expressions.md §1. `_internal.state` is evaluated first, then the rest of
-//! `_internal`, then everything. Here a part of `_internal` is evaluated when it is asked for, unless the whole is.
+//! Source: `interpret-values-gotpl` of sylva-core; docs/expressions.md#the-whole-run. `_internal.state` is evaluated first, then
+//! the rest of `_internal`, then everything. Here a part of `_internal` is evaluated when it is asked for, unless the whole is.
 
 use std::fmt;
 use std::rc::{Rc, Weak};

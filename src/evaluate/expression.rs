@@ -1,4 +1,4 @@
-//! From the text of an expression to its value: rules 1 to 4 of expressions.md §2.
+//! From the text of an expression to its value: rules 1 to 4 of docs/expressions.md#the-evaluator.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Session {
         result
     }
 
-    /// Evaluates a text by rules 1 to 4 of expressions.md §2.
+    /// Evaluates a text by rules 1 to 4 of docs/expressions.md#the-evaluator.
     pub(super) fn text(
         &self,
         text: &Arc<str>,

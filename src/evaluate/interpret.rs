@@ -1,7 +1,7 @@
 //! Sylva's rules for whole trees: keys and values are evaluated, typed results unwrapped, skipped entries left out.
 //!
-//! Source: `interpret-inner-gotpl` of sylva-core; expressions.md §2. There are two ways in: for a part of the values as
-//! files have it, which keeps places, and for whatever an expression hands over.
+//! Source: `interpret-inner-gotpl` of sylva-core; docs/expressions.md#the-evaluator. There are two ways in: for a part of the
+//! values as files have it, which keeps places, and for whatever an expression hands over.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

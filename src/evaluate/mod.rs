@@ -3,9 +3,9 @@
 //! Two ways to evaluate. Lazily, an expression that reads another value gets what that value comes to, each value is
 //! evaluated once, and values that need themselves are reported with their path. Exactly, as Helm and Sylva's helpers do
 //! it: an expression that reads another value gets its text, which is evaluated after it was printed. Where the two differ
-//! (T13) [`Evaluator::order_differences`] says so.
+//! (docs/sylva.md#values-and-their-order) [`Evaluator::order_differences`] says so.
 //!
-//! Source of the rules: expressions.md, and `_interpret-values.tpl` of sylva-core.
+//! Source of the rules: docs/expressions.md, and `_interpret-values.tpl` of sylva-core.
 
 mod branch;
 mod cache;

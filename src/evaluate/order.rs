@@ -1,4 +1,4 @@
-//! Where Helm would come to something else, because it evaluates in another order (T13).
+//! Where Helm would come to something else, because it evaluates in another order (docs/sylva.md#values-and-their-order).
 
 use super::convert;
 use super::session::{Session, Suspect};

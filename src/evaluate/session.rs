@@ -87,7 +87,7 @@ pub(super) struct Frame {
     pub(super) helpers: u32,
 }
 
-/// An expression whose result may depend on the order of evaluation (T13).
+/// An expression whose result may depend on the order of evaluation (docs/sylva.md#values-and-their-order).
 #[derive(Clone)]
 pub(super) struct Suspect {
     pub(super) path: String,

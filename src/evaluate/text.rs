@@ -1,6 +1,6 @@
 //! What Sylva's evaluation sees in a string: an expression, a typed result, the text that leaves an entry out.
 //!
-//! Source: sylva-core `charts/sylva-units/templates/_interpret-values.tpl`; expressions.md §2 and §3.
+//! Source: sylva-core `charts/sylva-units/templates/_interpret-values.tpl`; docs/expressions.md.
 
 /// An entry whose value evaluates to exactly this is left out of its map or list.
 pub(super) const SKIP: &str = "skip-as-set-only-if-result-was-false";

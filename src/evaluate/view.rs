@@ -138,7 +138,7 @@ impl Session {
 /// The text of a map whose key `(raw)` says that it is taken as it is.
 ///
 /// # Errors
-/// Another key beside it, or a value that is no string (expressions.md §2).
+/// Another key beside it, or a value that is no string (docs/expressions.md#the-evaluator).
 pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
     let Some(node) = map.get(RAW) else {
         return Ok(None);

@@ -135,7 +135,7 @@ fn compare(
 }
 
 /// That the layers cannot hold the archive that the annotations promise. They hold it compressed once more, which takes
-/// nearly nothing off what is compressed already (S18); a tenth is far more than that.
+/// nearly nothing off what is compressed already (docs/sylva.md#facts); a tenth is far more than that.
 fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Option<Finding> {
     let archive = image.facts.get(fact::ARCHIVE_SIZE)?;
     let bytes: u64 = archive.value.parse().ok()?;
@@ -171,8 +171,8 @@ fn failed(
     None
 }
 
-/// Signatures of the locked digests, at the registry wherever the tags are by now, and in the lock's evidence. One finding an entry
-/// and key: what the registry says tells more than what the lock does.
+/// Signatures of the locked digests, at the registry wherever the tags are by now, and in the lock's evidence. One finding an
+/// entry and key: what the registry says tells more than what the lock does.
 fn signatures(
     lock: &Lock,
     sources: &Sources,

@@ -1,6 +1,6 @@
 //! What a manifest's annotations tell of an image: Sylva's builder writes the facts there.
 //!
-//! Source: sylva-core, `scripts/create-os-images-info.sh`; diskimage-builder, `templates-build-tests.yml` (S14, S15).
+//! Source: sylva-core, `scripts/create-os-images-info.sh`; diskimage-builder, `templates-build-tests.yml` (docs/sylva.md#facts).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const MARK: &str = "sylva";
 /// The facts of some annotations, and what is odd about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Annotated {
-    /// The facts by name: the text behind the key's last `/` (S14). Values are taken whole.
+    /// The facts by name: the text behind the key's last `/` (docs/sylva.md#facts). Values are taken whole.
     pub facts: BTreeMap<Arc<str>, Arc<str>>,
     /// What is odd, sorted by key.
     pub oddities: Vec<Oddity>,
@@ -33,7 +33,7 @@ pub struct TooManyFacts(pub usize);
 /// Something about an annotation that its reader should know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Oddity {
-    /// Sylva's own script cuts a value at its last `/` (S14), so its clusters see another fact than this one.
+    /// Sylva's own script cuts a value at its last `/` (docs/sylva.md#facts), so its clusters see another fact than this one.
     #[error(
         "the value of annotation `{key}` holds a `/`: Sylva's own job keeps only what follows the last one"
     )]
@@ -72,8 +72,8 @@ fn fact_name(key: &str) -> Option<&str> {
     }
 }
 
-/// The facts that annotations hold: those whose key contains `sylva`, named by what follows the key's last `/` (S14); and those of
-/// component bundles, named by what follows [`PREFIX`].
+/// The facts that annotations hold: those whose key contains `sylva`, named by what follows the key's last `/`
+/// (docs/sylva.md#facts); and those of component bundles, named by what follows [`PREFIX`].
 ///
 /// # Errors
 /// There are more of them than [`FACTS_LIMIT`].

@@ -19,12 +19,12 @@ pub struct Catalogue {
     pub registries: BTreeMap<Arc<str>, Registry>,
     /// `diskimage_builder_version` or `sylva_diskimagebuilder_version`.
     pub version: Option<Located<Arc<str>>>,
-    /// `sylva_base_oci_registry`, where it is set (S13).
+    /// `sylva_base_oci_registry`, where it is set (docs/sylva.md#the-catalog).
     pub base_registry: Option<Located<Arc<str>>>,
 }
 
 impl Catalogue {
-    /// The registries that images of the builder's list come from, and that are not switched off (S10).
+    /// The registries that images of the builder's list come from, and that are not switched off (docs/sylva.md#the-catalog).
     pub fn registries_of_images(&self) -> BTreeSet<Arc<str>> {
         let built = self.entries.iter().filter(|entry| entry.built);
         let named = built.filter_map(|entry| entry.registry.as_ref());
@@ -49,7 +49,8 @@ pub struct CatalogueEntry {
     pub list: &'static str,
     /// `os_images_oci_registry`.
     pub registry: Option<Located<Arc<str>>>,
-    /// Whether it is served, where entries of this catalogue say so (T16): as `enabled` and `default_enabled` come to.
+    /// Whether it is served, where entries of this catalogue say so (docs/sylva.md#the-catalog): as `enabled` and
+    /// `default_enabled` come to.
     pub enabled: Option<Located<bool>>,
     /// `default_enabled` as written, which counts only beside no image of the user's own.
     pub default_enabled: Option<Located<bool>>,
@@ -57,7 +58,7 @@ pub struct CatalogueEntry {
     /// names are kept as written (`checksum`).
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
     /// The properties that are neither strings nor booleans, and what they are: numbers, whose text stands among the
-    /// properties, and maps, lists and nulls, which do not (S5, T10).
+    /// properties, and maps, lists and nulls, which do not (docs/sylva.md#the-catalog, #selectors).
     pub mistyped: Vec<(Arc<str>, &'static str)>,
     /// Where the entry's key stands.
     pub place: Place,

@@ -25,17 +25,18 @@ pub struct Cluster {
     pub infra_provider: Option<Located<Arc<str>>>,
     /// `cluster.capi_providers.bootstrap_provider`: `cabpk`, `cabpr`, `cabpck`, `cabpoa`.
     pub bootstrap_provider: Option<Located<Arc<str>>>,
-    /// What each level wrote itself, before inheritance, in the order of S26.
+    /// What each level wrote itself, before inheritance, in the order of docs/sylva.md#selection-levels.
     pub levels: Vec<ChoiceLevel>,
     /// The node pools that exist: the control plane first, then machine deployments by name.
     pub pools: Vec<Pool>,
-    /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalised (S27).
+    /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalised
+    /// (docs/sylva.md#the-image-server).
     pub additional_selectors: Vec<(Arc<str>, Selector)>,
     /// `os_image_selector_autoselect_registries`, when set.
     pub autoselect_registries: Option<Arc<str>>,
     /// The version of sylva-library that its chart has.
     pub library: Library,
-    /// `os_images_default_download_storage_space`, such as `30Gi` (S34).
+    /// `os_images_default_download_storage_space`, such as `30Gi` (docs/sylva.md#the-image-server).
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project ask for an endpoint: nothing was read then.
     pub endpoint: Option<Box<ControlPlaneEndpoint>>,
@@ -104,7 +105,7 @@ impl Default for Cluster {
     }
 }
 
-/// A level of the values at which an image may be chosen (S26).
+/// A level of the values at which an image may be chosen (docs/sylva.md#selection-levels).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LevelName {
     /// `cluster.<infra>`
@@ -141,7 +142,7 @@ pub struct ChoiceLevel {
 /// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// `image_key`, or the proposal's `os_image_key`. An empty string chooses no image (T6).
+    /// `image_key`, or the proposal's `os_image_key`. An empty string chooses no image (docs/sylva.md#selection-levels).
     pub key: Option<Located<Arc<str>>>,
     /// The name that the key is written under.
     pub key_name: &'static str,
@@ -206,7 +207,7 @@ impl Choice {
 pub struct Pool {
     /// Which pool.
     pub name: PoolName,
-    /// Its choice after inheritance (S26).
+    /// Its choice after inheritance (docs/sylva.md#selection-levels).
     pub choice: Choice,
     /// Its component bundle, after the same inheritance.
     pub bundle: BundleChoice,

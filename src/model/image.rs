@@ -12,7 +12,7 @@ pub type ImageKey = Arc<str>;
 
 /// The name of a fact, spelt as Sylva's annotations and selectors spell it.
 ///
-/// Source: Sylva's diskimage-builder annotations and sylva-library's `_os_images.tpl` (sylva-values.md S15, S20).
+/// Source: Sylva's diskimage-builder annotations and sylva-library's `_os_images.tpl` (docs/sylva.md#facts, #selectors).
 pub mod fact {
     /// `ubuntu`, `opensuse`.
     pub const OS: &str = "os";
@@ -160,7 +160,8 @@ impl Facts {
         }
     }
 
-    /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it (S5, T10).
+    /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it
+    /// (docs/sylva.md#the-catalog, #selectors).
     pub fn mark_mistyped(&mut self, name: &str, kind: &'static str) {
         Arc::make_mut(&mut self.mistyped).insert(name.into(), kind);
     }
@@ -184,13 +185,14 @@ impl Facts {
 /// An image of the catalogue with everything known about it.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (S1).
+    /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (docs/sylva.md#image-keys).
     pub key: ImageKey,
     /// The artifact's real name, where it differs from the key (dots).
     pub artifact: Arc<str>,
     /// Where the catalogue names it.
     pub place: Place,
-    /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (S9), or the entry's own `uri`.
+    /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or the entry's own
+    /// `uri`.
     pub uri: Option<Located<Arc<str>>>,
     /// The digest that the lock holds for its reference; none where it is not locked.
     pub digest: Option<Located<Digest>>,
@@ -207,8 +209,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// The file that machines fetch: the declared one, never derived from the name (S31); without one `image.FORMAT`, as
-    /// the proposal has it. None while neither is known.
+    /// The file that machines fetch: the declared one, never derived from the name (docs/sylva.md#facts); without one
+    /// `image.FORMAT`, as the proposal has it. None while neither is known.
     pub fn file_name(&self) -> Option<String> {
         let declared = self.facts.text(fact::FILENAME).map(str::to_owned);
         let format = || self.facts.text(fact::IMAGE_FORMAT);
@@ -226,7 +228,7 @@ pub fn is_oci(url: &str) -> bool {
 pub type Images = BTreeMap<ImageKey, Image>;
 
 /// Whether a text may stand as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at
-/// either end. (sylva-core charts/sylva-units/values.schema.json, `os_images.propertyNames`; S1.)
+/// either end. (sylva-core charts/sylva-units/values.schema.json, `os_images.propertyNames`.)
 pub fn is_valid_key(text: &str) -> bool {
     let bytes = text.as_bytes();
     (3..=52).contains(&bytes.len())

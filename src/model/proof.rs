@@ -29,7 +29,7 @@ pub enum Proof {
 }
 
 /// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
-/// without its `v` is the same version, as in Sylva's library (S22).
+/// without its `v` is the same version, as in Sylva's library (docs/sylva.md#what-is-added-to-a-selector).
 pub fn of_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proof {
     let Some(fact) = fact else {
         return Proof::Unknown;

@@ -48,9 +48,10 @@ pub fn selected(
     }
 }
 
-/// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true` (T16); else those
-/// that its pools chose and those that its additional selectors match (S27). A key that a pool names is a key here, where
-/// upstream takes it for a pattern (T8).
+/// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true`
+/// (docs/sylva.md#the-catalog); else those that its pools chose and those that its additional selectors match
+/// (docs/sylva.md#the-image-server). A key that a pool names is a key here, where upstream takes it for a pattern
+/// (docs/sylva.md#the-image-server).
 pub fn served(
     cluster: &Cluster,
     selections: &[Selection],

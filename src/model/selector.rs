@@ -24,7 +24,7 @@ pub struct Term {
     pub key_place: Place,
 }
 
-/// A term's value (S21).
+/// A term's value (docs/sylva.md#patterns).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// An RE2 pattern, anchored by `^(` and `)$`.

@@ -18,7 +18,7 @@ pub enum NamedKey {
     Failed(Place),
 }
 
-/// The keys that a cluster's values name (S18, S19), evaluated.
+/// The keys that a cluster's values name (docs/sylva.md#facts, #signatures), evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct SigningKeys {
     /// `security.os_images.skip_signing_check`: signatures are not checked, unless the project requires them.

@@ -1,6 +1,6 @@
 //! How large a volume must be to serve an image.
 //!
-//! Source: sylva-library's `os-image-pv-size` (S34, T12).
+//! Source: sylva-library's `os-image-pv-size` (docs/sylva.md#the-image-server).
 
 use super::image::{Facts, fact};
 use super::integer;

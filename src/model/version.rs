@@ -20,7 +20,7 @@ pub struct Version {
 
 impl Version {
     /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
-    /// build behind `+` (`%2B` in URLs); a distribution's build may stand behind `-` (S23).
+    /// build behind `+` (`%2B` in URLs); a distribution's build may stand behind `-` (docs/sylva.md#what-is-added-to-a-selector).
     pub fn parse(text: &str) -> Option<Self> {
         let unquoted;
         let text = match text.trim() {
@@ -118,7 +118,8 @@ impl PartialOrd for Version {
     }
 }
 
-/// The `k8s-flavor` of the images that a bootstrap provider boots; none for a provider that Sylva does not know (S22).
+/// The `k8s-flavor` of the images that a bootstrap provider boots; none for a provider that Sylva does not know
+/// (docs/sylva.md#what-is-added-to-a-selector).
 pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
     match bootstrap_provider {
         "cabpk" => Some("kubeadm"),
@@ -168,7 +169,8 @@ fn suffixes(rest: &str) -> Option<(Option<&str>, Option<&str>)> {
     (prerelease.is_none_or(is_word) && build.is_none_or(is_word)).then_some((prerelease, build))
 }
 
-/// `rke2r1`, `k3s1`, `k0s.0`: the builds that stand behind a dash as often as behind a plus (S23).
+/// `rke2r1`, `k3s1`, `k0s.0`: the builds that stand behind a dash as often as behind a plus
+/// (docs/sylva.md#what-is-added-to-a-selector).
 fn is_distribution_build(text: &str) -> bool {
     ["rke2r", "k3s", "k0s."]
         .iter()

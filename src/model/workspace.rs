@@ -87,14 +87,14 @@ impl ClusterView {
     }
 }
 
-/// An entry of `os_images_oci_registries` (S7).
+/// An entry of `os_images_oci_registries` (docs/sylva.md#the-catalog).
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// `oci://…`, without a trailing slash.
     pub url: Option<Located<Arc<str>>>,
     /// The version of every image it offers.
     pub tag: Option<Located<Arc<str>>>,
-    /// False skips all its images (S10).
+    /// False skips all its images (docs/sylva.md#the-catalog).
     pub enabled: bool,
     /// Where its key stands.
     pub place: Place,

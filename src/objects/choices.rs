@@ -1,8 +1,9 @@
 //! The images that a cluster's levels chose, as values to lay over the user's own.
 //!
-//! Sylva's schema wants exactly one of `image_key`, `machine_image_url` and `os_image_selector` at `cluster.<infra>` (S8),
-//! and `null` over an earlier layer does not take a key away (T2): the schema counts it as present. So a level cannot change
-//! from one spelling to another by a later layer. [`Style::Auto`] therefore answers each level in its own spelling:
+//! Sylva's schema wants exactly one of `image_key`, `machine_image_url` and `os_image_selector` at `cluster.<infra>`
+//! (docs/sylva.md#selection-levels), and `null` over an earlier layer does not take a key away
+//! (docs/sylva.md#values-and-their-order): the schema counts it as present. So a level cannot change from one spelling to another
+//! by a later layer. [`Style::Auto`] therefore answers each level in its own spelling:
 //!
 //! * `image_key` stays `image_key`, with the key as the catalogue has it;
 //! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the one image that was chosen, and the image's
@@ -220,7 +221,7 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
     fields
 }
 
-/// The terms that narrow a selector to one image (S20, S22: terms that stand are not replaced by finalising).
+/// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
 fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
     let mut terms = Map::from_iter([Entry::computed("_os_images_key_", literal(key))]);
     let exact_differs = view
@@ -232,7 +233,7 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
             .images
             .get(key)
             .and_then(|image| image.facts.text(fact::K8S_VERSION));
-        // `.*` matches an image without the fact as well (S21: a missing fact is the text `//unset`).
+        // `.*` matches an image without the fact as well (a missing fact is the text `//unset`, docs/sylva.md#patterns).
         let pattern = version.map_or_else(|| ".*".to_owned(), literal);
         terms.insert(Entry::computed(fact::K8S_VERSION, pattern));
     }

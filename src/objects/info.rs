@@ -8,13 +8,13 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::providers::Stamp;
 use crate::yaml;
 
-/// The name that Sylva's charts look for (S17).
+/// The name that Sylva's charts look for (docs/sylva.md#facts).
 pub const CONFIG_MAP: &str = "os-images-info";
 /// Makes Flux upgrade a HelmRelease as soon as the object changes.
 /// (helm-controller docs/spec/v2/helmreleases.md, "Values references".)
 const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
-/// `os_images`: every fact of every image, by key, all of them strings (S5, S15–S17).
+/// `os_images`: every fact of every image, by key, all of them strings (docs/sylva.md).
 pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
@@ -56,8 +56,8 @@ pub fn os_images_info<'a>(
         .collect()
 }
 
-/// `capm3_os_image_server_images`: what the image server offers, by content (S32). Images without a `sha256` are not in
-/// it: nothing can be looked up for them.
+/// `capm3_os_image_server_images`: what the image server offers, by content (docs/sylva.md#the-image-server). Images without a
+/// `sha256` are not in it: nothing can be looked up for them.
 pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
@@ -72,7 +72,7 @@ pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
         .collect()
 }
 
-/// The `os-images-info` ConfigMap around a values tree (S17), as the templates take it.
+/// The `os-images-info` ConfigMap around a values tree (docs/sylva.md#facts), as the templates take it.
 pub struct ConfigMap {
     /// The name, with the hash of its content behind it where that was asked for.
     pub name: String,
@@ -83,9 +83,9 @@ pub struct ConfigMap {
 /// Which ConfigMap it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// `os-images-info` with its label (S17).
+    /// `os-images-info` with its label (docs/sylva.md#facts).
     Info,
-    /// `openstack-images-uuids`, which Sylva's charts read before it (S37).
+    /// `openstack-images-uuids`, which Sylva's charts read before it (docs/sylva.md#values-and-their-order).
     GlanceIds,
 }
 

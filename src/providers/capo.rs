@@ -2,7 +2,7 @@
 //!
 //! Source: CAPO's CRDs (`image` takes exactly one of `id`, `filter`, `imageRef`). Sylva pushes the builder's images to Glance as
 //! `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their ids into the ConfigMap
-//! `openstack-images-uuids` (sylva-core, sync-openstack-images; S28).
+//! `openstack-images-uuids` (sylva-core, sync-openstack-images; docs/sylva.md#machine-templates).
 
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
@@ -186,7 +186,7 @@ fn root_volume(volume: &Node) -> Value {
     renamed.collect::<Map>().into()
 }
 
-/// The image's name in Glance: the record's, else the one that Sylva pushes it under (S28).
+/// The image's name in Glance: the record's, else the one that Sylva pushes it under (docs/sylva.md#machine-templates).
 fn name(stamp: &Stamp) -> Option<String> {
     if let Some(name) = stamp.location("glance.name") {
         return Some(name.to_owned());
@@ -202,7 +202,8 @@ fn name(stamp: &Stamp) -> Option<String> {
     ))
 }
 
-/// The tags that the image has in Glance: the record's, else Sylva's, which tells images of one name apart (S28).
+/// The tags that the image has in Glance: the record's, else Sylva's, which tells images of one name apart
+/// (docs/sylva.md#machine-templates).
 fn tags(stamp: &Stamp) -> Option<Value> {
     let tags: Vec<Node> = match (stamp.location("glance.tags"), stamp.location("glance.name")) {
         (Some(tags), _) => tags

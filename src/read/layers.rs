@@ -16,7 +16,8 @@ use super::settings::PROJECT_FILE;
 
 /// The shared layers: the chart's own values, and the overrides above them.
 ///
-/// The two stay apart because a cluster's `null` removes a key of the chart and only overrides one of a layer (T2).
+/// The two stay apart because a cluster's `null` removes a key of the chart and only overrides one of a layer
+/// (docs/sylva.md#values-and-their-order).
 #[derive(Clone)]
 pub struct Shared {
     /// The first layer: the chart's own `values.yaml`.

@@ -1,7 +1,8 @@
 //! What a management cluster tells its workload clusters at run time, worked out from its own values.
 //!
-//! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for
-//! a layer of its values (T17). Where both stand in one repository, nobody has to give that object as a file.
+//! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for a
+//! layer of its values (docs/sylva.md#values-and-their-order). Where both stand in one repository, nobody has to give that object
+//! as a file.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};

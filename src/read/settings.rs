@@ -18,7 +18,8 @@ use super::registries;
 /// The rule of everything that is wrong in the project file.
 pub(super) const PROJECT_FILE: &str = "project-file";
 
-/// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server; S30).
+/// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server;
+/// docs/sylva.md#the-image-server).
 const DEFAULT_URL: &str =
     "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}";
 

@@ -8,7 +8,7 @@ use crate::providers::Stamp;
 
 /// The engine's name for the template of `images.url`.
 pub(super) const URL_TEMPLATE: &str = "images.url";
-/// What image servers put behind the image's URL for its checksum (S30).
+/// What image servers put behind the image's URL for its checksum (docs/sylva.md#the-image-server).
 const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
 /// An image at its URL. A machine that pulls from a registry itself gets no checksum: the reference holds the digest.

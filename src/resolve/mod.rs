@@ -1,6 +1,6 @@
 //! Stage 2: catalogue + [`ImageSource`]s → images with their references and facts; then what each pool chose of them.
 //!
-//! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (S31).
+//! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (docs/sylva.md#facts).
 
 mod bundles;
 mod facts;
@@ -42,12 +42,12 @@ pub fn registry_prefix(entry: &CatalogueEntry, catalogue: &Catalogue) -> Option<
     reference::prefix(entry, catalogue)
 }
 
-/// Expands a catalogue: `os_images` first, then the builder's list (S11), each entry with its reference (S9) and with all
-/// that values, sources and its name say of it.
+/// Expands a catalogue: `os_images` first, then the builder's list (docs/sylva.md#the-catalog), each entry with its reference
+/// (docs/sylva.md#the-catalog) and with all that values, sources and its name say of it.
 ///
-/// Images of a disabled registry are left out silently (S10). Where the catalogue has no builder's list, the images that
-/// sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has. What the
-/// project file records is always one.
+/// Images of a disabled registry are left out silently (docs/sylva.md#the-catalog). Where the catalogue has no builder's list,
+/// the images that sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
+/// What the project file records is always one.
 ///
 /// # Errors
 /// A source cannot be read.
@@ -130,7 +130,8 @@ fn expanded(
     })
 }
 
-/// One key, one image. Upstream writes both lists into one map, where the later one, the builder's, wins (T14).
+/// One key, one image. Upstream writes both lists into one map, where the later one, the builder's, wins
+/// (docs/sylva.md#the-catalog).
 fn add(image: Image, images: &mut Images, problems: &mut Vec<Problem>) {
     match images.entry(Arc::clone(&image.key)) {
         btree_map::Entry::Vacant(vacant) => {

@@ -9,11 +9,12 @@ use crate::model::place::{Located, Place, Sources};
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Two entries come to one key, by their dots or because `os_images` and the builder's list both have it (S11).
+    /// Two entries come to one key, by their dots or because `os_images` and the builder's list both have it
+    /// (docs/sylva.md#the-catalog).
     Collision {
         /// The key.
         key: ImageKey,
-        /// The entry that counts, upstream and here (T14).
+        /// The entry that counts, upstream and here (docs/sylva.md#the-catalog).
         kept: (Arc<str>, Place),
         /// The entry that is lost.
         dropped: (Arc<str>, Place),

@@ -7,20 +7,20 @@ use crate::model::image::fact;
 
 /// What an entry's reference came to.
 pub(super) enum Reference {
-    /// `<registry.url>/<artifact>:<registry.tag>` (S9), or what the entry says itself.
+    /// `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or what the entry says itself.
     Known(Arc<str>),
-    /// Its registry is switched off (S10).
+    /// Its registry is switched off (docs/sylva.md#the-catalog).
     Disabled,
-    /// No registry has that name (S10); the rule `registry-unknown` sees it in the image.
+    /// No registry has that name (docs/sylva.md#the-catalog); the rule `registry-unknown` sees it in the image.
     UnknownRegistry,
     /// Something that it is put together from is missing; what.
     Incomplete(String),
 }
 
-/// Where the builder publishes below `sylva_base_oci_registry` (S9).
+/// Where the builder publishes below `sylva_base_oci_registry` (docs/sylva.md#the-catalog).
 const BUILDER_PATH: &str = "/sylva-elements/diskimage-builder";
 
-/// `sylva_base_oci_registry` off the cluster, where the chart's own source cannot be looked up (S13).
+/// `sylva_base_oci_registry` off the cluster, where the chart's own source cannot be looked up (docs/sylva.md#the-catalog).
 const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 
 /// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the

@@ -82,7 +82,7 @@ Right:
 }
 
 /// Whether the checksum that the provider needs would be stamped and is not known. Of images for OpenStack only those of
-/// `os_images` are checked (S6): the builder's are pushed with their md5.
+/// `os_images` are checked (docs/sylva.md#the-catalog): the builder's are pushed with their md5.
 fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
     let stamped = match needed {
         fact::SHA256 => {

@@ -284,7 +284,8 @@ impl<'a> ClusterInput<'a> {
         })
     }
 
-    /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped (S33).
+    /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped
+    /// (docs/sylva.md#machine-templates).
     pub fn is_pulled(&self, image: &Image) -> bool {
         let template = self.settings.images.url.trim_start();
         let uri = image.uri.as_ref().map_or("", |uri| &uri.value);

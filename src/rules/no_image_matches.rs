@@ -111,7 +111,7 @@ fn labels(
     finding.at(spot, format!("the nearest image has {}", has(only)))
 }
 
-/// A pattern that is no regular expression matches nothing, and nobody says so (T3).
+/// A pattern that is no regular expression matches nothing, and nobody says so (docs/sylva.md#patterns).
 fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
     for term in &selection.finalised.terms {
         let Wanted::Pattern(pattern) = &term.wanted else {

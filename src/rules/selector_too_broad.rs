@@ -127,7 +127,7 @@ fn too_broad(
     }
 }
 
-/// Whether a `)` closes the parenthesis that the library puts before the pattern (T4).
+/// Whether a `)` closes the parenthesis that the library puts before the pattern (docs/sylva.md#patterns).
 fn breaks_out(pattern: &str) -> bool {
     let (mut depth, mut class, mut escaped) = (0_i32, false, false);
     for c in pattern.chars() {

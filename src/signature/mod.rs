@@ -1,5 +1,5 @@
 //! Was this artifact signed by the holder of a key? And to sign it. Cosign's signatures with a key pair, in the forms that
-//! cosign 2 and 3 store them, as Sylva signs its images (S19): without a transparency log.
+//! cosign 2 and 3 store them, as Sylva signs its images (docs/sylva.md#signatures): without a transparency log.
 //!
 //! Bytes in, verdict out; where the bytes lie is a [`Store`]'s affair. Never asks a transparency log or a certificate
 //! authority: a key proves who signed, and not when.

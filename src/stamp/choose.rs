@@ -107,7 +107,7 @@ impl Chooser<'_> {
 }
 
 /// The selector with the machines' version in it, unless it names one. Its `+` is escaped and a `v` dropped, as for clusters
-/// (S22).
+/// (docs/sylva.md#what-is-added-to-a-selector).
 fn with_version(selector: &Selector, runs: Option<&str>) -> Selector {
     let mut selector = selector.clone();
     if let (Some(runs), None) = (runs, selector.term(fact::K8S_VERSION)) {

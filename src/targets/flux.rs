@@ -1,11 +1,11 @@
 //! What Flux needs to pick the images up: for each cluster the ConfigMap, the HelmRelease that takes its values, and the
 //! Kustomization that applies both.
 //!
-//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning:
-//! what `values-from` names (the user's values), the `os-images-info` ConfigMap (S37), and the chosen images inline. With
-//! `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is already there:
-//! list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom` list, unless
-//! the chart is sylva-units, which gets no ConfigMap.
+//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning: what
+//! `values-from` names (the user's values), the `os-images-info` ConfigMap (docs/sylva.md#values-and-their-order), and the chosen
+//! images inline. With `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is
+//! already there: list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom`
+//! list, unless the chart is sylva-units, which gets no ConfigMap.
 //!
 //! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
 //! undefined variable would become empty.

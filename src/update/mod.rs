@@ -1,7 +1,7 @@
 //! What a new version of the image builder means for a catalogue: which entries come, go, or take another name.
 //!
 //! A bot that raises the builder's version leaves the list of images as it was, with the last release's patch versions in
-//! their names (S36). The answers here are pure: names in, changes out.
+//! their names (docs/sylva.md#updates-of-the-builder). The answers here are pure: names in, changes out.
 
 mod drift;
 mod offer;

@@ -107,7 +107,7 @@ fn an_overlay_with_facts_in_the_environment_renders_again() {
     project.succeeds("render");
 }
 
-/// Two entries of one key become duplicate keys in the chart's list of images (S11).
+/// Two entries of one key become duplicate keys in the chart's list of images (docs/sylva.md#the-catalog).
 #[test]
 fn an_overlay_repeats_no_image_of_the_catalog() {
     let project = reduced::start();
@@ -155,7 +155,8 @@ fn another_spelling_over_a_selector_is_refused() {
     }
 }
 
-/// The chart requires md5 and file name of each own image on OpenStack (S6): an entry without them breaks it.
+/// The chart requires md5 and file name of each own image on OpenStack (docs/sylva.md#the-catalog): an entry without them breaks
+/// it.
 #[test]
 fn an_image_without_facts_becomes_no_entry() {
     let project = reduced::start();

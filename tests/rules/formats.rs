@@ -158,7 +158,7 @@ fn a_format_is_one_that_the_provider_boots() {
 
 #[test]
 fn a_volume_takes_its_image() {
-    // 2067967998 bytes kept as an archive need 2137Mi (S34).
+    // 2067967998 bytes kept as an archive need 2137Mi (docs/sylva.md#the-image-server).
     let sizes = "archive-size: '2067967998', size: '22000000000', compression: gz";
     let values = |default: &str, more: &str| {
         format!(

@@ -118,7 +118,7 @@ fn enabled_decides_what_is_served_as_soon_as_any_image_has_it() {
 }
 
 /// Beside what pools boot, the image server serves what additional selectors match; an image whose facts only its name
-/// gives is one of those (S27).
+/// gives is one of those (docs/sylva.md#the-image-server).
 #[test]
 fn additional_selectors_serve_what_they_match_as_they_are_written() {
     let names = "\

@@ -3,8 +3,8 @@
 use super::super::support::project::Project;
 use super::{CLUSTER, answers};
 
-/// Sylva stops at a fact that is no string once a selector reaches it, wherever it comes from (T10); what the values say
-/// with a string is that string.
+/// Sylva stops at a fact that is no string once a selector reaches it, wherever it comes from (docs/sylva.md#selectors); what the
+/// values say with a string is that string.
 #[test]
 fn a_number_among_the_facts_of_a_file_stops_only_exact_matching() {
     let facts = "os_images: {img-a: {os: suse, os-release: 15.6, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}\n";

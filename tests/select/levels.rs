@@ -1,5 +1,5 @@
-//! The same setting at several levels of the values (S26): the strongest level that sets it decides, in either spelling of
-//! the key.
+//! The same setting at several levels of the values (docs/sylva.md#selection-levels): the strongest level that sets it decides,
+//! in either spelling of the key.
 
 use super::super::support::project::Project;
 use super::{answer, answers};
@@ -238,8 +238,8 @@ fn selectors_are_merged_term_by_term_and_other_settings_are_replaced() {
     }
 }
 
-/// A null below a chart's own values removes the key; between a cluster's layers it stays a null (T2). The key then names
-/// no image.
+/// A null below a chart's own values removes the key; between a cluster's layers it stays a null
+/// (docs/sylva.md#values-and-their-order). The key then names no image.
 #[test]
 fn a_null_key_names_nothing() {
     for cluster in ["image_key", "os_image_key"] {

@@ -1,4 +1,4 @@
-//! Sylva's selection (S20 to S28, T6 to T11 of its rules) and what metalmark adds to it, written from those rules: one
+//! Sylva's selection (docs/sylva.md) and what metalmark adds to it, written from those rules: one
 //! merge, one comparison, one pick. It shares no code with metalmark and needs no regular expressions: a pattern is data.
 
 use std::collections::BTreeMap;

@@ -79,7 +79,7 @@ fn patterns_of_versions() {
     }
 }
 
-/// `_use_extra_keys_` opts in whatever its value, and is no fact that an image has to have (T9).
+/// `_use_extra_keys_` opts in whatever its value, and is no fact that an image has to have (docs/sylva.md#selectors).
 #[test]
 fn facts_of_ones_own_need_the_opt_in() {
     for (selector, expected) in [

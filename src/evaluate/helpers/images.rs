@@ -1,6 +1,6 @@
 //! Helpers about operating system images: the list that is generated, and what clusters select from it.
 //!
-//! Source: sylva-core `_os-images.tpl` and sylva-library `_os_images.tpl`; sylva-values.md S9–S12 and S20–S26.
+//! Source: sylva-core `_os-images.tpl` and sylva-library `_os_images.tpl`; docs/sylva.md.
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -13,7 +13,7 @@ use crate::evaluate::session::Session;
 use crate::gotemplate::value::Map;
 use crate::gotemplate::{Error, Value};
 
-/// The keys that a selector may have unless it has `_use_extra_keys_` (S20, as sylva-library 0.3.5 has them).
+/// The keys that a selector may have unless it has `_use_extra_keys_` (as sylva-library 0.3.5 has them).
 const SELECTOR_KEYS: &[&str] = &[
     "_use_extra_keys_",
     "_os_images_key_",
@@ -121,7 +121,7 @@ fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Opti
     Ok(Some(Value::map(BTreeMap::from(entry))))
 }
 
-/// The Kubernetes flavour that a bootstrap provider brings (S22).
+/// The Kubernetes flavour that a bootstrap provider brings (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn k8s_flavor_from_cabpx(_session: &Session, provider: &Value) -> Result<String, Error> {
     flavor(provider).map(str::to_owned)
 }
@@ -143,7 +143,7 @@ fn flavor(provider: &Value) -> Result<&'static str, Error> {
     }
 }
 
-/// A selector with the cluster's version and flavour added, as JSON (S22).
+/// A selector with the cluster's version and flavour added, as JSON (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn finalize_os_image_selector(
     session: &Session,
     argument: &Value,
@@ -168,7 +168,7 @@ fn finalized(session: &Session, cluster: &Value, selector: &Value) -> Result<Val
     )
 }
 
-/// What the control plane and every machine deployment select, as a JSON list (S26).
+/// What the control plane and every machine deployment select, as a JSON list (docs/sylva.md#selection-levels).
 pub(super) fn find_cluster_image_selectors(
     session: &Session,
     argument: &Value,
@@ -215,7 +215,7 @@ fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Opti
     Ok((!selector.is_empty()?).then_some(Value::Map(selector)))
 }
 
-/// S20 and S21: known keys, and values that are strings or booleans.
+/// Known keys, and values that are strings or booleans.
 fn validate(selector: &Map) -> Result<(), Error> {
     let entries = selector.entries()?;
     for (key, value) in &entries {

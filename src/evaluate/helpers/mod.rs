@@ -1,7 +1,7 @@
 //! Sylva's named templates that values call by `include`, written anew in Rust: for values without their chart, and those that
 //! interpret values.
 //!
-//! Source: what each means is in expressions.md §3 and §4; they stand in sylva-core `charts/sylva-units/templates/*.tpl` and
+//! Source: what each means is in docs/expressions.md; they stand in sylva-core `charts/sylva-units/templates/*.tpl` and
 //! in sylva-library. A template that asks the cluster finds nothing there, as under `helm template`; one that makes random
 //! text is refused by name, because the same input has to give the same output.
 

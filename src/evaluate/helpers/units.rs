@@ -13,7 +13,7 @@ use crate::gotemplate::value::Map;
 use crate::gotemplate::{Error, ErrorClass, Value};
 use crate::model::value as tree;
 
-/// `true` where a unit is enabled, else the empty text (expressions.md §3).
+/// `true` where a unit is enabled, else the empty text (docs/expressions.md#helpers).
 pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
     let name = evaluated_string(session, &dot, &item(argument, 1)?)?;

@@ -7,7 +7,7 @@ use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::Version;
 
-/// What upstream takes for a fact that an image lacks; `.*` matches it (S21).
+/// What upstream takes for a fact that an image lacks; `.*` matches it (docs/sylva.md#patterns).
 pub(super) const UNSET: &str = "//unset";
 
 /// A selector ready to be matched.
@@ -35,7 +35,7 @@ pub(super) enum Fit {
 
 /// An image against a selector.
 pub(super) struct Verdict {
-    /// In [`Matching::Exact`]: whether it matches, or why upstream stops there (T10).
+    /// In [`Matching::Exact`]: whether it matches, or why upstream stops there (docs/sylva.md#selectors).
     pub exact: Result<bool, String>,
     /// In [`Matching::Normalised`].
     pub normalised: Fit,
@@ -67,7 +67,7 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Goes through the facts in the order of their names; the first that differs ends the comparison (T10).
+    /// Goes through the facts in the order of their names; the first that differs ends the comparison (docs/sylva.md#selectors).
     pub(super) fn judge(&self, image: &Image) -> Verdict {
         let mut verdict = Verdict {
             exact: Ok(true),
@@ -155,8 +155,8 @@ impl CompiledTerm<'_> {
         if fits { Fit::Yes } else { Fit::No }
     }
 
-    /// Versions are equal in any spelling; a pattern may be meant for any spelling (S23). A version that only the name
-    /// gives lacks at least its build: it is possible, no more.
+    /// Versions are equal in any spelling; a pattern may be meant for any spelling (docs/sylva.md#what-is-added-to-a-selector). A
+    /// version that only the name gives lacks at least its build: it is possible, no more.
     fn version_fits(&self, image: &Image, text: &str) -> Fit {
         let known = image.facts.get(fact::K8S_VERSION);
         let by_name = known.is_some_and(|fact| fact.origin == Origin::Name);

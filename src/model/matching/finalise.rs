@@ -6,7 +6,7 @@ use crate::model::place::Place;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::version::flavor_of;
 
-/// The key that lets a selector name facts beyond [`SELECTOR_KEYS`], whatever its value (T9).
+/// The key that lets a selector name facts beyond [`SELECTOR_KEYS`], whatever its value (docs/sylva.md#selectors).
 pub const USE_EXTRA_KEYS: &str = "_use_extra_keys_";
 
 /// The key that matches the image's own key.
@@ -15,7 +15,7 @@ pub const IMAGE_KEY: &str = "_os_images_key_";
 /// The registry that an image comes from, by its name in `os_images_oci_registries`: [`Library::WithRegistries`] compares it.
 pub const REGISTRY_KEY: &str = "oci-image-registry-key";
 
-/// The facts that a selector may name without [`USE_EXTRA_KEYS`] (S20).
+/// The facts that a selector may name without [`USE_EXTRA_KEYS`] (docs/sylva.md#selectors).
 pub const SELECTOR_KEYS: [&str; 10] = [
     USE_EXTRA_KEYS,
     IMAGE_KEY,
@@ -29,8 +29,8 @@ pub const SELECTOR_KEYS: [&str; 10] = [
     REGISTRY_KEY,
 ];
 
-/// The selector with what Sylva adds: Kubernetes version, flavour and registry, unless the user gave them (S22). The version
-/// loses one leading `v`, its `+` is escaped, its dots are not.
+/// The selector with what Sylva adds: Kubernetes version, flavour and registry, unless the user gave them
+/// (docs/sylva.md#what-is-added-to-a-selector). The version loses one leading `v`, its `+` is escaped, its dots are not.
 ///
 /// Refused without a version or with a bootstrap provider that Sylva does not know, even where the user gave both facts.
 pub fn finalise(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selector, String> {
@@ -69,7 +69,7 @@ pub fn finalise(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selec
 }
 
 /// Refuses a selector that names an unknown fact or wants a value that is neither text nor boolean; the first in the order
-/// of the facts' names, as upstream (S20, S21).
+/// of the facts' names, as upstream (docs/sylva.md#selectors, #patterns).
 pub fn validate(selector: &Selector, library: Library) -> Result<(), String> {
     let extra_keys = selector.term(USE_EXTRA_KEYS).is_some();
     for term in &selector.terms {

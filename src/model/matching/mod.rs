@@ -1,6 +1,6 @@
 //! Which image a selector means, and why not the others.
 //!
-//! Source: sylva-library's `_os_images.tpl` (S20–S25, T1–T17). Never looks at a cluster's files: rules turn [`Outcome`]s
+//! Source: sylva-library's `_os_images.tpl` (docs/sylva.md). Never looks at a cluster's files: rules turn [`Outcome`]s
 //! into findings.
 
 mod compare;
@@ -19,8 +19,8 @@ pub use pattern::{PatternCache, is_pattern};
 
 /// What a pool's choice comes to.
 ///
-/// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is (S25, T7). A URL
-/// counts where neither stands.
+/// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is
+/// (docs/sylva.md#selection-levels). A URL counts where neither stands.
 pub fn select(
     choice: &Choice,
     cluster: &ClusterFacts<'_>,
@@ -52,7 +52,8 @@ pub fn select(
     }
 }
 
-/// The images that a selector matches as it stands, not finalised: the additional selectors of the image server (S27).
+/// The images that a selector matches as it stands, not finalised: the additional selectors of the image server
+/// (docs/sylva.md#the-image-server).
 pub fn matching(
     selector: &Selector,
     library: Library,
@@ -121,7 +122,7 @@ pub fn known_as<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     }
 }
 
-/// What a cluster adds to its selectors (S22).
+/// What a cluster adds to its selectors (docs/sylva.md#what-is-added-to-a-selector).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterFacts<'a> {
     /// `cluster.k8s_version`
@@ -173,9 +174,9 @@ impl<'a> ClusterFacts<'a> {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Matching {
-    /// Bit for bit as Sylva's library does it (S20–S25, T1–T17).
+    /// Bit for bit as Sylva's library does it (docs/sylva.md).
     Exact,
-    /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (S23).
+    /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (docs/sylva.md#what-is-added-to-a-selector).
     #[default]
     Normalised,
 }
@@ -183,7 +184,8 @@ pub enum Matching {
 /// What became of one pool's choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The selector that was matched: the user's terms and those that finalising added (S22). Empty where a key was named.
+    /// The selector that was matched: the user's terms and those that finalising added
+    /// (docs/sylva.md#what-is-added-to-a-selector). Empty where a key was named.
     pub finalised: Selector,
     /// Where a selector came to anything but one image: every image of the catalogue with the facts that keep it from
     /// matching, sorted by key. Empty otherwise; [`candidates`] makes it on demand.
@@ -211,14 +213,14 @@ pub enum Outcome {
     NoMatch,
     /// More than one image matches.
     Several(Vec<ImageKey>),
-    /// The selector matches one image and the key names another (S25).
+    /// The selector matches one image and the key names another (docs/sylva.md#selection-levels).
     Disagree {
         /// What `image_key` names.
         key: ImageKey,
         /// What the selector matches.
         selected: Vec<ImageKey>,
     },
-    /// The selector itself is wrong: an unknown fact, or a value of the wrong type (S20, S21).
+    /// The selector itself is wrong: an unknown fact, or a value of the wrong type (docs/sylva.md#selectors, #patterns).
     Invalid(String),
 }
 
@@ -290,7 +292,8 @@ fn by_selector(
     }
 }
 
-/// None, one or many (S24); a key beside the selector must agree with the one (S25), and decides nothing (T7).
+/// None, one or many (docs/sylva.md#the-result); a key beside the selector must agree with the one
+/// (docs/sylva.md#selection-levels), and decides nothing (docs/sylva.md#selection-levels).
 fn picked(mut keys: Vec<ImageKey>, named_key: Option<&ImageKey>, images: &Images) -> Outcome {
     if keys.len() > 1 {
         return Outcome::Several(keys);

@@ -16,7 +16,7 @@ pub struct PatternCache {
 /// How many patterns the cache holds.
 const CACHED: usize = 256;
 
-/// A pattern as Sylva's library applies it: `^(` and `)$` are put around its text, then Go compiles it (S21, T4).
+/// A pattern as Sylva's library applies it: `^(` and `)$` are put around its text, then Go compiles it (docs/sylva.md#patterns).
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
     /// No character of it means anything but itself.
@@ -27,7 +27,7 @@ pub(super) enum Pattern {
     Anything,
     /// Everything else.
     Regexp(Arc<Regexp>),
-    /// Go would not compile it: it matches nothing, and upstream says nothing (T3).
+    /// Go would not compile it: it matches nothing, and upstream says nothing (docs/sylva.md#patterns).
     Invalid,
 }
 

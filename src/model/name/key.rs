@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::model::image::{ImageKey, is_valid_key};
 
-/// Why a name cannot become a key (S1).
+/// Why a name cannot become a key (docs/sylva.md#image-keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRefusal {
     /// It is shorter than 3 characters.

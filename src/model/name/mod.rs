@@ -1,7 +1,7 @@
 //! What an image's name says of it, and the key that a name becomes in `os_images`.
 //!
 //! A name is the weakest source of facts: one without a patch level narrows a choice and proves nothing, and neither file
-//! name nor checksum is ever derived from it (S31).
+//! name nor checksum is ever derived from it (docs/sylva.md#facts).
 
 mod key;
 mod release;
@@ -79,7 +79,8 @@ impl NameFacts {
         SCHEMES.iter().find_map(|scheme| scheme.read(name))
     }
 
-    /// The facts by the names that annotations use (S15). `k8s-version` has a build only where the name carries one.
+    /// The facts by the names that annotations use (docs/sylva.md#facts). `k8s-version` has a build only where the name carries
+    /// one.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let release = self.release.as_ref().and_then(Release::label);
         let word = |part: &str| self.word(part).map(str::to_owned);

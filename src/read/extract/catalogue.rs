@@ -20,7 +20,7 @@ const BUILT: [&str; 2] = [
 ];
 /// The registries by name.
 pub(super) const REGISTRIES: &str = "os_images_oci_registries";
-/// The registry of everything that Sylva publishes (S13).
+/// The registry of everything that Sylva publishes (docs/sylva.md#the-catalog).
 const BASE: &str = "sylva_base_oci_registry";
 /// The component bundles.
 const BUNDLES: &str = "component_bundles";
@@ -66,8 +66,8 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
     }
 }
 
-/// Where the builder's entries carry `enabled` or `default_enabled`, as they did up to 2025-03 (T16): the second counts
-/// only beside no image of the user's own, and those are always served.
+/// Where the builder's entries carry `enabled` or `default_enabled`, as they did up to 2025-03 (docs/sylva.md#the-catalog): the
+/// second counts only beside no image of the user's own, and those are always served.
 fn switch(entries: &mut [CatalogueEntry]) {
     let has_own = entries.iter().any(|entry| !entry.built);
     let has_switches = entries

@@ -123,7 +123,7 @@ fn only_provider(branch: &Branch, report: &mut Report<'_>) -> Option<Located<Arc
     }
 }
 
-/// What is served beside what pools choose (S27).
+/// What is served beside what pools choose (docs/sylva.md#the-image-server).
 fn additional_selectors(root: &Branch, report: &mut Report<'_>) -> Vec<(Arc<str>, Selector)> {
     let name = "os_image_server_additional_selectors";
     let Some(branch) = report.answer(root.child(name)) else {

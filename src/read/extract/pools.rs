@@ -1,4 +1,4 @@
-//! Node pools and the levels that they inherit their image from (S26).
+//! Node pools and the levels that they inherit their image from (docs/sylva.md#selection-levels).
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ fn deployment(
     })
 }
 
-/// The machine deployments. That there are none may be said by null (T11).
+/// The machine deployments. That there are none may be said by null (docs/sylva.md#selection-levels).
 fn deployments(branch: &Branch, report: &mut Report<'_>) -> Vec<BranchEntry> {
     let Some(all) = report.answer(branch.child("machine_deployments")) else {
         return Vec::new();
@@ -118,7 +118,7 @@ fn deployments(branch: &Branch, report: &mut Report<'_>) -> Vec<BranchEntry> {
     }
 }
 
-/// A part of the cluster that must not be null (T11).
+/// A part of the cluster that must not be null (docs/sylva.md#selection-levels).
 fn part(branch: &Branch, key: &str, report: &mut Report<'_>) -> Option<Branch> {
     let part = report.answer(branch.child(key))?;
     let node = report.answer(part.shallow())?;
@@ -160,8 +160,8 @@ impl Levels {
     }
 }
 
-/// The settings that choose an image and a component bundle, and those that the provider's machine templates take. Others are the chart's own
-/// affair (networks, credentials) and are not even evaluated.
+/// The settings that choose an image and a component bundle, and those that the provider's machine templates take. Others are the
+/// chart's own affair (networks, credentials) and are not even evaluated.
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;
     let entries = report.answer(branch.entries())?;
@@ -188,8 +188,8 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
     })
 }
 
-/// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below (T6). The
-/// two names of the image's key are one.
+/// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below
+/// (docs/sylva.md#selection-levels). The two names of the image's key are one.
 fn over(lower: &Node, upper: &Node) -> Node {
     let sets = |name: &str| {
         upper
@@ -254,7 +254,7 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
     }
 }
 
-/// A selector; what templates see as false is none (T6).
+/// A selector; what templates see as false is none (docs/sylva.md#selection-levels).
 fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
     let node = map.get("os_image_selector")?;
     match &node.value {
@@ -267,7 +267,7 @@ fn selector(map: &Map, report: &mut Report<'_>) -> Option<Located<Selector>> {
     }
 }
 
-/// The terms of a selector, whatever their types: the rules look at those (S21).
+/// The terms of a selector, whatever their types: the rules look at those (docs/sylva.md#patterns).
 pub(super) fn terms(map: &Map) -> Selector {
     let terms = map.iter().map(|entry| Term {
         fact: Arc::clone(&entry.key),

@@ -99,7 +99,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// A null where the charts take none (T11).
+    /// A null where the charts take none (docs/sylva.md#selection-levels).
     pub(super) fn null(&mut self, path: &str, place: Place) {
         let message = format!("`{path}` is null, and the charts need a map there");
         if self.is_new(place, &message) {
@@ -137,7 +137,7 @@ impl<'s> Report<'s> {
         self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
     }
 
-    /// Warns of the expressions that Helm would come to something else with (T13).
+    /// Warns of the expressions that Helm would come to something else with (docs/sylva.md#values-and-their-order).
     pub(super) fn order(&mut self, evaluator: &Evaluator) {
         for difference in evaluator.order_differences() {
             self.differs(&difference);

@@ -1,4 +1,4 @@
-//! The rules S9–S16 with their examples, and the proposal's own catalogue.
+//! The rules of docs/sylva.md#the-catalog with their examples, and the proposal's own catalogue.
 
 mod facts;
 mod served;

@@ -1,4 +1,4 @@
-//! Which images are served (S27, T16).
+//! Which images are served (docs/sylva.md#the-image-server, #the-catalog).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A key, a URL or nothing, beside a selector and without one (S25, T7).
+//! A key, a URL or nothing, beside a selector and without one (docs/sylva.md#selection-levels).
 
 use super::{HERE, both, by_key, by_selector, cluster, found, images, outcomes, rke2, selector};
 use crate::model::cluster::Choice;

@@ -1,4 +1,4 @@
-//! The rules S20–S25 and the traps of Sylva's matching, each with its example; here how many images match.
+//! The rules and traps of Sylva's matching (docs/sylva.md), each with its example; here how many images match.
 
 mod keys;
 mod modes;

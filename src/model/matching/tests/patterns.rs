@@ -1,4 +1,4 @@
-//! What patterns match, and what they do not (S20, S21, T3, T4).
+//! What patterns match, and what they do not (docs/sylva.md#selectors, #patterns).
 
 use super::{both, by_selector, cluster, found, image, images, outcomes, rke2, selector};
 use crate::model::image::Origin;
