@@ -42,6 +42,7 @@ targets!(
     project,
     regexps,
     registry,
+    repositories,
     selectors,
     signatures,
     values,

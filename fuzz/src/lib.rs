@@ -18,6 +18,8 @@ mod pipeline;
 mod project;
 mod regexps;
 mod registry;
+mod repositories;
+mod scene;
 mod selectors;
 mod signatures;
 mod values;
@@ -49,6 +51,7 @@ pub const TARGETS: &[Target] = &[
     target("project", project::run),
     target("regexps", regexps::run),
     target("registry", registry::run),
+    target("repositories", repositories::run),
     target("selectors", selectors::run),
     target("signatures", signatures::run),
     target("values", values::run),

@@ -31,6 +31,11 @@ impl Memory {
         Self(files)
     }
 
+    /// The files by their paths, in order.
+    pub(super) fn into_files(self) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
+        self.0.into_iter()
+    }
+
     /// The files below a folder on disk.
     pub(super) fn read(folder: &Path) -> Self {
         let (mut files, mut open) = (BTreeMap::new(), vec![folder.to_owned()]);
