@@ -101,7 +101,7 @@ pub(super) fn find(within: &[u8], text: &[u8]) -> Option<usize> {
 /// This repository's root.
 pub(super) fn repository() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match manifest.ends_with("fuzz") {
+    match manifest.join("fuzz_targets").is_dir() {
         true => manifest.parent().expect("it is below the repository"),
         false => manifest,
     }
