@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
@@ -16,6 +17,8 @@ pub struct Folder {
     base: PathBuf,
     /// The names from there on.
     below: Vec<String>,
+    /// The base, once it is open.
+    open: OnceLock<Arc<Dir>>,
 }
 
 /// What is at a path below a folder, links not followed.
@@ -44,6 +47,7 @@ impl Folder {
         Self {
             base: base.to_owned(),
             below: names.filter(|name| name != ".").collect(),
+            open: OnceLock::new(),
         }
     }
 
@@ -52,13 +56,17 @@ impl Folder {
     /// # Errors
     /// Its base cannot be opened.
     pub fn walk(&self) -> io::Result<Walk<'_>> {
-        let base = match Dir::open_ambient_dir(or_here(&self.base), ambient_authority()) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound => None,
-            base => Some(base?),
-        };
+        if self.open.get().is_none() {
+            match Dir::open_ambient_dir(or_here(&self.base), ambient_authority()) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+                base => {
+                    let _ = self.open.set(Arc::new(base?));
+                }
+            }
+        }
         Ok(Walk {
             folder: self,
-            base,
+            base: self.open.get().cloned(),
             open: Vec::new(),
         })
     }
@@ -103,7 +111,7 @@ enum Missing {
 pub struct Walk<'f> {
     folder: &'f Folder,
     /// None where it does not exist.
-    base: Option<Dir>,
+    base: Option<Arc<Dir>>,
     open: Vec<(String, Dir)>,
 }
 
@@ -251,7 +259,7 @@ impl Walk<'_> {
     /// The innermost open folder.
     fn inner(&self) -> io::Result<&Dir> {
         let last = self.open.last().map(|(_, folder)| folder);
-        last.or(self.base.as_ref())
+        last.or(self.base.as_deref())
             .ok_or_else(|| ErrorKind::NotFound.into())
     }
 

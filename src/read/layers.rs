@@ -147,10 +147,11 @@ impl Shared {
             own.findings.push(left_out(path, "values"));
             return Ok(Vec::new());
         }
-        if !self.files.is_folder(path) {
-            let before = own.sources.clone();
-            let engine = self.composing.engine;
-            let (tree, found) = files::values(&*self.files, path, engine, &mut own.sources)?;
+        let before = own.sources.clone();
+        let engine = self.composing.engine;
+        let read = files::values(&*self.files, path, engine, &mut own.sources);
+        if read.is_ok() || !self.files.is_folder(path) {
+            let (tree, found) = read?;
             if !is_manifest(&tree) {
                 own.findings.extend(found);
                 return Ok(vec![Layer {
