@@ -253,6 +253,28 @@ fn what_fails_is_told_and_the_rest_printed() {
     );
 }
 
+#[test]
+fn values_that_need_each_other_end_in_a_finding() {
+    let both = "x: '{{ .Values.z }}'\nz: '{{ .Values.x }}'\n";
+    let by_name =
+        "os_images: {'img-{{ .Values.z }}': {}}\nz: '{{ .Values.os_images | keys | first }}'\n";
+    for (evaluation, why) in [
+        ("lazy", "the value needs itself: "),
+        (
+            "exact",
+            "the result of the expression is an expression again, 1000 times over",
+        ),
+    ] {
+        for (text, path) in [(both, "x"), (both, "z"), (by_name, "os_images")] {
+            let folder = scratch(&format!("evaluation: {evaluation}\n"), "", text);
+            let outcome = run(folder.path(), path);
+            assert_eq!(outcome.status, 1, "{evaluation} {text}");
+            let finding = format!("error[expression-error]: {why}");
+            assert!(outcome.stderr.starts_with(&finding), "{}", outcome.stderr);
+        }
+    }
+}
+
 /// Values that are made of a secret in every way there is.
 const LEAKS: &str = r#"
 password: ""

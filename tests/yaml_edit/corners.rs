@@ -102,6 +102,17 @@ fn what_is_new_is_indented_as_what_is_there() {
             &[insert("", "f", value(), after("d"))],
             "a: {b: {c: 1}}\nd:\n   e:\n   - x\nf:\n   k:\n   - v\n",
         ),
+        // Eight columns are a habit, more are none.
+        (
+            "a:\n        b: 1\n",
+            &[insert("", "c", map(&[("k", 1.into())]), LAST)],
+            "a:\n        b: 1\nc:\n        k: 1\n",
+        ),
+        (
+            "a:\n         b: 1\n",
+            &[insert("", "c", map(&[("k", 1.into())]), LAST)],
+            "a:\n         b: 1\nc:\n  k: 1\n",
+        ),
     ]);
 }
 
@@ -126,6 +137,101 @@ fn a_block_of_one_line_gets_another_line_where_it_can() {
             "a: |\n  two\n\nb: 1\n",
         ),
     ]);
+}
+
+/// Where no block of lines can stand, lines are escaped in quotes.
+#[test]
+fn lines_stay_on_the_line_of_a_comment_and_in_braces() {
+    let lines = || set("a", "one\ntwo\n");
+    each_becomes(&[
+        (
+            "a: x # why\nb: 1\n",
+            &[lines()],
+            "a: \"one\\ntwo\\n\" # why\nb: 1\n",
+        ),
+        (
+            "a: # why\nb: 1\n",
+            &[lines()],
+            "a: \"one\\ntwo\\n\" # why\nb: 1\n",
+        ),
+        (
+            "a: x\n  y # why\nb: 1\n",
+            &[lines()],
+            "a: \"one\\ntwo\\n\" # why\nb: 1\n",
+        ),
+        (
+            "{a: x,\nb: 1}\n",
+            &[lines()],
+            "{a: \"one\\ntwo\\n\",\nb: 1}\n",
+        ),
+    ]);
+}
+
+#[test]
+fn an_entry_goes_with_the_comment_that_names_it_or_a_bot_reads() {
+    each_becomes(&[
+        (
+            "m:\n  # renovate: datasource=docker\n  xx: 1\n  y: 2\n",
+            &[remove("m.xx")],
+            "m:\n  y: 2\n",
+        ),
+        ("# xx is old\nxx: 1\ny: 2\n", &[remove("xx")], "y: 2\n"),
+        (
+            "# renovate: datasource=docker\nxx: 1\ny: 2\n",
+            &[remove("xx")],
+            "y: 2\n",
+        ),
+        // What heads both, or the file, stays.
+        (
+            "m:\n  # both\n  xx: 1\n  y: 2\n",
+            &[remove("m.xx")],
+            "m:\n  # both\n  y: 2\n",
+        ),
+        (
+            "# the file\nxx: 1\n\ny: 2\n",
+            &[remove("xx")],
+            "# the file\n\ny: 2\n",
+        ),
+    ]);
+}
+
+/// Quotes come where a reader takes the text for a number, or where nothing is certain.
+#[test]
+fn of_texts_that_begin_with_a_digit_versions_digests_and_uuids_have_no_quotes() {
+    let digest = "0f".repeat(32);
+    let (binary, exponent) = (format!("0b{}", "1".repeat(30)), "1e".repeat(16));
+    for (text, is_plain) in [
+        ("0.12.1", true),
+        ("1.31.8-rc", true),
+        ("1.31.8+rke2r1", true),
+        (&digest, true),
+        ("0a1b2c3d-0000-4000-8000-000000000000", true),
+        ("0.12", false),
+        ("31-8", false),
+        (".1.2.3", false),
+        ("1.2.3 x", false),
+        ("1.2.3: x", false),
+        ("0a1b2c3d-000-4000-8000-000000000000", false),
+        (&digest[..30], false),
+        (&binary, false),
+        (&exponent, false),
+    ] {
+        let wanted = match is_plain {
+            true => format!("a: {text}\n"),
+            false => format!("a: \"{text}\"\n"),
+        };
+        becomes("a: x\n", &[set("a", text)], &wanted);
+    }
+}
+
+#[test]
+fn a_list_is_as_long_as_it_likes() {
+    let before = "- x\n".repeat(2000);
+    becomes(
+        &before,
+        &[set("1999", "z")],
+        &format!("{}- z\n", &before[4..]),
+    );
 }
 
 #[test]
