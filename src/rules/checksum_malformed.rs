@@ -175,10 +175,7 @@ mod tests {
         let mut given = Given::new();
         given.image("noble-a", &[("sha256", "abc")]);
         given.boots("noble-a");
-        assert!(
-            given
-                .found(ID)
-                .starts_with("the sha256 of image `noble-a` is no digest\n")
-        );
+        let told = "the sha256 of image `noble-a` is no digest\n  image: noble-a: ";
+        assert!(given.found(ID).starts_with(told), "{}", given.found(ID));
     }
 }

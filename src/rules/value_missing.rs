@@ -93,5 +93,9 @@ mod tests {
         let mut given = Given::new();
         given.image("noble-a", &[("sha256", "00")]);
         assert!(!told(&given.finished().images, false));
+        // What the builder has not made is in no info file.
+        let mut given = Given::new();
+        given.declared("noble-a", &[]);
+        assert!(!told(&given.finished().images, false));
     }
 }

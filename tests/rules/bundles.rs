@@ -50,5 +50,34 @@ fn a_selector_that_matches_no_bundle_names_what_speaks_against_each() {
         let choice = format!("component_bundle_selector: {selector}");
         let project = Project::of(&cluster(&pinned, &choice), "");
         assert_found("component-mismatch", &project, expected, selector);
+        let judged = project.judged().into_iter();
+        let help = judged.flat_map(|judged| judged.finding.help);
+        let told = help.filter(|help| help == "`b` does not match the selector");
+        assert_eq!(told.count(), expected.len(), "{selector}");
+    }
+}
+
+/// What a lock lacks is told once, by `lock-missing-image`, and a lock holds nothing of another server.
+#[test]
+fn a_bundle_that_only_the_lock_can_pin_is_left_to_it() {
+    let lacks = &["error control-plane [b, b] => sha256"][..];
+    for (bundle, expected) in [
+        ("uri: 'oci://h.org/b:1'", &[][..]),
+        ("uri: 'https://h.org/b.tar.gz'", lacks),
+    ] {
+        let project = Project::new(&[
+            (
+                "metalmark.yaml",
+                "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\n",
+            ),
+            ("values.yaml", &cluster(bundle, "component_bundle_key: b")),
+            ("metalmark.lock", "version: 1\nimages: []\n"),
+        ]);
+        assert_found("component-mismatch", &project, expected, bundle);
+        let missing = match expected {
+            [] => "error - [sle, b] => metalmark lock",
+            _ => "error - [sle] => metalmark lock",
+        };
+        assert_eq!(project.found("lock-missing-image"), [missing], "{bundle}");
     }
 }

@@ -1,5 +1,6 @@
 //! Checksums that machine templates take, by provider, by style and for images that pools give by a URL.
 
+use super::super::support::project::Project;
 use super::rows::{boots, each, each_with, found};
 
 const SUM: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -214,6 +215,29 @@ fn a_checksum_is_a_digest_of_its_kind() {
         found("checksum-malformed", &elsewhere, ""),
         Vec::<String>::new()
     );
+}
+
+/// No template names it, so that it is the reference that comes to mean another image.
+#[test]
+fn an_image_that_changes_behind_its_reference_is_reported() {
+    let project = |uri: &str, sum: &str| {
+        let facts = format!("uri: 'oci://s/{uri}', {sum}");
+        Project::of(&boots("capm3", "os_images", &facts), "")
+    };
+    let (old, new) = (
+        format!("sha256: {SUM}"),
+        format!("sha256: {}", "b".repeat(64)),
+    );
+    let told = format!("error - [{}]", "b".repeat(64));
+    for ((was, sum), (is, now), expected) in [
+        (("a:1", &*old), ("a:1", &*new), &[&*told][..]),
+        (("a:1", &old), ("a:2", &new), &[]),
+        (("a:1", &old), ("a:1", &old), &[]),
+        (("a:1", ""), ("a:1", &new), &[]),
+    ] {
+        let found = project(was, sum).found_in_change(&project(is, now), "image-replaced-in-place");
+        assert_eq!(found, expected, "{was} {sum} {is} {now}");
+    }
 }
 
 #[test]

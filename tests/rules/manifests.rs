@@ -187,7 +187,7 @@ fn a_control_plane_of_any_provider_has_a_version() {
 }
 
 #[test]
-fn a_template_of_an_unknown_api_version_is_reported() {
+fn what_makes_machines_without_an_image_is_reported_whatever_its_version() {
     let template = |api: &str, kind: &str, mark: &str| {
         format!(
             "{mark}apiVersion: infrastructure.cluster.x-k8s.io/{api}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"
@@ -225,6 +225,26 @@ fn a_template_of_an_unknown_api_version_is_reported() {
             &["error image-unstamped"],
         ),
         ("v1alpha3", "OtherMachineTemplate", "", &[]),
+        (
+            "v1beta1",
+            "Metal3MachineTemplate",
+            "",
+            &["warning image-unstamped"],
+        ),
+        (
+            "v1beta2",
+            "AWSMachinePool",
+            "",
+            &["warning image-unstamped"],
+        ),
+        (
+            "v1beta1",
+            "Metal3MachineTemplate",
+            "# metalmark: ignore\n",
+            &[],
+        ),
+        // A machine is made from its template.
+        ("v1beta1", "Metal3Machine", "", &[]),
     ] {
         let text = template(api, kind, mark);
         assert_eq!(found(&[("a.yaml", &text)]), expected, "{text}");

@@ -258,6 +258,27 @@ fn an_image_of_another_distribution() {
                 "cluster: {k8s_version: v1.31.8, capi_providers: {bootstrap_provider: cabpk}, capm3: {image_key: kube-31}, machine_deployments: {md0: {capm3: {image_key: suse-31}}}}",
                 &["error md0 [suse-31, cabpk]"],
             ),
+            // The name alone says it too.
+            (
+                "sylva_diskimagebuilder_version: 1\nsylva_diskimagebuilder_images: {ubuntu-noble-plain-kubeadm-1-31-8: {}}\n\
+                 cluster: {capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-8}}",
+                &[
+                    "error control-plane [ubuntu-noble-plain-kubeadm-1-31-8, cabpr] => cluster.capm3.image_key: noble-31",
+                ],
+            ),
+            // No image is proposed whose patch level or build nobody knows.
+            (
+                "os_images: {kube: {uri: x, os: talos, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
+                &["error control-plane [kube, cabpr]"],
+            ),
+            (
+                "os_images: {kube: {uri: x, os: flatcar, os-release: noble, hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
+                &["error control-plane [kube, cabpr]"],
+            ),
+            (
+                "os_images: {kube: {uri: x, os: opensuse, os-release: '15.6', hardened: 'false', flavor: plain, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw}}\ncluster: {capm3: {image_key: kube}}",
+                &["error control-plane [kube, cabpr] => cluster.capm3.image_key: suse-31"],
+            ),
             // A provider that Sylva does not know, or none, is not judged.
             (
                 "cluster: {capi_providers: {bootstrap_provider: cabpx}, capm3: {image_key: kube-31}}",

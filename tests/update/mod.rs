@@ -169,6 +169,21 @@ fn an_update_that_would_render_nothing_is_refused() {
 }
 
 #[test]
+fn a_catalogue_without_clusters_is_raised() {
+    let scratch = copy_of(&case("sylva").join("before"));
+    let (folder, key) = (scratch.path(), "ubuntu-noble-plain-rke2-1-31-8");
+    let put = |name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
+    put("metalmark.yaml", "version: 1\nvalues: [values.yaml]\n");
+    put("names", key);
+    let outcome = Metalmark::within(folder)
+        .args(["update", "0.4.13", "--images", "names"])
+        .run();
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let values = fs::read_to_string(folder.join("values.yaml")).expect("values");
+    assert!(values.contains("sylva_diskimagebuilder_version: 0.4.13 "));
+}
+
+#[test]
 fn check_with_a_lock_counts_what_is_to_be_locked() {
     let scratch = copy_of(&case("locked"));
     let folder = scratch.path().join("before");
