@@ -123,6 +123,8 @@ fn a_format_is_one_that_the_provider_boots() {
         ("capm3", "''", None),
         ("nobody", "ova", None),
         ("kubevirt", "vmdk", Some("error")),
+        // One of its two kinds boots whatever a snapshot was made from.
+        ("hetzner", "vmdk", None),
     ] {
         let values = boots(
             provider,

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use metalmark::providers::{self, Stamp};
+use metalmark::stamp::problems;
+
 use super::{files, fixtures};
 use crate::support::{Metalmark, copy_of, golden};
 
@@ -25,4 +28,45 @@ fn what_cannot_be_edited_is_told_at_its_place() {
 #[test]
 fn versions_flavours_and_formats_are_held_against_the_images() {
     told("findings");
+}
+
+#[test]
+fn an_image_is_stamped_where_enough_is_known_of_it_and_its_machines_boot_it() {
+    let (served, pulled) = ("https://s/a", "oci://s/a");
+    let no_format = "nothing says the format of image `k`";
+    let no_checksum = "nothing says the checksum of image `k`";
+    let no_vhd = "capm3 cannot boot image `k`, whose format is `vhd`";
+    let no_vmdk = "capg cannot boot image `k`, whose format is `vmdk`";
+    for (provider, url, format, checksum, expected) in [
+        ("capm3", served, "raw", "00", &[][..]),
+        ("capm3", served, "", "00", &[no_format]),
+        ("capm3", served, "raw", "", &[no_checksum]),
+        ("capm3", served, "", "", &[no_format, no_checksum]),
+        ("capm3", pulled, "raw", "", &[]),
+        ("capm3", served, "vhd", "00", &[no_vhd]),
+        // Metal3 takes it, and its machines refuse it later.
+        ("capm3", served, "vmdk", "00", &[]),
+        ("capg", served, "vmdk", "00", &[no_vmdk]),
+        ("capo", served, "raw", "", &[]),
+        // What a snapshot was made from is of no interest.
+        ("hetzner", served, "", "", &[]),
+        ("hetzner", served, "vhd", "", &[]),
+    ] {
+        let given = |text: &str| (!text.is_empty()).then(|| text.into());
+        let stamp = Stamp {
+            key: given("k"),
+            url: url.into(),
+            format: given(format),
+            checksum: given(checksum),
+            ..Stamp::default()
+        };
+        let provider = providers::find(provider).expect("a provider");
+        let found = problems(&stamp, provider, &provider.kinds()[0]);
+        assert_eq!(
+            found,
+            expected,
+            "{} {url} {format} {checksum}",
+            provider.name()
+        );
+    }
 }
