@@ -319,6 +319,31 @@ fn a_file_becomes_a_folder_and_back() {
     assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
 }
 
+/// A killed run leaves too much rather than too little; and where letter case counts nothing, two paths may be one.
+#[test]
+fn only_what_is_in_the_way_of_a_new_file_is_deleted_before_it_is_written() {
+    for (old, new, is_in_the_way) in [
+        ("a", "a/b/c", true),
+        ("A", "a/b/c", true),
+        ("a/b/c", "a", true),
+        ("a/b/c", "A", true),
+        ("A", "a", true),
+        ("ab", "a", false),
+        ("a/b", "a/c", false),
+        ("b/a", "a", false),
+    ] {
+        let root = TempDir::new().expect("a folder");
+        render(root.path(), &[(old, "1")]);
+        let changes = plan(root.path(), tree(&[(new, "2")]));
+        let is_there = |path: &str| root.path().join(path).is_file();
+        let first = write::phases(&changes).iter().find_map(|phase| {
+            phase.iter().for_each(|step| step.run().expect("done"));
+            (!is_there(old) || is_there(new)).then(|| !is_there(new))
+        });
+        assert_eq!(first, Some(is_in_the_way), "{old} {new}");
+    }
+}
+
 #[test]
 fn a_folder_with_a_foreign_file_is_not_replaced() {
     let root = TempDir::new().expect("a folder");
