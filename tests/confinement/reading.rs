@@ -289,6 +289,20 @@ fn what_flags_name_is_read_and_so_are_links_inside() {
     assert!(!outcome.stderr.contains("outside"), "{}", outcome.stderr);
 }
 
+/// A file that a flag names opens nothing that is beside it.
+#[test]
+fn no_link_leads_to_a_file_beside_one_that_a_flag_names() {
+    let scene = Scene::new();
+    fs::write(scene.scratch.path().join("info.yaml"), "os_images: {}\n").expect("written");
+    scene.link(VALUES, scene.scratch.path().join("secret.yaml"));
+    for line in ["check", "check --info ../info.yaml"] {
+        let outcome = scene.run(line);
+        let screen = outcome.stdout + &outcome.stderr;
+        assert!(screen.contains("outside"), "{line}: {screen}");
+        assert!(!screen.contains(SECRET), "{line}: {screen}");
+    }
+}
+
 /// A plugin's run whose host does not say where the repository is reads nothing.
 #[test]
 fn the_plugin_reads_nothing_where_its_repository_is_not_known() {

@@ -110,6 +110,29 @@ fn facts_that_disagree_are_found() {
     }
 }
 
+/// The values are the user's own, so that the finding is about them.
+#[test]
+fn what_the_values_say_beside_a_stronger_source_is_to_be_corrected() {
+    let values = format!("os_images: {{img-a: {{uri: 'oci://s/a:1', os: suse}}}}\n{CLUSTER}");
+    let digest = "a".repeat(64);
+    let lock = format!(
+        "version: 1\nimages:\n- key: img-a\n  reference: oci://s/a:1\n  digest: sha256:{digest}\n  facts:\n    os: ubuntu\n"
+    );
+    let project = Project::new(&[
+        (
+            "metalmark.yaml",
+            "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\n",
+        ),
+        ("values.yaml", &values),
+        ("metalmark.lock", &lock),
+    ]);
+    assert_eq!(project.found("fact-conflict"), ["warning - [suse, ubuntu]"]);
+    let judged = project.judged().into_iter().map(|judged| judged.finding);
+    let conflict = judged.filter(|finding| finding.rule == "fact-conflict");
+    let help: Vec<String> = conflict.flat_map(|finding| finding.help).collect();
+    assert_eq!(help, ["remove it here, or correct it"]);
+}
+
 #[test]
 fn a_fact_of_an_image_is_a_scalar_a_list_of_them_or_a_path_in_a_map() {
     for (property, fact, expected) in [

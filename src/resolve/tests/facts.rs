@@ -105,6 +105,14 @@ fn facts_of_another_build_are_not_learnt() {
 }
 
 #[test]
+fn an_entry_without_a_reference_has_that_of_the_info_file() {
+    let text = "https://server/mine.raw";
+    let known = Known::of("mine", &[("uri", text)]);
+    let resolved = images(&catalogue(vec![own("mine", &[])]), &known).expect("no source fails");
+    assert_eq!(uri(&resolved, "mine"), Some(text));
+}
+
+#[test]
 fn without_a_builders_list_an_info_file_is_the_catalogue() {
     let uri_text = "oci://r.org/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12";
     let known = Known::of("theirs", &[("uri", uri_text)]);
