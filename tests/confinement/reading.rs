@@ -5,6 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use metalmark::files::Folder;
+
 use crate::programs;
 use crate::support::{Metalmark, Outcome, copy_into, repository};
 
@@ -266,6 +268,10 @@ fn pipes_and_devices_are_not_waited_for() {
         "{}",
         outcome.stderr
     );
+    // A file may become a pipe after it was looked at.
+    let folder = Folder::new(&scene.top(), None);
+    let read = folder.walk().expect("a folder").read(VALUES, 1);
+    assert!(read.is_err());
 }
 
 /// The person who types a path may name any; links inside the repository lead where they lead.

@@ -57,27 +57,33 @@ fn a_selector_that_matches_no_bundle_names_what_speaks_against_each() {
     }
 }
 
-/// What a lock lacks is told once, by `lock-missing-image`, and a lock holds nothing of another server.
+/// What a lock lacks is reported once, by `lock-missing-image`.
 #[test]
-fn a_bundle_that_only_the_lock_can_pin_is_left_to_it() {
-    let lacks = &["error control-plane [b, b] => sha256"][..];
-    for (bundle, expected) in [
-        ("uri: 'oci://h.org/b:1'", &[][..]),
-        ("uri: 'https://h.org/b.tar.gz'", lacks),
+fn a_lock_pins_a_bundle_or_reports_it_itself() {
+    let (pulled, fetched) = ("oci://h.org/b:1", "https://h.org/b.tar.gz");
+    let unlocked = "error - [sle, b] => metalmark lock";
+    for (uri, is_locked, expected, missing) in [
+        (pulled, false, &[][..], unlocked),
+        (
+            fetched,
+            false,
+            &["error control-plane [b, b] => sha256"],
+            "error - [sle] => metalmark lock",
+        ),
+        (fetched, true, &[], "error - [sle] => metalmark lock"),
     ] {
+        let entry = format!("- key: b\n  reference: {uri}\n  digest: sha256:{SUM}\n");
+        let images = if is_locked { &*entry } else { "" };
+        let bundle = format!("uri: '{uri}'");
         let project = Project::new(&[
             (
                 "metalmark.yaml",
                 "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\n",
             ),
-            ("values.yaml", &cluster(bundle, "component_bundle_key: b")),
-            ("metalmark.lock", "version: 1\nimages: []\n"),
+            ("values.yaml", &cluster(&bundle, "component_bundle_key: b")),
+            ("metalmark.lock", &format!("version: 1\nimages:\n{images}")),
         ]);
-        assert_found("component-mismatch", &project, expected, bundle);
-        let missing = match expected {
-            [] => "error - [sle, b] => metalmark lock",
-            _ => "error - [sle] => metalmark lock",
-        };
-        assert_eq!(project.found("lock-missing-image"), [missing], "{bundle}");
+        assert_found("component-mismatch", &project, expected, uri);
+        assert_eq!(project.found("lock-missing-image"), [missing], "{uri}");
     }
 }
