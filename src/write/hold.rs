@@ -297,6 +297,16 @@ mod tests {
         });
     }
 
+    /// Two runs would write at once where a folder that takes files is held by none.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_is_held_or_the_run_ends() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        fs::create_dir(root.path().join(RUN_FILE)).expect("made");
+        let refused = hold(root.path()).expect_err("no file can be made");
+        assert!(matches!(refused, Error::Write { .. }), "{refused}");
+    }
+
     /// The run file of a run that was killed behind these edits: of each the path, the text before and the text after.
     fn killed(root: &Path, edits: &[(&str, &str, &str)]) {
         let mut held = hold(root).expect("free");

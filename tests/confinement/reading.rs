@@ -253,6 +253,19 @@ fn files_of_folders_that_are_read_whole_are_no_links_out() {
     }
 }
 
+/// Its rendered files would be deleted.
+#[test]
+fn a_cluster_whose_values_are_a_link_to_nothing_is_not_forgotten() {
+    let scene = Scene::new();
+    scene.link(VALUES, "nothing.yaml");
+    for line in ["check", "render"] {
+        let outcome = scene.run(line);
+        assert_eq!(outcome.status, 2, "{line}: {}", outcome.stdout);
+        let told = format!("cannot read `{VALUES}`");
+        assert!(outcome.stderr.contains(&told), "{line}: {}", outcome.stderr);
+    }
+}
+
 /// What is no regular file is refused at once, where a pipe would be waited for.
 #[test]
 fn pipes_and_devices_are_not_waited_for() {

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use metalmark::providers::{self, Stamp};
-use metalmark::stamp::problems;
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::providers::{self, Edit, Stamp, Step};
+use metalmark::stamp::{changes, problems};
 
 use super::{files, fixtures};
 use crate::support::{Metalmark, copy_of, golden};
@@ -68,5 +70,25 @@ fn an_image_is_stamped_where_enough_is_known_of_it_and_its_machines_boot_it() {
             "{} {url} {format} {checksum}",
             provider.name()
         );
+    }
+}
+
+#[test]
+fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
+    let text = "a: x\nb: {c: x, d: x}\n";
+    let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
+    let edit = |path: &[&'static str], value: Option<&str>| Edit {
+        path: path.iter().copied().map(Step::Key).collect(),
+        value: value.map(Into::into),
+    };
+    for (outer, is_edited) in [
+        (edit(&["a"], None), true),
+        (edit(&["b"], Some("y")), false),
+        (edit(&["b", "d"], None), true),
+    ] {
+        let wanted = [outer, edit(&["b", "c"], Some("y"))];
+        let found = changes(&read.documents[0], (0, &[]), &wanted).expect("no list");
+        let edited: Vec<bool> = found.iter().map(|change| change.edit.is_some()).collect();
+        assert_eq!(edited, [true, is_edited], "{}", wanted[0]);
     }
 }

@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use metalmark::error::Error;
+use metalmark::model::finding::Finding;
 use metalmark::model::manifest::{
     ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
@@ -246,6 +247,25 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
     found.sort_unstable();
     let (collision, illegal) = (write::PATH_COLLISION, write::PATH_ILLEGAL);
     assert_eq!(found, [collision, collision, collision, illegal, illegal]);
+    assert_eq!((changes.refused, changes.rendered), (9, 10));
+    for (path, message) in [
+        (
+            "Same",
+            "`Same` and `same` are one file where letter case counts nothing",
+        ),
+        (
+            "file",
+            "`file` is rendered as a file and, for `file/below`, as a folder",
+        ),
+        (
+            "twice",
+            "`twice` is rendered more than once, by `t` and by `t`, and 1 more collide with it",
+        ),
+    ] {
+        let is_it = |finding: &&Finding| finding.message == message;
+        let finding = changes.findings.iter().find(is_it).expect(message);
+        assert_eq!(&*finding.labels[0].spot.source.path, path);
+    }
     assert_eq!(
         on_disk(root.path()),
         files(&[("out/", ""), ("out/good", "x")])
@@ -376,8 +396,11 @@ fn an_ownership_file_that_was_being_written_is_swept_by_the_next_run() {
 #[test]
 fn what_a_killed_run_was_writing_is_in_nobodys_way() {
     let root = TempDir::new().expect("a folder");
-    let killed = plan(root.path(), tree(&[("a/b", "1"), ("a/d", "1")]));
-    for step in write::phases(&killed).iter().flatten().take(4) {
+    let killed = plan(
+        root.path(),
+        tree(&[("a/b", "1"), ("a/d", "1"), ("e/f", "1")]),
+    );
+    for step in write::phases(&killed).iter().flatten().take(5) {
         step.run().expect("the folder can be written");
     }
     assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));

@@ -86,6 +86,25 @@ fn where_one_of_several_files_is_not_what_was_read_none_changes() {
 }
 
 #[test]
+fn where_one_of_several_files_cannot_be_written_the_others_become_what_they_were() {
+    let folder = TempDir::new().expect("a folder");
+    let paths = [0, 1].map(|number| folder.path().join(format!("{number}.yaml")));
+    paths.iter().for_each(|path| put(path, "a: 1\n"));
+    // In the place of the file that is written beside the second one.
+    let beside = folder.path().join(".metalmark-tmp-1.yaml");
+    fs::create_dir(&beside).expect("made");
+    let files = paths.each_ref().map(|path| Replacement {
+        path,
+        before: "a: 1\n",
+        after: "a: 2\n",
+    });
+    let mut held = write::hold(folder.path()).expect("free");
+    let answer = write::replace_all(&mut held, &files);
+    assert!(matches!(&answer, Err(Error::Write { path, .. }) if *path == paths[1]));
+    assert_eq!(paths.each_ref().map(|path| text(path)), ["a: 1\n"; 2]);
+}
+
+#[test]
 fn a_link_keeps_leading_where_it_led() {
     let folder = TempDir::new().expect("a folder");
     let (real, link) = (
