@@ -229,6 +229,28 @@ fn every_other_byte_stays() {
     }
 }
 
+/// Helm reads the first document of a file alone, and Flux applies them all.
+#[test]
+fn a_slip_in_a_later_document_is_fixed_there() {
+    let slip = "ubuntu-nobel-plain-rke2-1-31-8";
+    let cluster = CLUSTER.replace('\n', "\n    ");
+    let release = format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: edge}}\n---\n\
+         apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: edge}}\n\
+         spec:\n  values:\n    {cluster}  capm3: {{image_key: {slip}}}\n"
+    );
+    let fixed = fixed(
+        "values: [catalog.yaml]\nclusters: [{name: edge, values: [.]}]",
+        &[
+            ("catalog.yaml", &catalog(&[NEW])),
+            ("kustomization.yaml", "resources: [release.yaml]\n"),
+            ("release.yaml", &release),
+        ],
+    );
+    let left = fixed.text("release.yaml");
+    assert_eq!(left, release.replace(slip, NEW), "{}", fixed.said());
+}
+
 #[test]
 fn what_an_alias_shares_is_not_edited_and_the_rest_is() {
     let slip = "ubuntu-nobel-plain-rke2-1-31-8";

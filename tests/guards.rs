@@ -125,3 +125,14 @@ fn what_gets_past_a_guard_is_of_a_row() {
         assert!(!finding.is_empty() && !what.is_empty(), "{row}");
     }
 }
+
+#[test]
+fn every_mutation_that_a_person_chose_has_one_place_in_the_code() {
+    let file = repository().join("tests/mutants/chosen.jsonl");
+    for line in fs::read_to_string(file).expect("the list").lines() {
+        let mutation: serde_json::Value = serde_json::from_str(line).expect(line);
+        let text = |name: &str| mutation[name].as_str().expect(line);
+        let code = fs::read_to_string(repository().join(text("file"))).expect(line);
+        assert_eq!(code.matches(text("find")).count(), 1, "{line}");
+    }
+}

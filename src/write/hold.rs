@@ -307,6 +307,21 @@ mod tests {
         assert!(matches!(refused, Error::Write { .. }), "{refused}");
     }
 
+    #[test]
+    fn a_run_file_names_no_edit_of_another_run_and_none_that_was_taken_back() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        let run = root.path().join(RUN_FILE);
+        fs::write(&run, "left by another run\n".repeat(20)).expect("written");
+        let mut held = hold(root.path()).expect("free");
+        let text = || fs::read_to_string(&run).expect("there");
+        assert_eq!(text(), owner());
+        held.about_to_edit(&root.path().join("a"), None, Some(b"new"))
+            .expect("named");
+        assert!(text().len() > owner().len());
+        held.take_back().expect("nothing was written");
+        assert_eq!(text(), owner());
+    }
+
     /// The run file of a run that was killed behind these edits: of each the path, the text before and the text after.
     fn killed(root: &Path, edits: &[(&str, &str, &str)]) {
         let mut held = hold(root).expect("free");
