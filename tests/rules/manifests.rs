@@ -95,8 +95,8 @@ spec: {{template: {{spec: {{}}}}}}
     }
 }
 
-/// What `stamp` finds in these files, as level and rule.
-fn found(files: &[(&str, &str)]) -> Vec<String> {
+/// What `stamp` prints beside the changes in these files.
+fn printed(files: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let project = PROJECT.replace("edge.yaml", &names.join(", "));
@@ -111,12 +111,18 @@ fn found(files: &[(&str, &str)]) -> Vec<String> {
     let outcome = Metalmark::within(folder.path())
         .args(["stamp", "--check", "--output", "json"])
         .run();
-    // What is found is printed beside the changes, and not at all where there is nothing.
-    if outcome.stderr.is_empty() {
+    outcome.stderr
+}
+
+/// What `stamp` finds in these files, as level and rule.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let printed = printed(files);
+    // Nothing is printed where there is nothing.
+    if printed.is_empty() {
         return Vec::new();
     }
-    let printed: Value = serde_json::from_str(&outcome.stderr)
-        .unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr));
+    let printed: Value =
+        serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
     let text = |finding: &Value, name: &str| finding[name].as_str().expect("a text").to_owned();
     let findings = printed["findings"].as_array().expect("a list").iter();
     findings
@@ -249,6 +255,12 @@ fn what_makes_machines_without_an_image_is_reported_whatever_its_version() {
         let text = template(api, kind, mark);
         assert_eq!(found(&[("a.yaml", &text)]), expected, "{text}");
     }
+    // A template that is kept for a way back boots what it booted.
+    let kept = template("v1beta1", "Metal3MachineTemplate", "").replace(
+        "{name: a}",
+        "{name: a, annotations: {metalmark.dev/kept: a}}",
+    );
+    assert_eq!(found(&[("a.yaml", &kept)]), [""; 0]);
 }
 
 #[test]
@@ -292,6 +304,9 @@ fn an_image_is_made_for_what_bootstraps_its_machines() {
         row.found()
             .contains(&"error k8s-flavor-mismatch".to_owned())
     );
+    // The version of `minor` has no patch level.
+    let printed = printed(&[("edge.yaml", &row.manifests())]);
+    assert!(printed.contains("choose `noble-31`"), "{printed}");
 }
 
 /// The skew is that of a worker and the control plane that its Cluster refers to, whatever provider makes it; what else the
