@@ -66,6 +66,13 @@ pub(crate) const CASES: &[Case] = &[
         workspace: with_slips,
         edits: "edge-3.yaml",
     },
+    Case {
+        name: "bundle unpack",
+        args: &["bundle", "unpack", "web.tgz", "--to", "apps/web"],
+        within: "",
+        workspace: unpacked_before,
+        edits: "apps/web/manifests/one.yaml",
+    },
 ];
 
 impl Case {
@@ -202,5 +209,37 @@ cluster:
     for number in 0..8 {
         put(&format!("edge-{number}.yaml"), cluster);
     }
+    folder
+}
+
+/// A bundle whose last version was unpacked: a file has changed since, one is new, one is gone.
+fn unpacked_before() -> TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let bundle = |args: &[&str], files: &[(&str, &str)]| {
+        let source = folder.path().join("source");
+        fs::create_dir(&source).expect("made");
+        for (name, data) in files {
+            let text = format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: {data}}}\n"
+            );
+            fs::write(source.join(format!("{name}.yaml")), text).expect("written");
+        }
+        for args in [&["pack", "source", "--to", "web.tgz"], args] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_metalmark"));
+            let command = command.arg("bundle").args(args).current_dir(folder.path());
+            assert!(command.output().expect("it runs").status.success());
+        }
+        fs::remove_dir_all(source).expect("removed");
+    };
+    let unpack = ["unpack", "web.tgz", "--to", "apps/web"];
+    bundle(
+        &unpack,
+        &[("one", "old"), ("two", "same"), ("three", "gone")],
+    );
+    fs::remove_file(folder.path().join("web.tgz")).expect("removed");
+    bundle(
+        &["inspect", "web.tgz"],
+        &[("one", "new"), ("two", "same"), ("four", "new")],
+    );
     folder
 }

@@ -67,6 +67,18 @@ impl PatternCache {
 }
 
 impl Pattern {
+    /// A pattern that is matched without a compiler.
+    fn plain(text: &Arc<str>) -> Option<Self> {
+        if text.chars().all(|c| !is_special(c)) {
+            return Some(Self::Literal(Arc::clone(text)));
+        }
+        if &**text == ".*" {
+            return Some(Self::Anything);
+        }
+        let is_dotted = units(text).all(|unit| unit.is_some());
+        is_dotted.then(|| Self::Dotted(Arc::clone(text)))
+    }
+
     /// Whether the whole text matches.
     pub(super) fn is_match(&self, text: &str) -> bool {
         match self {
@@ -88,8 +100,8 @@ impl Pattern {
 }
 
 /// Whether Go compiles a selector's pattern. One that it does not compile matches nothing.
-pub fn is_pattern(text: &str) -> bool {
-    units(text).all(|unit| unit.is_some()) || spliced(text).is_some()
+pub fn is_pattern(text: &Arc<str>) -> bool {
+    Pattern::plain(text).is_some() || spliced(text).is_some()
 }
 
 /// The regular expression that Sylva's library makes of a pattern; none where Go refuses it.

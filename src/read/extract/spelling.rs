@@ -102,18 +102,10 @@ impl Slips<'_> {
 
     /// Keys that are not known, and a slip away from one that is looked for.
     fn look_for(&mut self, path: &str, map: &Map, wanted: &[&str], known: &[&str]) {
-        let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
+        let may_mean = near(wanted);
         for entry in map {
             let key = &*entry.key;
-            let (first, last) = ends(key);
-            let is_near = |other: &&str| {
-                key.len().abs_diff(other.len()) <= 2 && {
-                    let (start, end) = ends(other);
-                    first == start || last == end
-                }
-            };
-            // Most keys are near none: the cheap test comes first.
-            if !wanted.iter().any(is_near) || known.contains(&key) {
+            if !may_mean(key) || known.contains(&key) {
                 continue;
             }
             if let Some(meant) = only_meant(key, wanted.iter().copied()) {
@@ -126,6 +118,48 @@ impl Slips<'_> {
                         .help(format!("write `{meant}`")),
                 );
             }
+        }
+    }
+}
+
+/// Whether a key may be a slip away from one of these: nearly as long, with the same first or last letter. It is asked of
+/// every key of every cluster, and most are far from all.
+fn near(wanted: &[&str]) -> impl Fn(&str) -> bool {
+    let letter = |byte: Option<&u8>| usize::from(byte.map_or(0, |byte| byte & 31));
+    // By letter, a bit for each length.
+    let (mut first, mut last) = ([0_u64; 32], [0_u64; 32]);
+    for key in wanted.iter().map(|key| key.as_bytes()) {
+        let lengths = 0b11111_u64 << key.len().clamp(2, 59) >> 2;
+        first[letter(key.first())] |= lengths;
+        last[letter(key.last())] |= lengths;
+    }
+    move |key| {
+        let key = key.as_bytes();
+        let lengths = first[letter(key.first())] | last[letter(key.last())];
+        key.len() < 64 && lengths >> key.len() & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near;
+
+    #[test]
+    fn a_key_is_near_one_that_is_nearly_as_long_and_begins_or_ends_alike() {
+        let may_mean = near(&["image_key", "k8s_version"]);
+        for key in [
+            "image_key",
+            "imag_key",
+            "mage_key",
+            "image_keyes",
+            "image_k",
+            "k8s_versio",
+        ] {
+            assert!(may_mean(key), "{key}");
+        }
+        let long = "k".repeat(99);
+        for key in ["", "i", "image_key_of_it", "xmage_kex", "replicas", &long] {
+            assert!(!may_mean(key), "{key}");
         }
     }
 }
