@@ -41,7 +41,13 @@ pub fn only_meant<'a>(
     if wanted.len() <= 3 * SLIP || wanted.len() > LONGEST {
         return None;
     }
+    let own = alphabet(word);
     let mut near = candidates.into_iter().filter(|candidate| {
+        // Each edit takes at most one letter away and brings another one.
+        let is_far = (own ^ alphabet(candidate)).count_ones() > 2 * SLIP as u32;
+        if is_far && word.is_ascii() && candidate.is_ascii() {
+            return false;
+        }
         let letters = letters(candidate);
         *candidate != word
             && letters.len().abs_diff(wanted.len()) <= SLIP
@@ -49,6 +55,15 @@ pub fn only_meant<'a>(
             && edits(&wanted, &letters) <= SLIP
     });
     near.next().filter(|_| near.next().is_none())
+}
+
+/// Which letters a word has, a bit each, as [`letters`] spells them; several letters may share one.
+fn alphabet(word: &str) -> u64 {
+    let bit = |letter: u8| match letter.to_ascii_lowercase() {
+        b'_' => 1 << (b'-' & 63),
+        letter => 1_u64 << (letter & 63),
+    };
+    word.bytes().fold(0, |known, letter| known | bit(letter))
 }
 
 fn letters(word: &str) -> Vec<char> {
@@ -87,7 +102,7 @@ fn edits(from: &[char], to: &[char]) -> usize {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{did_you_mean, edits, only_meant};
+    use super::{alphabet, did_you_mean, edits, only_meant};
 
     const KEYS: [&str; 4] = ["os_image_key", "os_image_selector", "image_key", "values"];
 
@@ -146,6 +161,12 @@ mod tests {
             let (left, right): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
             assert_eq!(edits(&left, &right), edits(&right, &left));
             assert_eq!(edits(&left, &right) == 0, a == b);
+        }
+
+        #[test]
+        fn words_of_other_letters_are_further_apart_than_these_letters_say(a in "[a-eA-C_-]{0,8}", b in "[a-eA-C_-]{0,8}") {
+            let letters = (alphabet(&a) ^ alphabet(&b)).count_ones() as usize;
+            assert!(letters <= 2 * edits(&super::letters(&a), &super::letters(&b)));
         }
     }
 }
