@@ -75,6 +75,11 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
+/// The commands that write below a project, one at a time; `bundle unpack` writes anywhere.
+pub(crate) fn of_projects() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().filter(|case| case.args[0] != "bundle")
+}
+
 impl Case {
     /// The command, not started; what it prints goes nowhere.
     pub(crate) fn command(&self, workspace: &Path) -> Command {

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use metalmark::model::manifest::RUN_FILE;
 
-use super::case::{CASES, Case, tree};
+use super::case::{CASES, Case, of_projects, tree};
 use super::undisturbed;
 use crate::support::rounds;
 
@@ -86,7 +86,7 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
 
 #[test]
 fn a_living_run_is_named_and_nothing_is_written_beside_it() {
-    for case in CASES {
+    for case in of_projects() {
         let workspace = (case.workspace)();
         let root = case.root(workspace.path());
         let before = tree(workspace.path());
@@ -102,7 +102,7 @@ fn a_living_run_is_named_and_nothing_is_written_beside_it() {
 
 #[test]
 fn what_a_dead_run_holds_is_taken_over() {
-    for case in CASES {
+    for case in of_projects() {
         let calm = undisturbed(case);
         let workspace = calm.fresh();
         let file = case.root(workspace.path()).join(RUN_FILE);
