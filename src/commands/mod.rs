@@ -60,7 +60,7 @@ fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), Error> {
         let path = path.display();
         writeln!(
             terminal.err,
-            "took back the edit of `{path}` by a run that was killed"
+            "undid the edit of `{path}` that a killed run left"
         )?;
     }
     Ok(())

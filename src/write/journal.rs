@@ -107,12 +107,13 @@ fn edits(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Takes back what a run file says that was edited, and takes away what was being written. Answers the paths of the edits.
+/// Takes back what a run file says that was edited, and takes away what was being written. Answers the paths of the edits,
+/// those in the project as seen from its folder.
 pub(super) fn take_back(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
     let Some(top) = top(root) else {
         return Ok(Vec::new());
     };
-    let folder = Folder::new(&top, None);
+    let (folder, inside) = (Folder::new(&top, None), real(root).ok());
     let mut taken = Vec::new();
     for edit in edits(text) {
         let path = top.join(&edit.path);
@@ -133,7 +134,10 @@ pub(super) fn take_back(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> 
         // What cannot be taken away is in nobody's way.
         let _ = staged::sweep(&beside(&path));
         if edit.take_back().map_err(unwritable)? {
-            taken.push(edit.path);
+            let shown = inside
+                .as_deref()
+                .and_then(|root| path.strip_prefix(root).ok());
+            taken.push(shown.map_or(edit.path, Path::to_owned));
         }
     }
     Ok(taken)
