@@ -45,6 +45,7 @@ targets!(
     repositories,
     selectors,
     signatures,
+    templates,
     values,
     workspaces,
 );

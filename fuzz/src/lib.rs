@@ -22,6 +22,7 @@ mod repositories;
 mod scene;
 mod selectors;
 mod signatures;
+mod templates;
 mod values;
 mod workspaces;
 
@@ -54,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     target("repositories", repositories::run),
     target("selectors", selectors::run),
     target("signatures", signatures::run),
+    target("templates", templates::run),
     target("values", values::run),
     target("workspaces", workspaces::run),
 ];

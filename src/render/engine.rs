@@ -10,6 +10,7 @@ use minijinja::{
 };
 
 use super::context;
+use super::language::{self, Written};
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
 use crate::model::value::{Entry, Map, Value};
@@ -28,7 +29,7 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new() -> Self {
-        let mut environment = Environment::new();
+        let mut environment = language::environment();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         // A line with only a tag leaves nothing behind; every other line, the last included, is the text's own.
         let mut syntax = SyntaxConfig::builder();
@@ -65,11 +66,29 @@ impl Engine {
         report: &mut dyn FnMut(Finding),
     ) {
         self.sources.insert(name.clone(), Arc::clone(&source));
-        let added = self
-            .environment
-            .add_template_owned(name.clone(), source.text.clone());
-        if let Err(error) = added {
-            report(self.finding(&name, &error));
+        let syntax = self.environment.syntax().clone();
+        let refused = match language::refused(&source.text, syntax) {
+            Some((place, what)) => {
+                let what = format!("template `{name}` cannot be used: {what}");
+                let spot = Spot {
+                    source,
+                    start: place.start,
+                    end: place.end,
+                };
+                Some(
+                    Finding::new("template-error", what)
+                        .at(Some(spot), "here")
+                        .help("templates place values; docs/outputs.md lists what they may use"),
+                )
+            }
+            None => self
+                .environment
+                .add_template_owned(name.clone(), source.text.clone())
+                .err()
+                .map(|error| self.finding(&name, &error)),
+        };
+        if let Some(finding) = refused {
+            report(finding);
             self.broken.insert(name);
         }
     }
@@ -88,20 +107,23 @@ impl Engine {
 
     /// The template's text for a context.
     pub(super) fn render(&self, name: &str, context: Context) -> Result<String, Box<Finding>> {
-        self.environment
-            .get_template(name)
-            .and_then(|template| template.render(context))
-            .map_err(|error| Box::new(self.finding(name, &error)))
+        let mut written = Written::default();
+        let template = self.environment.get_template(name);
+        template
+            .and_then(|template| template.render_captured_to(context, &mut written).map(drop))
+            .map_err(|error| Box::new(self.finding(name, &error)))?;
+        Ok(written.into_text())
     }
 
     /// What is wrong, at its line of the template where it stands.
     fn finding(&self, name: &str, error: &Error) -> Finding {
         let cause = innermost(error);
         let name = cause.name().unwrap_or(name);
-        let what = cause.detail().map_or_else(
-            || cause.kind().to_string(),
-            |detail| format!("{}: {detail}", cause.kind()),
-        );
+        let what = match (cause.kind(), cause.detail()) {
+            (ErrorKind::WriteFailure, _) => language::too_long(),
+            (kind, Some(detail)) => format!("{kind}: {detail}"),
+            (kind, None) => kind.to_string(),
+        };
         let spot = self.sources.get(name).map(|source| {
             let (start, end) = line_span(&source.text, cause.line().unwrap_or(1));
             Spot {
@@ -212,9 +234,8 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_quoted_where_it_must_be_and_joined_before_that() {
+    fn a_value_is_quoted_where_it_must_be() {
         assert_eq!(rendered("a: {{ v }}\n", "1.30").unwrap(), "a: \"1.30\"\n");
-        assert_eq!(rendered("a: {{ v ~ '-x' }}\n", "b").unwrap(), "a: b-x\n");
         assert_eq!(rendered("a: {{ v }}\n", true).unwrap(), "a: true\n");
     }
 

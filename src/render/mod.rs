@@ -10,6 +10,7 @@ mod context;
 mod documents;
 mod duplicates;
 mod engine;
+mod language;
 mod options;
 mod stamp;
 

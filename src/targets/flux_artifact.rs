@@ -168,6 +168,7 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         &cluster.name,
         "values.yaml",
     ]);
+    let artifact = artifact_folder(chart(input, report));
     Map::from_iter([
         Entry::computed("name", Value::String(cluster.object_name.clone())),
         Entry::computed("namespace", Value::String(cluster.namespace.clone())),
@@ -177,7 +178,8 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
         ),
         Entry::computed("chart", path(&["@chart", chart(input, report), "**"])),
         Entry::computed("values", values),
-        Entry::computed("artifact", artifact_folder(chart(input, report))),
+        Entry::computed("artifact_values", format!("{artifact}values.yaml")),
+        Entry::computed("artifact", artifact),
     ])
 }
 

@@ -6,13 +6,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use super::rendering;
+
 /// What a run may take above its input.
 const MOST: u64 = 100 << 20;
 
-/// The peak of a run of `metalmark check` over a folder; none where the system does not say.
-fn peak(folder: &Path) -> Option<u64> {
+/// The peak of a run over a folder; none where the system does not say.
+fn peak(folder: &Path, arguments: &[&str]) -> Option<u64> {
     let mut run = Command::new(env!("CARGO_BIN_EXE_metalmark"))
-        .arg("check")
+        .args(arguments)
         .current_dir(folder)
         .env("RAYON_NUM_THREADS", "2")
         .stdin(Stdio::null())
@@ -42,7 +44,7 @@ fn of_values(text: &str) -> Option<u64> {
     let project = "version: 1\nclusters: [{name: c, values: [v.yaml]}]\n";
     fs::write(folder.path().join("metalmark.yaml"), project).expect("written");
     fs::write(folder.path().join("v.yaml"), text).expect("written");
-    peak(folder.path())
+    peak(folder.path(), &["check"])
 }
 
 #[track_caller]
@@ -103,5 +105,30 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
     };
     for (name, text) in shapes {
         fits(name, &text(SIZE), least);
+    }
+}
+
+#[test]
+fn no_template_takes_more_memory_than_is_stated() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/templates");
+    let of_template = |template: &str| {
+        let scratch = rendering::project(template);
+        peak(scratch.path(), &["render", "--stdout"])
+    };
+    let Some(least) = of_template("data: {}\n") else {
+        return;
+    };
+    for entry in fs::read_dir(seeds).expect("seeds") {
+        let path = entry.expect("a seed").path();
+        let template = fs::read_to_string(&path).expect("a seed");
+        let above = of_template(&template)
+            .expect("a peak")
+            .saturating_sub(least);
+        assert!(
+            above <= MOST,
+            "{} takes {} MiB",
+            path.display(),
+            above >> 20
+        );
     }
 }
