@@ -95,8 +95,16 @@ impl Regexp {
     /// # Errors
     /// The pattern is not Go's syntax, or compiles to more than 4 MiB.
     pub fn new(pattern: &str) -> Result<Self, Error> {
+        Self::within(COMPILED_LIMIT, pattern)
+    }
+
+    /// The same for a pattern that compiles to so many bytes at most.
+    ///
+    /// # Errors
+    /// The pattern is not Go's syntax, or compiles to more.
+    pub fn within(limit: usize, pattern: &str) -> Result<Self, Error> {
         let Parsed { hir, names } = parse::pattern(pattern)?;
-        let limit = COMPILED_LIMIT.min(GROUPS_LIMIT / names.len());
+        let limit = limit.min(GROUPS_LIMIT / names.len());
         let regex = meta::Builder::new()
             .configure(meta::Config::new().nfa_size_limit(Some(limit)))
             .build_from_hir(&hir)

@@ -119,7 +119,7 @@ fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
         };
         if !is_pattern(pattern) {
             finding = finding.help(format!(
-                "mend the pattern of `{}`: `{pattern}` is not a regular expression and matches nothing",
+                "mend the pattern of `{}`: `{pattern}` is not a regular expression, or too large for a selector, and matches nothing",
                 term.fact
             ));
         }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_pattern_that_is_none_is_told() {
         let found = given(&[("os", "ubuntu(")], &[]).found(ID);
-        assert!(found.contains("`ubuntu(` is not a regular expression and matches nothing"));
+        assert!(found.contains("`ubuntu(` is not a regular expression, or too large for a selector, and matches nothing"));
         assert!(found.contains("the catalogue is empty"));
     }
 }

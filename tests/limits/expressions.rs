@@ -1,6 +1,7 @@
 //! Every limit of an evaluation: what just fits is answered, one less is refused in words.
 
 use metalmark::gotemplate::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
+use metalmark::model::matching::is_pattern;
 use metalmark::regexp::Regexp;
 
 use super::most;
@@ -104,6 +105,15 @@ fn the_largest_pattern_that_fits_matches_and_a_larger_one_is_refused() {
     let error = Regexp::new(&pattern(most + 1)).expect_err("it does not");
     let words = "pattern compiles to more than the limit of 4194304 bytes";
     assert_eq!(error.message, words);
+}
+
+#[test]
+fn the_largest_pattern_of_a_selector_is_one_and_a_larger_one_is_none() {
+    let pattern = |times: u64| format!("(?:\\pL){{{times}}}");
+    let fits = |times: u64| Regexp::within(128 << 10, &format!("^({})$", pattern(times))).is_ok();
+    let most = 1000 - least(1000, |left| fits(1000 - left));
+    assert!(is_pattern(&pattern(most).into()));
+    assert!(!is_pattern(&pattern(most + 1).into()));
 }
 
 #[test]

@@ -13,6 +13,9 @@ pub struct PatternCache {
     compiled: RwLock<HashMap<Arc<str>, Option<Arc<Regexp>>>>,
 }
 
+/// The most memory, in bytes, that one compiled pattern of a selector may take: a file has room for thousands.
+const COMPILED_LIMIT: usize = 128 << 10;
+
 /// How many patterns the cache holds.
 const CACHED: usize = 256;
 
@@ -27,7 +30,7 @@ pub(super) enum Pattern {
     Anything,
     /// Everything else.
     Regexp(Arc<Regexp>),
-    /// Go would not compile it: it matches nothing, and upstream says nothing (docs/sylva.md#patterns).
+    /// Go would not compile it, or it is too large: it matches nothing, and upstream says nothing (docs/sylva.md#patterns).
     Invalid,
 }
 
@@ -99,14 +102,14 @@ impl Pattern {
     }
 }
 
-/// Whether Go compiles a selector's pattern. One that it does not compile matches nothing.
+/// Whether a selector's pattern compiles. One that does not matches nothing.
 pub fn is_pattern(text: &Arc<str>) -> bool {
     Pattern::plain(text).is_some() || spliced(text).is_some()
 }
 
-/// The regular expression that Sylva's library makes of a pattern; none where Go refuses it.
+/// The regular expression that Sylva's library makes of a pattern; none where Go refuses it, or where it is too large.
 fn spliced(text: &str) -> Option<Regexp> {
-    Regexp::new(&format!("^({text})$")).ok()
+    Regexp::within(COMPILED_LIMIT, &format!("^({text})$")).ok()
 }
 
 /// What stands for one character of the text.
