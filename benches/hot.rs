@@ -103,13 +103,13 @@ fn select_an_image_of_60(bencher: Bencher<'_, '_>) {
         autoselect_registries: None,
         library: Default::default(),
     };
-    let (images, cache) = (catalogue(), PatternCache::default());
+    let (images, cache) = (catalog(), PatternCache::default());
     let choose = || select(&choice, &cluster, &images, Matching::default(), &cache);
     assert!(format!("{:?}", choose().outcome).contains("ubuntu-noble-hardened-rke2-1-30-12"));
     bencher.bench(|| black_box(choose()));
 }
 
-fn catalogue() -> Images {
+fn catalog() -> Images {
     let image = |built: generator::BuiltImage| {
         let hardened = built.is_hardened.to_string();
         let mut facts = Facts::default();

@@ -218,7 +218,7 @@ impl Given {
         };
         self.choose(&choice, outcome);
         for selection in &mut self.view.selections {
-            selection.finalised = choice.selector.clone().expect("just set").value;
+            selection.finalized = choice.selector.clone().expect("just set").value;
         }
     }
 
@@ -293,7 +293,7 @@ pub(crate) fn told(finding: &Finding) -> String {
 
 pub(crate) fn selection(outcome: Outcome) -> Selection {
     Selection {
-        finalised: Selector::default(),
+        finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
         other_mode: None,
@@ -310,7 +310,7 @@ pub(crate) fn settings() -> Settings {
         },
         outputs: Vec::new(),
         policy: Policy::default(),
-        matching: Matching::Normalised,
+        matching: Matching::Normalized,
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,

@@ -367,3 +367,12 @@ fn a_reader_that_goes_away_is_no_fault() {
         assert_eq!((output.status.code(), &*said), (Some(0), ""), "{line}");
     }
 }
+
+#[test]
+fn the_spelling_of_older_project_files_is_read() {
+    let records = "records: {other: {format: raw, k8s: {flavour: rke2}}}";
+    let images = format!("images: {{facts: [info.yaml], {records}}}");
+    let project = with("images: {facts: [info.yaml]}", &images);
+    let screen = screen(&[("metalmark.yaml", &project)], "check", 0);
+    assert!(screen.contains("1 proven"), "{screen}");
+}

@@ -1,4 +1,4 @@
-//! deny.toml without cargo-deny and without a network: where dependencies come from, under which licences, in how many versions.
+//! deny.toml without cargo-deny and without a network: where dependencies come from, under which licenses, in how many versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -69,7 +69,7 @@ fn denied(key: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether an SPDX expression can be met by these licences. Exceptions (`WITH`) are licences of their own.
+/// Whether an SPDX expression can be met by these licenses. Exceptions (`WITH`) are licenses of their own.
 fn is_met(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression
         .replace('(', " ( ")
@@ -104,19 +104,19 @@ fn one(words: &mut Words<'_>, allowed: &[String]) -> bool {
             let met = either(words, allowed);
             words.next() == Some(")") && met
         }
-        Some(licence) => match words.next_if_eq(&"WITH") {
+        Some(license) => match words.next_if_eq(&"WITH") {
             Some(_) => allowed.contains(&format!(
-                "{licence} WITH {}",
+                "{license} WITH {}",
                 words.next().unwrap_or_default()
             )),
-            None => allowed.iter().any(|known| known == licence),
+            None => allowed.iter().any(|known| known == license),
         },
         None => false,
     }
 }
 
 #[test]
-fn expressions_of_licences_are_read() {
+fn expressions_of_licenses_are_read() {
     let allowed = ["MIT", "ISC"].map(str::to_owned);
     for met in [
         "MIT",
@@ -141,7 +141,7 @@ fn expressions_of_licences_are_read() {
 }
 
 #[test]
-fn every_dependency_is_of_crates_io_and_under_a_licence_that_is_allowed() {
+fn every_dependency_is_of_crates_io_and_under_a_license_that_is_allowed() {
     let Some(packages) = packages() else { return };
     let allowed = denied("allow");
     assert!(packages.len() > 100);
@@ -150,8 +150,8 @@ fn every_dependency_is_of_crates_io_and_under_a_licence_that_is_allowed() {
         let is_ours = name == "metalmark" && package["source"].is_null();
         let is_known = source == "registry+https://github.com/rust-lang/crates.io-index";
         assert!(is_ours || is_known, "{name} comes from `{source}`");
-        let licence = word(package, "license");
-        assert!(is_met(licence, &allowed), "{name} is under `{licence}`");
+        let license = word(package, "license");
+        assert!(is_met(license, &allowed), "{name} is under `{license}`");
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::programs;
 use super::support::repository;
 
 fn page(path: &str) -> String {
@@ -340,4 +341,18 @@ fn the_first_ten_minutes_of_the_readme_work() {
     ] {
         assert!(said.contains(told), "{told}: {said}");
     }
+}
+
+#[test]
+fn words_have_their_american_spelling() {
+    let Some(typos) = programs::find("typos") else {
+        return;
+    };
+    let run = Command::new(typos)
+        .args(["--format", "brief"])
+        .current_dir(repository())
+        .output()
+        .expect("it runs");
+    let found = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{found}");
 }

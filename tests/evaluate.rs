@@ -287,7 +287,7 @@ fn maps_are_merged_with_their_lists_appended() {
 }
 
 #[test]
-fn selectors_are_finalised_and_collected() {
+fn selectors_are_finalized_and_collected() {
     let cluster = "\
 cluster:
   k8s_version: v1.31.8+rke2r1

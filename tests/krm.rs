@@ -90,7 +90,7 @@ fn the_transformer_stamps_image_fields_and_keeps_the_rest() {
 fn the_transformer_refuses_what_does_not_fit_and_changes_nothing() {
     let outcome = compared("refused", 1);
     assert!(
-        outcome.stderr.starts_with("error: the catalogue has no image `ubuntu-noble-plain-rke2-1-31-9`: did you mean `ubuntu-noble-plain-rke2-1-31-8`?"),
+        outcome.stderr.starts_with("error: the catalog has no image `ubuntu-noble-plain-rke2-1-31-9`: did you mean `ubuntu-noble-plain-rke2-1-31-8`?"),
         "{}",
         outcome.stderr
     );

@@ -181,7 +181,7 @@ fn what_is_absent_is_named_for_what_it_is() {
             &asks([ask(kind, "x", "oci://r/x:1")]),
             &Stub::default(),
         );
-        let message = format!("the catalogue names {what} `x`, and the stub says NotFound");
+        let message = format!("the catalog names {what} `x`, and the stub says NotFound");
         assert_eq!(run.findings[0].message, message);
     }
 }

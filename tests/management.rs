@@ -61,7 +61,7 @@ fn cluster(root: &Path, name: &str, state: &str, values: &str) {
     );
 }
 
-/// A management cluster and a workload cluster that boots the catalogue's image by version.
+/// A management cluster and a workload cluster that boots the catalog's image by version.
 fn both(root: &Path) {
     cluster(
         root,

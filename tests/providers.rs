@@ -152,7 +152,7 @@ fn an_image_is_fetched_from_the_location_that_its_provider_needs() {
     };
     let sha = "a".repeat(64);
     let record = format!(
-        "  records:\n    noble:\n      k8s: {{flavour: kubeadm, version: 1.31.8}}\n      format: raw\n      digests: {{uncompressed: {{sha256: '{sha}'}}}}\n      locations: {{https: 'https://images.example.org/noble.raw', oci: 'oci://registry.example.org/noble:1'}}\n"
+        "  records:\n    noble:\n      k8s: {{flavor: kubeadm, version: 1.31.8}}\n      format: raw\n      digests: {{uncompressed: {{sha256: '{sha}'}}}}\n      locations: {{https: 'https://images.example.org/noble.raw', oci: 'oci://registry.example.org/noble:1'}}\n"
     );
     let metal3 = rendered("capm3", &record, "");
     assert!(

@@ -213,7 +213,7 @@ fn no_shard_tells_what_only_the_fleet_can() {
     let waiver = "{rule: checksum-missing, where: nobody, reason: none}";
     let text = format!("{text}policy:\n  waivers:\n    - {waiver}\n");
     fs::write(&file, text).expect("written");
-    // An image that the lock has and the catalogue has no more.
+    // An image that the lock has and the catalog has no more.
     let chart = fleet.path().join("charts/sylva-units/values.yaml");
     let values = fs::read_to_string(&chart).expect("the chart's values");
     let entry = "  opensuse-15-6-plain-kubeadm-1-31-8:\n    os_images_oci_registry: sylva\n";

@@ -55,7 +55,7 @@ const FOLDERS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_folder_comes_to_its_version_selector_and_catalogue() {
+fn every_folder_comes_to_its_version_selector_and_catalog() {
     let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };

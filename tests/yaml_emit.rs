@@ -360,7 +360,7 @@ fn the_form_is_that_of_kubectl_and_helm() {
 }
 
 #[test]
-fn serialisable_data_is_written_with_sorted_keys() {
+fn serializable_data_is_written_with_sorted_keys() {
     #[derive(serde::Serialize)]
     struct Data {
         version: &'static str,

@@ -309,7 +309,7 @@ fn errors_point_at_the_fault() {
 }
 
 #[test]
-fn an_expression_without_quotes_is_recognised() {
+fn an_expression_without_quotes_is_recognized() {
     for text in [
         "v: {{ .Values.a }}\n",
         "{{ .Values.a }}: 1\n",

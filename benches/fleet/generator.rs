@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// An image of the catalogue with the facts that selectors ask for.
+/// An image of the catalog with the facts that selectors ask for.
 pub(super) struct BuiltImage {
     pub(super) name: String,
     pub(super) os: &'static str,
@@ -41,7 +41,7 @@ pub(super) struct BuiltImage {
     pub(super) version: String,
 }
 
-/// Three OS releases, plain and hardened, two flavours, five versions.
+/// Three OS releases, plain and hardened, two flavors, five versions.
 pub(super) fn images() -> Vec<BuiltImage> {
     let mut images = Vec::new();
     for (os, slug, release) in RELEASES {

@@ -4,7 +4,7 @@
     baseline.py FOLDER OUT
 
 Reads FOLDER/values.yaml, FOLDER/os-images-info.yaml and FOLDER/clusters/*/values.yaml; finds each node pool's image by
-key or by selector; refuses a Kubernetes version or flavour that the image does not hold; writes OUT/NAME.yaml with one
+key or by selector; refuses a Kubernetes version or flavor that the image does not hold; writes OUT/NAME.yaml with one
 Metal3MachineTemplate a pool, named after its content. It does what the fleet needs and no more: no expressions, no
 places in messages, one rule of metalmark's, nothing pruned. The objects are the ones that metalmark writes.
 """

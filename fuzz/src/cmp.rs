@@ -8,7 +8,7 @@ use metalmark::commands::cmp::{self, Environment, SimulateOptions, Simulated, Si
 use metalmark::commands::{Terminal, Verdict};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
-use metalmark::printer::{Colour, Printer};
+use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::yaml;
 
@@ -88,8 +88,8 @@ impl Write for Screen {
 
 pub(super) fn terminal(screen: &Screen) -> Terminal {
     Terminal {
-        out: Printer::new(Box::new(screen.clone()), Colour::Never),
-        err: Printer::new(Box::new(Screen::default()), Colour::Never),
+        out: Printer::new(Box::new(screen.clone()), Color::Never),
+        err: Printer::new(Box::new(Screen::default()), Color::Never),
         progress: None,
     }
 }

@@ -12,10 +12,10 @@ use metalmark::model::matching::PatternCache;
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::ClusterView;
 use metalmark::printer::{Printer, is_unsafe};
-use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalogue, Workspace};
+use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
 use metalmark::render::Renderer;
-use metalmark::report::{Colour, Findings, REPORTS};
-use metalmark::resolve::{self, Catalogues};
+use metalmark::report::{Color, Findings, REPORTS};
+use metalmark::resolve::{self, Catalogs};
 use metalmark::sources;
 
 use super::memory::Memory;
@@ -24,8 +24,8 @@ use super::memory::Memory;
 pub(super) struct Open {
     pub(super) workspace: Workspace,
     templates: TemplateCache,
-    shared: SharedCatalogue,
-    pub(super) catalogues: Catalogues,
+    shared: SharedCatalog,
+    pub(super) catalogs: Catalogs,
     pub(super) patterns: PatternCache,
 }
 
@@ -56,8 +56,8 @@ pub(super) fn open(files: Memory) -> Option<Open> {
     workspace.findings.extend(found);
     let templates = TemplateCache::default();
     Some(Open {
-        shared: read::shared_catalogue(&workspace, &templates),
-        catalogues: Catalogues::new(facts),
+        shared: read::shared_catalog(&workspace, &templates),
+        catalogs: Catalogs::new(facts),
         patterns: PatternCache::default(),
         templates,
         workspace,
@@ -69,7 +69,7 @@ impl Open {
     pub(super) fn shared(&self) -> Option<ClusterView> {
         let read = read::shared(&self.workspace, &self.shared);
         let settings = &self.workspace.settings;
-        resolve::cluster(read, &self.catalogues, settings, &self.patterns).ok()
+        resolve::cluster(read, &self.catalogs, settings, &self.patterns).ok()
     }
 
     /// Everything that is rendered, and everything that is found.
@@ -88,9 +88,8 @@ impl Open {
         let mut names = Vec::new();
         for entry in self.workspace.clusters.iter().take(MOST) {
             let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
-            let view = read.and_then(|read| {
-                resolve::cluster(read, &self.catalogues, settings, &self.patterns)
-            });
+            let view = read
+                .and_then(|read| resolve::cluster(read, &self.catalogs, settings, &self.patterns));
             let Ok(view) = view else { continue };
             let checked = check::cluster(&view, settings, today());
             if !checked.has_errors() {
@@ -135,8 +134,8 @@ pub(super) fn laws(files: Memory) {
 
 fn told(judged: &[Judged]) {
     for report in REPORTS {
-        let findings = Findings::new(judged, 1, Colour::Never);
-        let text = Printer::printed(Colour::Never, |out| report.findings(&findings, out))
+        let findings = Findings::new(judged, 1, Color::Never);
+        let text = Printer::printed(Color::Never, |out| report.findings(&findings, out))
             .expect("memory takes it");
         assert!(!text.contains(|letter| !matches!(letter, '\n' | '\t') && is_unsafe(letter)));
     }

@@ -19,7 +19,7 @@ use metalmark::error::Error;
 use metalmark::files::Provenance;
 use metalmark::model::ownership::sum;
 use metalmark::oci::Digest;
-use metalmark::printer::{Colour, Printer};
+use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report;
 use metalmark::stamp;
@@ -82,7 +82,7 @@ pub(super) fn run(data: &[u8]) {
 /// What a command prints to both streams: no text from outside.
 fn printed(request: &Request, run: Run) -> String {
     let screen = Screen::default();
-    let printer = || Printer::new(Box::new(screen.clone()), Colour::Never);
+    let printer = || Printer::new(Box::new(screen.clone()), Color::Never);
     let mut terminal = Terminal {
         out: printer(),
         err: printer(),

@@ -38,7 +38,7 @@ pub(super) fn run(data: &[u8]) {
         selector: Some(Located::new(selector.clone(), Place::NONE)),
         ..Choice::default()
     };
-    for mode in [Matching::Exact, Matching::Normalised] {
+    for mode in [Matching::Exact, Matching::Normalized] {
         let selection = matching::select(&choice, &cluster, &images, mode, &cache);
         if let Outcome::Image(key) = &selection.outcome {
             assert!(images.contains_key(key), "{key}");

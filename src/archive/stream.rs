@@ -11,7 +11,7 @@ use super::refusal::{ReadError, Reason};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Compressions that are recognised and not read.
+/// Compressions that are recognized and not read.
 const OTHERS: [(&[u8], &str); 3] = [
     (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
     (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),

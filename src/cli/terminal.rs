@@ -7,12 +7,12 @@ use clap::ValueEnum;
 
 use crate::commands::Terminal;
 use crate::error::Error;
-use crate::printer::{Colour, Printer};
+use crate::printer::{Color, Printer};
 use crate::registry::Progress;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Color {
+pub(super) enum ColorMode {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
     /// Always.
@@ -22,16 +22,16 @@ pub(super) enum Color {
 }
 
 /// The process's streams, buffered.
-pub(super) fn open(color: Color) -> Terminal {
+pub(super) fn open(mode: ColorMode) -> Terminal {
     let (out, err) = (io::stdout(), io::stderr());
     let progress = err.is_terminal().then(progress);
-    let (out_colour, err_colour) = (
-        colour(color, out.is_terminal()),
-        colour(color, err.is_terminal()),
+    let (out_color, err_color) = (
+        color(mode, out.is_terminal()),
+        color(mode, err.is_terminal()),
     );
     Terminal {
-        out: Printer::new(Box::new(io::BufWriter::new(out)), out_colour),
-        err: Printer::new(Box::new(io::BufWriter::new(err)), err_colour),
+        out: Printer::new(Box::new(io::BufWriter::new(out)), out_color),
+        err: Printer::new(Box::new(io::BufWriter::new(err)), err_color),
         progress,
     }
 }
@@ -52,19 +52,15 @@ fn progress() -> Progress {
 }
 
 /// An empty NO_COLOR counts as unset (no-color.org).
-fn colour(color: Color, is_terminal: bool) -> Colour {
-    let wanted = match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
+fn color(mode: ColorMode, is_terminal: bool) -> Color {
+    let wanted = match mode {
+        ColorMode::Always => true,
+        ColorMode::Never => false,
+        ColorMode::Auto => {
             is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     };
-    if wanted {
-        Colour::Always
-    } else {
-        Colour::Never
-    }
+    if wanted { Color::Always } else { Color::Never }
 }
 
 /// Says why the run ended with status 2.

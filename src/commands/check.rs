@@ -44,7 +44,7 @@ pub fn check(
     survey.require_pools(&workspace, options.today);
     let found = (&*survey.judged, &survey.counts);
     reporting.save(found, &workspace, Changes::None)?;
-    let findings = reporting::findings(found, &workspace, Changes::None, terminal.out.colour);
+    let findings = reporting::findings(found, &workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;
     Ok(if survey.has_errors() {
         Verdict::Findings

@@ -10,7 +10,7 @@ use crate::check::{self, Checked};
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::locking::{self, Keyring};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::image::{Image, Images};
 use crate::model::lock::{Lock, is_lockable};
@@ -19,8 +19,8 @@ use crate::model::place::Sources;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::workspace::ClusterView;
-use crate::read::{self, ClusterEntry, SharedCatalogue, Workspace};
-use crate::resolve::{self, Catalogues};
+use crate::read::{self, ClusterEntry, SharedCatalog, Workspace};
+use crate::resolve::{self, Catalogs};
 use crate::rules::{self, ImageUse, Reach, WorkspaceInput};
 use crate::sources;
 
@@ -30,10 +30,10 @@ pub(super) struct Tools {
     pub(super) patterns: PatternCache,
     /// Expressions, each parsed once.
     templates: TemplateCache,
-    /// The catalogue of the shared layers alone: of every cluster that does not touch it.
-    shared: SharedCatalogue,
-    /// Catalogues, each expanded once.
-    catalogues: Catalogues,
+    /// The catalog of the shared layers alone: of every cluster that does not touch it.
+    shared: SharedCatalog,
+    /// Catalogs, each expanded once.
+    catalogs: Catalogs,
     /// Public keys, and what they prove of the lock's evidence, each once.
     pub(super) keyring: Keyring,
     /// The day that waivers are held against.
@@ -44,12 +44,12 @@ impl Tools {
     /// The lock; empty where there is none.
     pub(super) fn lock(&self) -> &Lock {
         static NONE: Lock = Lock::EMPTY;
-        self.catalogues.facts().lock.as_deref().unwrap_or(&NONE)
+        self.catalogs.facts().lock.as_deref().unwrap_or(&NONE)
     }
 
     /// The files that the lock's places point into.
     pub(super) fn lock_sources(&self) -> Sources {
-        Sources::default().with_facts(&self.catalogues.facts().files)
+        Sources::default().with_facts(&self.catalogs.facts().files)
     }
 }
 
@@ -155,8 +155,8 @@ pub(super) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Err
     let files = Arc::clone(&workspace.files);
     Ok(Tools {
         keyring: Keyring::new(move |named| read::key_text(&*files, named)),
-        shared: read::shared_catalogue(workspace, &templates),
-        catalogues: Catalogues::new(facts),
+        shared: read::shared_catalog(workspace, &templates),
+        catalogs: Catalogs::new(facts),
         patterns: PatternCache::default(),
         templates,
         today,
@@ -184,28 +184,23 @@ pub(super) fn unlocked_view(
     entry: &ClusterEntry,
 ) -> Result<ClusterView, Error> {
     let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
-    resolve::cluster(
-        read,
-        &tools.catalogues,
-        &workspace.settings,
-        &tools.patterns,
-    )
+    resolve::cluster(read, &tools.catalogs, &workspace.settings, &tools.patterns)
 }
 
-/// What the shared layers, and then each cluster's, say of images; each catalogue once.
-pub(super) fn catalogues(
+/// What the shared layers, and then each cluster's, say of images; each catalog once.
+pub(super) fn catalogs(
     workspace: &Workspace,
     tools: &Tools,
-) -> Result<Vec<(Arc<Catalogue>, Sources)>, Error> {
+) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
     let shared = read::shared(workspace, &tools.shared);
-    let mut all = vec![(shared.catalogue, shared.sources)];
+    let mut all = vec![(shared.catalog, shared.sources)];
     for entry in &workspace.clusters {
         let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
         if !all
             .iter()
-            .any(|(known, _)| Arc::ptr_eq(known, &read.catalogue))
+            .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))
         {
-            all.push((read.catalogue, read.sources));
+            all.push((read.catalog, read.sources));
         }
     }
     Ok(all)
@@ -330,7 +325,7 @@ fn conclude<T>(
 pub(super) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
     resolve::cluster(
         read::shared(workspace, &tools.shared),
-        &tools.catalogues,
+        &tools.catalogs,
         &workspace.settings,
         &tools.patterns,
     )

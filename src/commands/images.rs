@@ -1,4 +1,4 @@
-//! `metalmark images`: the catalogue as a table.
+//! `metalmark images`: the catalog as a table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub enum ListFormat {
     Yaml,
 }
 
-/// One image of the catalogue, over all clusters.
+/// One image of the catalog, over all clusters.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     /// Its key.
@@ -57,7 +57,7 @@ struct Row {
 /// Rows by key and reference: two clusters may mean two images by one key.
 type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), Row>;
 
-/// Lists the images of all clusters' catalogues: on stdout, whatever the rules say; findings go to stderr.
+/// Lists the images of all clusters' catalogs: on stdout, whatever the rules say; findings go to stderr.
 ///
 /// # Errors
 /// The world failed, or there is no project.
@@ -91,7 +91,7 @@ pub fn images(
     Ok(Verdict::Clean)
 }
 
-/// One cluster's catalogue. Images that nobody uses and nobody is served are listed too: they are what may be chosen.
+/// One cluster's catalog. Images that nobody uses and nobody is served are listed too: they are what may be chosen.
 fn rows(view: &ClusterView) -> Rows {
     let mut rows = Rows::new();
     for image in view.images.values() {
@@ -144,7 +144,7 @@ fn table(rows: &[Row]) -> Table {
         "os",
         "release",
         "hardened",
-        "flavour",
+        "flavor",
         "kubernetes",
         "format",
         "served",

@@ -93,7 +93,7 @@ fn print_findings(
     checked: usize,
     format: Format,
 ) -> io::Result<()> {
-    let findings = Findings::new(judged, checked, out.colour);
+    let findings = Findings::new(judged, checked, out.color);
     format.report().findings(&findings, out)
 }
 

@@ -389,7 +389,7 @@ fn report<T>(
         false => &mut terminal.out,
     };
     if !beside || !judged.is_empty() {
-        let findings = reporting::findings(found, workspace, changes, stream.colour);
+        let findings = reporting::findings(found, workspace, changes, stream.color);
         reporting.output.findings(&findings, stream)?;
     }
     Ok(if survey.has_errors() {

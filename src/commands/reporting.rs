@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::pool_counts::PoolCounts;
-use crate::printer::{Colour, Printer};
+use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
 use crate::report::{Changes, Findings, Report, Run};
 use crate::write;
@@ -54,8 +54,8 @@ impl Reporting {
         changes: Changes<'_>,
     ) -> Result<(), Error> {
         for file in &self.files {
-            let findings = findings((judged, pools), workspace, changes, Colour::Never);
-            let text = Printer::printed(Colour::Never, |out| file.format.findings(&findings, out))?;
+            let findings = findings((judged, pools), workspace, changes, Color::Never);
+            let text = Printer::printed(Color::Never, |out| file.format.findings(&findings, out))?;
             write::file(&file.path, text.as_bytes())?;
         }
         Ok(())
@@ -67,7 +67,7 @@ pub(super) fn findings<'a>(
     (judged, pools): (&'a [Judged], &PoolCounts),
     workspace: &'a Workspace,
     changes: Changes<'a>,
-    colour: Colour,
+    color: Color,
 ) -> Findings<'a> {
     let mut clusters: Vec<&str> = fleet::entries(workspace)
         .map(|entry| &*entry.name)
@@ -79,7 +79,7 @@ pub(super) fn findings<'a>(
         folder: read::folder_in_repository(&workspace.settings.root),
         changes,
     };
-    Findings::new(judged, checked, colour)
+    Findings::new(judged, checked, color)
         .with_pools(pools)
         .of(run)
 }

@@ -183,8 +183,8 @@ fn report(
         false => &mut terminal.out,
     };
     if !beside || !checked.findings.is_empty() {
-        let colour = stream.colour;
-        let findings = reporting::findings(found, workspace, changes, colour);
+        let color = stream.color;
+        let findings = reporting::findings(found, workspace, changes, color);
         reporting.output.findings(&findings, stream)?;
     }
     Ok(())

@@ -56,7 +56,7 @@ pub enum Evaluation {
 pub struct Options {
     /// In what order values are evaluated.
     pub evaluation: Evaluation,
-    /// Whose behaviour is wanted where engines differ.
+    /// Whose behavior is wanted where engines differ.
     pub engine: Engine,
     /// `.Release`
     pub release: Release,

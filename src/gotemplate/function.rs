@@ -150,7 +150,7 @@ pub struct Call<'a> {
     pub name: &'static str,
     /// The arguments, as many and of such types as the signature admits.
     pub arguments: &'a [Value],
-    /// Whose behaviour is wanted where engines differ.
+    /// Whose behavior is wanted where engines differ.
     pub engine: Engine,
     /// What the evaluation may still spend.
     pub budget: &'a Budget,

@@ -1,4 +1,4 @@
-//! What an expression sees beyond its own text: templates defined elsewhere, and whose behaviour is wanted.
+//! What an expression sees beyond its own text: templates defined elsewhere, and whose behavior is wanted.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{Engine, Error, Template, Value, parse};
 
 /// Supplies what `include`, `template` and `tpl` need.
 pub trait Host {
-    /// Whose behaviour is wanted where engines differ.
+    /// Whose behavior is wanted where engines differ.
     fn engine(&self) -> Engine {
         Engine::Helm4
     }

@@ -27,7 +27,7 @@ pub struct Ask {
     pub origin: LockOrigin,
     /// Whether it is to be signed, and by whom.
     pub signing: Signing,
-    /// Where the catalogue names it.
+    /// Where the catalog names it.
     pub spot: Option<Spot>,
 }
 
@@ -43,7 +43,7 @@ pub enum AskKind {
 /// Everything that is asked for, by key and reference.
 pub type Asks = BTreeMap<(ImageKey, Arc<str>), Ask>;
 
-/// What one cluster asks for: every image and component bundle of its catalogue that can be locked, for a selector needs the facts
+/// What one cluster asks for: every image and component bundle of its catalog that can be locked, for a selector needs the facts
 /// of all. With it what is wrong with the keys that they are to be signed with.
 pub fn asks_of(
     view: &ClusterView,
@@ -144,7 +144,7 @@ impl Ask {
         }
     }
 
-    /// A finding about it, at its place in the catalogue.
+    /// A finding about it, at its place in the catalog.
     pub(super) fn finding(&self, rule: &'static str, message: String) -> Finding {
         let subject = Subject {
             image: Some(self.key.to_string()),

@@ -244,14 +244,14 @@ fn fetch<'a>(
     fetched
 }
 
-/// That the catalogue names what is not there.
+/// That the catalog names what is not there.
 fn absent(ask: &Ask, failure: &Failure) -> Finding {
     let what = match ask.kind {
         AskKind::Image => "image",
         AskKind::Bundle => "component bundle",
     };
     let message = format!(
-        "the catalogue names {what} `{}`, and {}",
+        "the catalog names {what} `{}`, and {}",
         ask.key, failure.message
     );
     let finding = ask.finding("catalog-drift", message);

@@ -29,7 +29,7 @@ pub struct Cluster {
     pub levels: Vec<ChoiceLevel>,
     /// The node pools that exist: the control plane first, then machine deployments by name.
     pub pools: Vec<Pool>,
-    /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalised
+    /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalized
     /// (docs/sylva.md#the-image-server).
     pub additional_selectors: Vec<(Arc<str>, Selector)>,
     /// `os_image_selector_autoselect_registries`, when set.
@@ -148,7 +148,7 @@ pub struct Choice {
     pub key_name: &'static str,
     /// The key under its other name, where one level writes both and they differ.
     pub other_key: Option<Located<Arc<str>>>,
-    /// `os_image_selector`, before finalising.
+    /// `os_image_selector`, before finalizing.
     pub selector: Option<Located<Selector>>,
     /// `image_name`: the name that the provider's own store has for an image.
     pub name: Option<Located<Arc<str>>>,

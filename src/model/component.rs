@@ -98,7 +98,7 @@ impl Declared {
         })
     }
 
-    /// What is known of a bundle of the catalogue.
+    /// What is known of a bundle of the catalog.
     pub fn of_facts(facts: &Facts) -> Self {
         Self::read(|name| facts.text(name))
     }

@@ -20,7 +20,7 @@ pub struct BundleChoice {
     pub key: Option<Located<Arc<str>>>,
     /// `component_bundle_selector`; one without terms takes whatever fits.
     pub selector: Option<Located<Selector>>,
-    /// `component_bundle_env`: variables of the installer, beside those of the catalogue and before them.
+    /// `component_bundle_env`: variables of the installer, beside those of the catalog and before them.
     pub env: Vec<(Arc<str>, Located<Arc<str>>)>,
 }
 
@@ -46,7 +46,7 @@ pub enum BundleOutcome {
     Nothing,
     /// That one.
     Bundle(ImageKey),
-    /// The catalogue has no bundle of that name.
+    /// The catalog has no bundle of that name.
     Unknown(Arc<str>),
     /// No bundle fits the pool and its selector.
     NoMatch,
@@ -139,7 +139,7 @@ pub fn choose(
     let Some(selector) = &choice.selector else {
         return BundleOutcome::Nothing;
     };
-    let matching = candidates(&selector.value, bundles, Matching::Normalised, patterns);
+    let matching = candidates(&selector.value, bundles, Matching::Normalized, patterns);
     let matching = matching
         .into_iter()
         .filter(|found| found.differs.is_empty());

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_may_be_spelt_in_two_ways() {
+    fn one_host_may_be_spelled_in_two_ways() {
         assert_eq!(same_host("2001:db8::1", "2001:DB8:0::1"), Some(true));
         assert_eq!(same_host("192.0.2.1", "192.0.2.2"), Some(false));
         assert_eq!(same_host("Api.example.org", "api.example.org"), Some(true));

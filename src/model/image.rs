@@ -10,7 +10,7 @@ use crate::oci::Digest;
 /// An image's key in `os_images`: what clusters name it by.
 pub type ImageKey = Arc<str>;
 
-/// The name of a fact, spelt as Sylva's annotations and selectors spell it.
+/// The name of a fact, spelled as Sylva's annotations and selectors spell it.
 ///
 /// Source: Sylva's diskimage-builder annotations and sylva-library's `_os_images.tpl` (docs/sylva.md#facts, #selectors).
 pub mod fact {
@@ -24,7 +24,7 @@ pub mod fact {
     pub const K8S_VERSION: &str = "k8s-version";
     /// `true` or `false`.
     pub const HARDENED: &str = "hardened";
-    /// The builder's flavour, `plain` or `hardened`.
+    /// The builder's flavor, `plain` or `hardened`.
     pub const FLAVOR: &str = "flavor";
     /// `raw` or `qcow2`.
     pub const IMAGE_FORMAT: &str = "image-format";
@@ -34,7 +34,7 @@ pub mod fact {
     pub const SHA256: &str = "sha256";
     /// Hex digest of the uncompressed image, for Glance.
     pub const MD5: &str = "md5";
-    /// Hex digest of the uncompressed image, where a catalogue of other origin has it.
+    /// Hex digest of the uncompressed image, where a catalog of other origin has it.
     pub const SHA512: &str = "sha512";
     /// The image file's name inside the artifact and on the image server.
     pub const FILENAME: &str = "filename";
@@ -76,7 +76,7 @@ pub mod fact {
     pub const LOCATIONS: &str = "locations.";
 }
 
-/// Where a fact was learnt; the order is its strength, the strongest last.
+/// Where a fact was learned; the order is its strength, the strongest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// Parsed out of the image's name.
@@ -111,7 +111,7 @@ impl fmt::Display for Origin {
 pub struct Fact {
     /// Its value; facts are strings in every one of their sources.
     pub value: Arc<str>,
-    /// Where it was learnt.
+    /// Where it was learned.
     pub origin: Origin,
     /// Where it stands, if in a file.
     pub place: Place,
@@ -182,14 +182,14 @@ impl Facts {
     }
 }
 
-/// An image of the catalogue with everything known about it.
+/// An image of the catalog with everything known about it.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (docs/sylva.md#image-keys).
     pub key: ImageKey,
     /// The artifact's real name, where it differs from the key (dots).
     pub artifact: Arc<str>,
-    /// Where the catalogue names it.
+    /// Where the catalog names it.
     pub place: Place,
     /// The OCI reference or URL: `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or the entry's own
     /// `uri`.
@@ -200,7 +200,7 @@ pub struct Image {
     pub facts: Facts,
     /// `enabled` or `default_enabled` on the entry, where written.
     pub enabled: Option<Located<bool>>,
-    /// Whether the entry comes from the builder's catalogue rather than from `os_images`.
+    /// Whether the entry comes from the builder's catalog rather than from `os_images`.
     pub built: bool,
     /// The list of the values that has it, as the user calls it.
     pub list: &'static str,
@@ -224,7 +224,7 @@ pub fn is_oci(url: &str) -> bool {
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("oci://"))
 }
 
-/// The images of a cluster's catalogue by key.
+/// The images of a cluster's catalog by key.
 pub type Images = BTreeMap<ImageKey, Image>;
 
 /// Whether a text may stand as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at

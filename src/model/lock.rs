@@ -53,7 +53,7 @@ pub struct LockedImage {
 pub struct LockOrigin {
     /// The entry of `os_images_oci_registries`; none for an image that gives its own `uri`.
     pub registry: Option<Arc<str>>,
-    /// The version that the catalogue asks for.
+    /// The version that the catalog asks for.
     pub version: Option<Arc<str>>,
 }
 
@@ -162,7 +162,7 @@ pub fn is_lockable(image: &Image) -> bool {
     image.uri.as_ref().is_some_and(|uri| is_oci(&uri.value))
 }
 
-/// The images of a cluster's catalogue that its lock does not hold, by key.
+/// The images of a cluster's catalog that its lock does not hold, by key.
 #[derive(Debug, Default)]
 pub struct Gaps<'a> {
     /// Images whose key the lock does not have at all.

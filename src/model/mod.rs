@@ -2,7 +2,7 @@
 
 pub mod annotations;
 pub mod bytes;
-pub mod catalogue;
+pub mod catalog;
 pub mod checksum;
 pub mod cluster;
 pub mod component;

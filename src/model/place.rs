@@ -254,7 +254,7 @@ impl Sources {
     }
 
     /// The number of a file with image facts, by its index. Such files are read beside the clusters: their numbers count down
-    /// from the top, the same for every cluster, so that what was learnt from them can be shared.
+    /// from the top, the same for every cluster, so that what was learned from them can be shared.
     pub fn facts_file(index: usize) -> FileId {
         FileId(Place::NONE.file.0 - 1 - index as u32)
     }

@@ -181,7 +181,7 @@ mod tests {
             origin,
             place: Place::NONE,
         };
-        [Matching::Normalised, Matching::Exact]
+        [Matching::Normalized, Matching::Exact]
             .map(|matching| of_version(wanted, Some(&fact), matching))
     }
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_is_proof_only_when_normalised() {
+    fn another_spelling_is_proof_only_when_normalized() {
         assert_eq!(
             weigh("v1.29.8+rke2r1", "1.29.8-rke2r1", Origin::Annotation),
             [Proof::Proven, Proof::Refuted]
@@ -233,13 +233,13 @@ mod tests {
 
     #[test]
     fn a_missing_build_or_patch_leaves_a_doubt() {
-        let normalised = |wanted, held| weigh(wanted, held, Origin::InfoFile)[0];
-        assert_eq!(normalised("v1.26.9+rke2r1", "1.26.9"), Proof::BuildUnknown);
-        assert_eq!(normalised("v1.26.9", "1.26.9+rke2r1"), Proof::BuildUnknown);
-        assert_eq!(normalised("v1.26", "1.26.9+rke2r1"), Proof::Partial);
-        assert_eq!(normalised("1.26", "1.26"), Proof::Partial);
+        let normalized = |wanted, held| weigh(wanted, held, Origin::InfoFile)[0];
+        assert_eq!(normalized("v1.26.9+rke2r1", "1.26.9"), Proof::BuildUnknown);
+        assert_eq!(normalized("v1.26.9", "1.26.9+rke2r1"), Proof::BuildUnknown);
+        assert_eq!(normalized("v1.26", "1.26.9+rke2r1"), Proof::Partial);
+        assert_eq!(normalized("1.26", "1.26"), Proof::Partial);
         assert_eq!(
-            of_version("v1.26.9", None, Matching::Normalised),
+            of_version("v1.26.9", None, Matching::Normalized),
             Proof::Unknown
         );
     }

@@ -18,7 +18,7 @@ pub struct Term {
     pub fact: Arc<str>,
     /// What it must match.
     pub wanted: Wanted,
-    /// Where the value stands; [`Place::NONE`] for a term that was added by finalising.
+    /// Where the value stands; [`Place::NONE`] for a term that was added by finalizing.
     pub place: Place,
     /// Where the key stands.
     pub key_place: Place,

@@ -4,7 +4,7 @@
 const LONGEST: usize = 128;
 
 /// The candidate that a slip of the fingers turns into `word`: one edit for every three characters, at least one. A swap
-/// of neighbours is one edit; letter case, `_` and `-` count nothing. Of equally near ones the first in the alphabet.
+/// of neighbors is one edit; letter case, `_` and `-` count nothing. Of equally near ones the first in the alphabet.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -73,7 +73,7 @@ fn letters(word: &str) -> Vec<char> {
         .collect()
 }
 
-/// The optimal string alignment distance: insert, delete, replace, or swap two neighbours.
+/// The optimal string alignment distance: insert, delete, replace, or swap two neighbors.
 fn edits(from: &[char], to: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();

@@ -12,7 +12,7 @@ pub struct Version {
     pub minor: u32,
     /// `8` of `1.31.8`; none where only the minor is known. Such a version may narrow a choice, never prove it.
     pub patch: Option<u32>,
-    /// `rc.3`, spelt with dots (`rc3` is the same).
+    /// `rc.3`, spelled with dots (`rc3` is the same).
     pub prerelease: Option<String>,
     /// `rke2r1`: the distribution's own build.
     pub build: Option<String>,
@@ -44,7 +44,7 @@ impl Version {
             major,
             minor,
             patch,
-            prerelease: prerelease.map(spelt_with_dots),
+            prerelease: prerelease.map(spelled_with_dots),
             build: build.map(str::to_owned),
         })
     }
@@ -130,7 +130,7 @@ pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
     }
 }
 
-/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavours, and K3s, which is in no Sylva release.
+/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavors, and K3s, which is in no Sylva release.
 pub fn distribution_of(bootstrap_provider: &str) -> Option<&'static str> {
     match bootstrap_provider {
         "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
@@ -179,16 +179,16 @@ fn is_distribution_build(text: &str) -> bool {
 }
 
 /// `rc3` and `rc-3` as `rc.3`.
-fn spelt_with_dots(prerelease: &str) -> String {
-    let mut spelt = String::with_capacity(prerelease.len() + 1);
+fn spelled_with_dots(prerelease: &str) -> String {
+    let mut spelled = String::with_capacity(prerelease.len() + 1);
     for c in prerelease.chars() {
         let c = if c == '-' { '.' } else { c };
-        if c.is_ascii_digit() && spelt.ends_with(|last: char| last.is_ascii_alphabetic()) {
-            spelt.push('.');
+        if c.is_ascii_digit() && spelled.ends_with(|last: char| last.is_ascii_alphabetic()) {
+            spelled.push('.');
         }
-        spelt.push(c);
+        spelled.push(c);
     }
-    spelt
+    spelled
 }
 
 /// Numbers inside the text by value, the rest by bytes: `rke2r2` before `rke2r10`. Nothing comes before anything.
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn bootstrap_providers_have_their_flavour() {
+    fn bootstrap_providers_have_their_flavor() {
         assert_eq!(flavor_of("cabpk"), Some("kubeadm"));
         assert_eq!(flavor_of("cabpr"), Some("rke2"));
         assert_eq!(flavor_of("cabpck"), Some("ck8s"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::catalogue::Catalogue;
+use super::catalog::Catalog;
 use super::cluster::{Cluster, Pool};
 use super::component_choice::BundleOutcome;
 use super::finding::Finding;
@@ -16,13 +16,13 @@ use super::policy::Policy;
 use super::registries::RegistrySettings;
 use super::signing::SigningKeys;
 
-/// One cluster as read: its values evaluated, its catalogue not yet expanded.
+/// One cluster as read: its values evaluated, its catalog not yet expanded.
 #[derive(Clone, Debug)]
 pub struct ClusterRead {
     /// The cluster.
     pub cluster: Cluster,
-    /// The catalogue that its values hold.
-    pub catalogue: Arc<Catalogue>,
+    /// The catalog that its values hold.
+    pub catalog: Arc<Catalog>,
     /// The keys that its images are signed with, where this run checks signatures.
     pub signing: SigningKeys,
     /// The files that its places point into.
@@ -36,7 +36,7 @@ pub struct ClusterRead {
 pub struct ClusterView {
     /// The cluster.
     pub cluster: Cluster,
-    /// Its catalogue with facts, after [`crate::resolve`].
+    /// Its catalog with facts, after [`crate::resolve`].
     pub images: Arc<Images>,
     /// Its component bundles with facts; they have what images have, and are none of them.
     pub bundles: Arc<Images>,
@@ -44,7 +44,7 @@ pub struct ClusterView {
     pub selections: Vec<Selection>,
     /// What each pool's choice of a component bundle came to, in the same order.
     pub bundle_outcomes: Vec<BundleOutcome>,
-    /// The registries of the catalogue, by name.
+    /// The registries of the catalog, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// The keys of the images that are served for this cluster, sorted.
     pub served: Vec<ImageKey>,
@@ -75,7 +75,7 @@ impl ClusterView {
         let choice = &pool.choice;
         let values = [&choice.key, &choice.other_key, &choice.name, &choice.url];
         let values = values.into_iter().flatten().map(|value| value.place);
-        let terms = selection.finalised.terms.iter().map(|term| term.place);
+        let terms = selection.finalized.terms.iter().map(|term| term.place);
         let mut places = values.chain(terms);
         places.any(|place| self.sources.is_secret(place))
     }
@@ -148,7 +148,7 @@ pub struct ImageSettings {
     pub url: String,
     /// The checksum itself, or the URL of a file that holds it.
     pub checksum: ChecksumStyle,
-    /// Serve every image of the catalogue, whoever uses it.
+    /// Serve every image of the catalog, whoever uses it.
     pub serve_all: bool,
 }
 

@@ -26,7 +26,7 @@ const RECORD: [(&str, &str); 25] = [
     ("os.codename", fact::OS_RELEASE),
     ("os.version", fact::OS_RELEASE),
     ("os.channel", fact::OS_CHANNEL),
-    ("k8s.flavour", fact::K8S_FLAVOR),
+    ("k8s.flavor", fact::K8S_FLAVOR),
     ("k8s.flavor", fact::K8S_FLAVOR),
     ("format", fact::IMAGE_FORMAT),
     ("sizes.disk", fact::SIZE),
@@ -135,7 +135,7 @@ fn learn(facts: &mut Facts, name: &str, value: &Arc<str>, place: Place, origin: 
         origin,
         place,
     };
-    // An old name never overrides today's: the first that is learnt of equally strong facts stays.
+    // An old name never overrides today's: the first that is learned of equally strong facts stays.
     facts.learn(name, fact);
 }
 
@@ -202,7 +202,7 @@ mod tests {
         let facts = written(&[
             ("os.name", "ubuntu"),
             ("os.version", "24.04"),
-            ("k8s.flavour", "rke2"),
+            ("k8s.flavor", "rke2"),
             ("k8s.version", "v1.31.8"),
             ("k8s.build", "rke2r1"),
             ("hardening", "cis"),

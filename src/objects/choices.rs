@@ -5,9 +5,9 @@
 //! (docs/sylva.md#values-and-their-order): the schema counts it as present. So a level cannot change from one spelling to another
 //! by a later layer. [`Style::Auto`] therefore answers each level in its own spelling:
 //!
-//! * `image_key` stays `image_key`, with the key as the catalogue has it;
+//! * `image_key` stays `image_key`, with the key as the catalog has it;
 //! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the one image that was chosen, and the image's
-//!   own `k8s-version` where only the normalised matching finds it, so that Sylva's library comes to the same answer;
+//!   own `k8s-version` where only the normalized matching finds it, so that Sylva's library comes to the same answer;
 //! * the proposal's `os_image_key` and `machine_image_url` become `machine_image_url`, `_format`, `_checksum` and
 //!   `_checksum_type`.
 //!
@@ -252,7 +252,7 @@ fn literal(text: &str) -> String {
     pattern
 }
 
-/// Whether the pool's key is spelt as the proposal spells it, which Sylva's schema does not know.
+/// Whether the pool's key is spelled as the proposal spells it, which Sylva's schema does not know.
 fn is_proposals_key(pool: &Pool) -> bool {
     let stands = |key| {
         pool.settings

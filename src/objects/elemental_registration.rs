@@ -1,4 +1,4 @@
-//! Elemental's registrations: what a host is labelled with when it comes, so that its pool's selector finds it.
+//! Elemental's registrations: what a host is labeled with when it comes, so that its pool's selector finds it.
 //!
 //! A registration keeps its name whatever changes in it: installation media hold its URL. It concerns hosts that come
 //! later, and rolls none. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.

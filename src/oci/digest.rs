@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256, Sha512};
 
-/// The digest of some bytes, spelt as registries spell it.
+/// The digest of some bytes, spelled as registries spell it.
 ///
 /// Source: image-spec, descriptor.md, "Digests": lower-case hex; sha256 and sha512 are the registered algorithms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,7 +85,7 @@ mod tests {
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
     #[test]
-    fn the_digest_of_bytes_is_spelt_as_registries_spell_it() {
+    fn the_digest_of_bytes_is_spelled_as_registries_spell_it() {
         assert_eq!(Digest::of(b"").as_str(), OF_NOTHING);
         let parsed = Digest::parse(OF_NOTHING);
         assert_eq!(parsed.as_ref(), Ok(&Digest::of(b"")));

@@ -8,7 +8,7 @@ use super::digest::Digest;
 /// The scheme that Helm values, Flux and Argo CD write before a registry's name.
 pub const SCHEME: &str = "oci://";
 
-/// What names an artifact in a registry. The registry is always spelt out: no Docker Hub by default.
+/// What names an artifact in a registry. The registry is always spelled out: no Docker Hub by default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference {
     /// The registry's host, with its port where it has one.
@@ -42,7 +42,7 @@ impl Reference {
     /// Reads `oci://registry/repository[:tag][@digest]`; the scheme may be left out.
     ///
     /// # Errors
-    /// There is no registry or no repository; a part is not spelt as the distribution-spec demands.
+    /// There is no registry or no repository; a part is not spelled as the distribution-spec demands.
     pub fn parse(text: &str) -> Result<Self, ReferenceError> {
         let error = |reason: &str| ReferenceError {
             text: text.to_owned(),

@@ -21,7 +21,7 @@ pub use text::{is_unsafe, plain};
 
 /// Whether a stream takes terminal colors: the command line's decision (a terminal, and no `NO_COLOR`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
+pub enum Color {
     /// Plain text.
     #[default]
     Never,
@@ -38,7 +38,7 @@ pub struct Printer {
     /// A line of text that is not complete.
     line: Vec<u8>,
     /// Whether it takes colors.
-    pub colour: Colour,
+    pub color: Color,
 }
 
 enum Sink {
@@ -48,16 +48,16 @@ enum Sink {
 
 impl Printer {
     /// A printer over a stream.
-    pub fn new(writer: Box<dyn Write>, colour: Colour) -> Self {
-        Self::over(Sink::Stream(writer), colour)
+    pub fn new(writer: Box<dyn Write>, color: Color) -> Self {
+        Self::over(Sink::Stream(writer), color)
     }
 
-    fn over(sink: Sink, colour: Colour) -> Self {
+    fn over(sink: Sink, color: Color) -> Self {
         Self {
             sink,
             gone: false,
             line: Vec::new(),
-            colour,
+            color,
         }
     }
 
@@ -66,10 +66,10 @@ impl Printer {
     /// # Errors
     /// Those of `print`.
     pub fn printed(
-        colour: Colour,
+        color: Color,
         print: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<String> {
-        let mut printer = Self::over(Sink::Memory(Vec::new()), colour);
+        let mut printer = Self::over(Sink::Memory(Vec::new()), color);
         print(&mut printer)?;
         printer.end_line()?;
         Ok(match &printer.sink {
@@ -113,7 +113,7 @@ impl Printer {
     pub fn drawing(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
         for line in text.split_inclusive('\n') {
-            let line = text::line(line, self.colour == Colour::Always);
+            let line = text::line(line, self.color == Color::Always);
             self.raw(line.as_bytes())?;
         }
         Ok(())
@@ -214,10 +214,10 @@ mod tests {
 
     use proptest::prelude::{prop_assert, proptest};
 
-    use super::{Colour, Printer, is_unsafe};
+    use super::{Color, Printer, is_unsafe};
 
     fn printed(print: impl FnOnce(&mut Printer) -> io::Result<()>) -> String {
-        Printer::printed(Colour::Never, print).expect("memory takes it")
+        Printer::printed(Color::Never, print).expect("memory takes it")
     }
 
     #[test]

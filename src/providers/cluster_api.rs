@@ -12,7 +12,7 @@ pub struct VersionField {
     pub group: &'static str,
     /// Where the version stands; the same in every API version.
     pub path: &'static str,
-    /// How it is spelt.
+    /// How it is spelled.
     pub form: VersionForm,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::signing::{RequiredSignatures, SigningKeys};
@@ -13,53 +13,53 @@ use crate::model::value::Node;
 use crate::model::workspace::ClusterRead;
 
 use super::compose::MissingSource;
-use super::extract::{self, CATALOGUE_KEYS};
+use super::extract::{self, CATALOG_KEYS};
 use super::layers::Own;
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
 
-/// The catalogue of the layers that all clusters share, and whether a cluster that touches none of its keys has the same.
-pub struct SharedCatalogue {
-    /// The catalogue.
-    catalogue: Arc<Catalogue>,
+/// The catalog of the layers that all clusters share, and whether a cluster that touches none of its keys has the same.
+pub struct SharedCatalog {
+    /// The catalog.
+    catalog: Arc<Catalog>,
     /// Its values hold no expression, so that nothing that a cluster sets can change them.
     is_literal: bool,
 }
 
 /// Reads what the shared layers alone say of images. What is wrong with it is told by the clusters that have it.
-pub fn shared_catalogue(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalogue {
+pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalog {
     let values = &workspace.shared.values;
     let sources = workspace.shared.sources();
     let options = of_release(workspace, None, None);
     let evaluator = Evaluator::guarded(values, &options, templates, sources);
-    let (catalogue, findings) = extract::catalogue(&evaluator, sources, Subject::default());
+    let (catalog, findings) = extract::catalog(&evaluator, sources, Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
-    SharedCatalogue {
-        catalogue: Arc::new(catalogue),
-        is_literal: findings.is_empty() && CATALOGUE_KEYS.iter().all(literal),
+    SharedCatalog {
+        catalog: Arc::new(catalog),
+        is_literal: findings.is_empty() && CATALOG_KEYS.iter().all(literal),
     }
 }
 
 /// The shared layers as a cluster without nodes: what is wrong with images that no cluster touches is told of it.
-pub fn shared(workspace: &Workspace, shared: &SharedCatalogue) -> ClusterRead {
+pub fn shared(workspace: &Workspace, shared: &SharedCatalog) -> ClusterRead {
     ClusterRead {
         cluster: Cluster::default(),
-        catalogue: Arc::clone(&shared.catalogue),
+        catalog: Arc::clone(&shared.catalog),
         signing: SigningKeys::default(),
         sources: workspace.shared.sources().clone(),
         findings: Vec::new(),
     }
 }
 
-/// Reads one cluster. Its catalogue is the shared one where nothing that it sets can change that.
+/// Reads one cluster. Its catalog is the shared one where nothing that it sets can change that.
 ///
 /// # Errors
 /// A layer cannot be read.
 pub fn cluster(
     workspace: &Workspace,
     entry: &ClusterEntry,
-    shared: &SharedCatalogue,
+    shared: &SharedCatalog,
     templates: &TemplateCache,
 ) -> Result<ClusterRead, Error> {
     let state = |depth| State {
@@ -85,7 +85,7 @@ pub fn cluster(
 fn with_state(
     workspace: &Workspace,
     entry: &ClusterEntry,
-    shared: &SharedCatalogue,
+    shared: &SharedCatalog,
     templates: &TemplateCache,
     state: &State<'_>,
 ) -> Result<ClusterRead, Error> {
@@ -117,16 +117,16 @@ fn with_state(
         (Some(own), Some(shared)) => own.is_same(shared),
         (own, shared) => own.is_none() && shared.is_none(),
     };
-    let catalogue = if shared.is_literal && CATALOGUE_KEYS.iter().all(untouched) {
-        Arc::clone(&shared.catalogue)
+    let catalog = if shared.is_literal && CATALOG_KEYS.iter().all(untouched) {
+        Arc::clone(&shared.catalog)
     } else {
-        let (catalogue, found) = extract::catalogue(&evaluator, &own.sources, subject.clone());
+        let (catalog, found) = extract::catalog(&evaluator, &own.sources, subject.clone());
         findings.extend(found);
-        Arc::new(catalogue)
+        Arc::new(catalog)
     };
     let mut signing = SigningKeys::default();
     if workspace.checks_signers {
-        let registries = catalogue.registries_of_images();
+        let registries = catalog.registries_of_images();
         let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
         let (keys, found) = extract::signing_keys(
             &evaluator,
@@ -141,7 +141,7 @@ fn with_state(
     tell_missing(&own.missing, &mut findings);
     Ok(ClusterRead {
         cluster,
-        catalogue,
+        catalog,
         signing,
         sources: own.sources.with_made(evaluator.secret_places()),
         findings,

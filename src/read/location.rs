@@ -117,7 +117,7 @@ fn has_flags(request: &Request) -> bool {
 /// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
 pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let mut folder = start.to_owned();
-    // A relative folder's parents are not spelt in it: `..` walks up until the file system ends.
+    // A relative folder's parents are not spelled in it: `..` walks up until the file system ends.
     let limit = std::path::absolute(start).map_or(0, |path| path.components().count());
     for _ in 0..=steps.unwrap_or(limit).min(limit) {
         let file = folder.join(PROJECT_FILE_NAME);

@@ -43,7 +43,7 @@ use crate::model::workspace::{ChecksumStyle, Settings};
 use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
-pub use cluster::{SharedCatalogue, cluster, shared, shared_catalogue};
+pub use cluster::{SharedCatalog, cluster, shared, shared_catalog};
 pub use clusters::ClusterEntry;
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file, scope};

@@ -147,7 +147,7 @@ pub(super) struct ImageOptions {
     /// The checksum itself, or the URL of a file that holds it.
     #[serde(default)]
     pub checksum: ChecksumStyle,
-    /// Serve every image of the catalogue, whoever uses it.
+    /// Serve every image of the catalog, whoever uses it.
     #[serde(default, rename = "serve-all")]
     pub serve_all: bool,
 }

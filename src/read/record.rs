@@ -66,8 +66,8 @@ pub(super) struct OsRecord {
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct K8sRecord {
     /// `kubeadm`, `rke2`, `k3s`, `ck8s`; `none` where the image brings no Kubernetes.
-    #[serde(alias = "flavor")]
-    pub flavour: Option<String>,
+    #[schemars(extend("x-older-spelling" = "flavour"))]
+    pub flavor: Option<String>,
     /// `1.31.8`, with or without its build.
     pub version: Option<String>,
     /// `rke2r1`, where the version has it not.
@@ -128,7 +128,7 @@ pub(super) struct DigestRecord {
     pub sha256: Option<String>,
     /// 128 hex digits.
     pub sha512: Option<String>,
-    /// 32 hex digits; OpenStack recognises images by it.
+    /// 32 hex digits; OpenStack recognizes images by it.
     pub md5: Option<String>,
 }
 

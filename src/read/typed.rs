@@ -62,6 +62,18 @@ pub fn schema() -> Json {
         .to_value()
 }
 
+/// A property by its name or its older spelling, `x-older-spelling`.
+fn property<'s>(
+    known: &'s serde_json::Map<String, Json>,
+    key: &str,
+) -> Option<(&'s str, &'s Json)> {
+    let is_meant = |(name, property): &(&String, &Json)| {
+        name.as_str() == key || property["x-older-spelling"] == key
+    };
+    let (name, property) = known.iter().find(is_meant)?;
+    Some((name, property))
+}
+
 /// Holds a tree against a schema that was derived from types: maps, lists, scalars and options are all there is.
 struct Walk<'a> {
     source: &'a Arc<Source>,
@@ -111,7 +123,9 @@ impl Walk<'_> {
             .filter(|other| other.is_object());
         let mut read = serde_json::Map::new();
         for entry in map {
-            let property = known.and_then(|known| known.get(&*entry.key));
+            let property = known.and_then(|known| property(known, &entry.key));
+            let name = property.map_or(&*entry.key, |(name, _)| name);
+            let property = property.map(|(_, property)| property);
             self.path.push(entry.key.to_string());
             let value = match property.or(other) {
                 Some(property) => self.node(&entry.node, property),
@@ -122,7 +136,7 @@ impl Walk<'_> {
                 }
             };
             self.path.pop();
-            read.extend(value.map(|value| (entry.key.to_string(), value)));
+            read.extend(value.map(|value| (name.to_owned(), value)));
         }
         let mut whole = true;
         for required in schema["required"]

@@ -1,4 +1,4 @@
-//! Asks one registry with the proof that it wants: learnt once a registry from its first answer, never asked for beforehand.
+//! Asks one registry with the proof that it wants: learned once a registry from its first answer, never asked for beforehand.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

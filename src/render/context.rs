@@ -124,7 +124,7 @@ pub(super) fn map(map: &Arc<Map>) -> Context {
     Context::from_object(MapObject(Arc::clone(map)))
 }
 
-/// One image of a catalogue.
+/// One image of a catalog.
 pub(super) fn image(images: &Arc<Images>, key: &ImageKey) -> Context {
     Context::from_object(ImageObject {
         images: Arc::clone(images),

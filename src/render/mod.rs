@@ -175,7 +175,7 @@ impl<'a> Renderer<'a> {
         files
     }
 
-    /// What is stamped of any image of a catalogue, for a cluster or for none; nothing where the URL's template did not
+    /// What is stamped of any image of a catalog, for a cluster or for none; nothing where the URL's template did not
     /// compile, which has been reported then.
     pub fn stamp_of(
         &self,

@@ -148,7 +148,7 @@ fn one(changes: &ChangeSet, change: &Change) -> One {
 mod tests {
     use super::{changes, changes_json};
     use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin, Ownership};
-    use crate::printer::{Colour, Printer};
+    use crate::printer::{Color, Printer};
 
     fn some() -> ChangeSet {
         let change = |path: &str, kind, old: Option<&str>, new: Option<&str>, origin| Change {
@@ -180,11 +180,11 @@ mod tests {
 
     fn printed(set: &ChangeSet) -> String {
         let print = |out: &mut Printer| changes(std::slice::from_ref(set), out);
-        Printer::printed(Colour::Never, print).expect("memory takes it")
+        Printer::printed(Color::Never, print).expect("memory takes it")
     }
 
     fn json(sets: &[ChangeSet]) -> serde_json::Value {
-        let text = Printer::printed(Colour::Never, |out| changes_json(sets, out));
+        let text = Printer::printed(Color::Never, |out| changes_json(sets, out));
         serde_json::from_str(&text.expect("memory takes it")).expect("it is one document")
     }
 
@@ -223,7 +223,7 @@ mod tests {
             ..ChangeSet::default()
         };
         let sets = [some(), other.clone()];
-        let text = Printer::printed(Colour::Never, |out| changes(&sets, out));
+        let text = Printer::printed(Color::Never, |out| changes(&sets, out));
         let text = text.expect("memory takes it");
         assert!(
             text.ends_with("\n13 files rendered: 1 created, 2 updated, 1 deleted, 10 unchanged\n"),

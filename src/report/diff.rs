@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use similar::{ChangeTag, TextDiff};
 
-use super::Colour;
+use super::Color;
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
 use crate::printer::{Printer, plain};
 use crate::yaml;
@@ -87,7 +87,7 @@ const CYAN: &str = "\x1b[36m";
 
 /// Prints text that ends in a line end, which stays outside the color.
 fn line(out: &mut Printer, style: &'static str, text: &str) -> io::Result<()> {
-    if out.colour == Colour::Never {
+    if out.color == Color::Never {
         return out.write_all(text.as_bytes());
     }
     let text = plain(text);
@@ -114,7 +114,7 @@ fn compared<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Colour, diff, line_counts};
+    use super::{Color, diff, line_counts};
     use crate::model::manifest::{Change, ChangeKind, ChangeSet, Origin};
     use crate::printer::Printer;
 
@@ -129,13 +129,13 @@ mod tests {
         }
     }
 
-    fn printed(change: Change, colour: Colour) -> String {
+    fn printed(change: Change, color: Color) -> String {
         let changes = ChangeSet {
             shown: "out".into(),
             changes: vec![change],
             ..ChangeSet::default()
         };
-        Printer::printed(colour, |out| diff(&changes, out)).expect("memory takes it")
+        Printer::printed(color, |out| diff(&changes, out)).expect("memory takes it")
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         let updated = change(ChangeKind::Updated, Some("a\nb\nc\n"), Some("a\nB\nc"));
         assert_eq!(line_counts(&updated), Some((2, 2)));
         let expected = "--- a/out/a.yaml\n+++ b/out/a.yaml\n@@ -1,3 +1,3 @@\n a\n-b\n-c\n+B\n+c\n\\ No newline at end of file\n";
-        assert_eq!(printed(updated, Colour::Never), expected);
+        assert_eq!(printed(updated, Color::Never), expected);
     }
 
     #[test]
@@ -151,21 +151,21 @@ mod tests {
         let created = change(ChangeKind::Created, None, Some("a\n"));
         assert_eq!(line_counts(&created), Some((1, 0)));
         assert_eq!(
-            printed(created, Colour::Never),
+            printed(created, Color::Never),
             "--- /dev/null\n+++ b/out/a.yaml\n@@ -0,0 +1 @@\n+a\n"
         );
         let deleted = change(ChangeKind::Deleted, Some("a\nb\n"), None);
         assert_eq!(line_counts(&deleted), Some((0, 2)));
         assert_eq!(
-            printed(deleted, Colour::Never),
+            printed(deleted, Color::Never),
             "--- a/out/a.yaml\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
         );
     }
 
     #[test]
-    fn colours_end_before_the_line_does() {
+    fn colors_end_before_the_line_does() {
         let created = change(ChangeKind::Created, None, Some("a\x1b[2J\n"));
-        let text = printed(created, Colour::Always);
+        let text = printed(created, Color::Always);
         let ending = "\x1b[32m+a\u{fffd}[2J\x1b[0m\n";
         assert!(text.ends_with(ending), "{text:?}");
     }
@@ -176,7 +176,7 @@ mod tests {
         let updated = change(ChangeKind::Updated, Some(&old), Some(&new));
         assert_eq!(line_counts(&updated), None);
         assert!(
-            printed(updated, Colour::Never)
+            printed(updated, Color::Never)
                 .ends_with("# too long to compare: 15000 lines, then 15000\n")
         );
     }

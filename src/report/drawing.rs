@@ -147,16 +147,16 @@ mod tests {
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
     use crate::printer::Printer;
-    use crate::report::{Colour, Findings, by_name};
+    use crate::report::{Color, Findings, by_name};
 
     fn human(finding: Finding) -> String {
         let judged = [Judged {
             finding,
             level: Level::Error,
         }];
-        let findings = Findings::new(&judged, 1, Colour::Never);
+        let findings = Findings::new(&judged, 1, Color::Never);
         let human = by_name("human").expect("it is in the table");
-        Printer::printed(Colour::Never, |out| human.findings(&findings, out))
+        Printer::printed(Color::Never, |out| human.findings(&findings, out))
             .expect("memory takes it")
     }
 

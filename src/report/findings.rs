@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Colour, counted};
+use super::{Color, counted};
 use crate::model::finding::{Judged, Level};
 use crate::model::manifest::ChangeSet;
 use crate::model::pool_counts::PoolCounts;
@@ -15,8 +15,8 @@ pub struct Findings<'a> {
     pub groups: Vec<Group<'a>>,
     /// Their number.
     pub summary: Summary,
-    /// Whether the stream takes colours.
-    pub colour: Colour,
+    /// Whether the stream takes colors.
+    pub color: Color,
     /// What else is known of the run.
     pub run: Run<'a>,
 }
@@ -94,7 +94,7 @@ impl Summary {
 impl<'a> Findings<'a> {
     /// Sorts, groups and counts. The order in which findings were made does not matter. `checked` is the number of
     /// clusters that were looked at.
-    pub fn new(judged: &'a [Judged], checked: usize, colour: Colour) -> Self {
+    pub fn new(judged: &'a [Judged], checked: usize, color: Color) -> Self {
         let mut sorted: Vec<&Judged> = judged
             .iter()
             .filter(|one| one.level != Level::Off)
@@ -122,7 +122,7 @@ impl<'a> Findings<'a> {
         Self {
             groups,
             summary,
-            colour,
+            color,
             run: Run::default(),
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     use super::Findings;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
-    use crate::report::Colour;
+    use crate::report::Color;
 
     fn judged(path: &str, start: u32, message: &str, cluster: &str, level: Level) -> Judged {
         let spot = (!path.is_empty()).then(|| Spot {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn told(judged: &[Judged]) -> Vec<(&str, Vec<&str>)> {
-        let groups = Findings::new(judged, 0, Colour::Never).groups.into_iter();
+        let groups = Findings::new(judged, 0, Color::Never).groups.into_iter();
         groups
             .map(|group| (&*group.judged.finding.message, group.clusters))
             .collect()
@@ -248,7 +248,7 @@ mod tests {
             ("bad", vec!["c1"]),
         ];
         assert_eq!(told(&findings), expected);
-        let summary = Findings::new(&findings, 9, Colour::Never).summary;
+        let summary = Findings::new(&findings, 9, Color::Never).summary;
         assert_eq!(
             (
                 summary.errors,

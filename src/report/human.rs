@@ -6,7 +6,7 @@ use annotate_snippets::{Element, Level as Severity, Renderer};
 
 use super::drawing::places;
 use super::lines::Lines;
-use super::{Changes, Colour, Findings, Group, Report, WriteChanges};
+use super::{Changes, Color, Findings, Group, Report, WriteChanges};
 use crate::model::finding::Level;
 use crate::printer::{Printer, plain};
 
@@ -26,9 +26,9 @@ impl Report for Human {
     }
 
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
-        let renderer = match findings.colour {
-            Colour::Never => Renderer::plain(),
-            Colour::Always => Renderer::styled(),
+        let renderer = match findings.color {
+            Color::Never => Renderer::plain(),
+            Color::Always => Renderer::styled(),
         };
         let mut lines = Lines::default();
         for group in &findings.groups {
@@ -124,11 +124,11 @@ mod tests {
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
     use crate::printer::Printer;
-    use crate::report::{Colour, Findings, Report};
+    use crate::report::{Color, Findings, Report};
 
-    fn printed(judged: &[Judged], colour: Colour) -> String {
-        let findings = Findings::new(judged, 12, colour);
-        Printer::printed(colour, |out| Human.findings(&findings, out)).expect("memory takes it")
+    fn printed(judged: &[Judged], color: Color) -> String {
+        let findings = Findings::new(judged, 12, color);
+        Printer::printed(color, |out| Human.findings(&findings, out)).expect("memory takes it")
     }
 
     fn spot(source: &Arc<Source>, part: &str) -> Option<Spot> {
@@ -143,7 +143,7 @@ mod tests {
     fn mismatch() -> Finding {
         let values = "cluster:\n  k8s_version: v1.30.2\n  capm3:\n    image_key: jammy\n";
         let values = Arc::new(Source::new("envs/edge-1/values.yaml", values));
-        let catalogue = Arc::new(Source::new(
+        let catalog = Arc::new(Source::new(
             "images.yaml",
             "os_images:\n  jammy: {k8s-version: v1.29.4}\n",
         ));
@@ -153,7 +153,7 @@ mod tests {
         )
         .at(spot(&values, "jammy"), "chosen here")
         .at(spot(&values, "v1.30.2"), "wanted here")
-        .at(spot(&catalogue, "v1.29.4"), "the image's version")
+        .at(spot(&catalog, "v1.29.4"), "the image's version")
         .help("set `image_key: noble`")
     }
 
@@ -189,7 +189,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
 1 error in 1 cluster
 ";
         assert_eq!(
-            printed(&[error(mismatch(), "edge-1")], Colour::Never),
+            printed(&[error(mismatch(), "edge-1")], Color::Never),
             expected
         );
     }
@@ -199,7 +199,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         let judged: Vec<Judged> = (1..=8)
             .map(|n| error(mismatch(), &format!("edge-{n}")))
             .collect();
-        let text = printed(&judged, Colour::Never);
+        let text = printed(&judged, Color::Never);
         assert_eq!(text.matches("error[").count(), 1);
         assert!(
             text.contains("= also in clusters: edge-2, edge-3, edge-4, edge-5, edge-6 and 2 more"),
@@ -217,19 +217,19 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         }];
         let expected =
             "warning[waiver-unused]: nothing to waive\n |\n = help: remove it\n\n1 warning\n";
-        assert_eq!(printed(&judged, Colour::Never), expected);
+        assert_eq!(printed(&judged, Color::Never), expected);
     }
 
     #[test]
     fn without_findings_it_says_so() {
-        assert_eq!(printed(&[], Colour::Never), "no findings in 12 clusters\n");
+        assert_eq!(printed(&[], Color::Never), "no findings in 12 clusters\n");
     }
 
     #[test]
-    fn colours_come_only_where_they_are_wanted() {
+    fn colors_come_only_where_they_are_wanted() {
         let judged = [error(mismatch(), "edge-1")];
-        assert!(!printed(&judged, Colour::Never).contains('\x1b'));
-        assert!(printed(&judged, Colour::Always).contains('\x1b'));
+        assert!(!printed(&judged, Color::Never).contains('\x1b'));
+        assert!(printed(&judged, Color::Always).contains('\x1b'));
     }
 
     #[test]
@@ -246,7 +246,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
                 finding,
                 level: Level::Error,
             }],
-            Colour::Never,
+            Color::Never,
         );
         assert!(text.contains("--> secrets.yaml:2:11"), "{text}");
         assert!(text.contains("set here"), "{text}");
@@ -262,7 +262,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         let finding = Finding::new("some-rule", "bad \x1b[0m value")
             .at(spot(&source, "red"), "the \x1b[1m label")
             .help("mend \x1b[5m it");
-        let text = printed(&[error(finding, "edge\x1b[7m")], Colour::Never);
+        let text = printed(&[error(finding, "edge\x1b[7m")], Color::Never);
         let controls = text
             .chars()
             .filter(|letter| letter.is_control() && *letter != '\n');

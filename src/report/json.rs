@@ -151,11 +151,11 @@ mod tests {
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
     use crate::printer::Printer;
-    use crate::report::{Colour, Findings, Report};
+    use crate::report::{Color, Findings, Report};
 
     fn printed(judged: &[Judged]) -> serde_json::Value {
-        let findings = Findings::new(judged, 3, Colour::Never);
-        let text = Printer::printed(Colour::Never, |out| Json.findings(&findings, out));
+        let findings = Findings::new(judged, 3, Color::Never);
+        let text = Printer::printed(Color::Never, |out| Json.findings(&findings, out));
         serde_json::from_str(&text.expect("memory takes it")).expect("it is JSON")
     }
 

@@ -22,7 +22,7 @@ use std::{fmt, io};
 
 use crate::printer::Printer;
 
-pub use crate::printer::Colour;
+pub use crate::printer::Color;
 pub use changes::{changes, changes_json};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
@@ -80,7 +80,7 @@ mod tests {
 
     use proptest::prelude::{prop_assert, proptest};
 
-    use super::{Colour, Findings, REPORTS, by_name};
+    use super::{Color, Findings, REPORTS, by_name};
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
     use crate::printer::Printer;
@@ -113,8 +113,8 @@ mod tests {
                 .without_secrets();
             let judged = [Judged { finding, level: Level::Error }];
             for report in REPORTS {
-                let findings = Findings::new(&judged, 1, Colour::Never);
-                let told = Printer::printed(Colour::Never, |out| report.findings(&findings, out));
+                let findings = Findings::new(&judged, 1, Color::Never);
+                let told = Printer::printed(Color::Never, |out| report.findings(&findings, out));
                 let told = told.expect("memory takes it");
                 prop_assert!(told.contains("secrets.yaml"), "{}", report.name());
                 for part in secret.split([' ', '|', '<', '>', '%', '&', ':', ',', '/', '=', '+', '_']) {

@@ -1,10 +1,10 @@
-//! The component bundles of a catalogue with their references and facts.
+//! The component bundles of a catalog with their references and facts.
 
 use std::sync::Arc;
 
 use super::{Problem, learn_from};
 use crate::error::Error;
-use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use crate::model::name::key_of;
 use crate::model::place::Located;
@@ -15,7 +15,7 @@ use crate::sources::ImageSource;
 /// What entries call facts that have another name here.
 const NAMES: [(&str, &str); 9] = [
     ("k8s_flavor", fact::K8S_FLAVOR),
-    ("k8s_flavour", fact::K8S_FLAVOR),
+    ("k8s_flavor", fact::K8S_FLAVOR),
     ("k8s_version", fact::K8S_VERSION),
     ("ref", fact::URI),
     ("public_key", KEY_PROPERTY),
@@ -30,15 +30,15 @@ const NAMES: [(&str, &str); 9] = [
 /// # Errors
 /// A source cannot be read.
 pub(super) fn bundles(
-    catalogue: &Catalogue,
+    catalog: &Catalog,
     sources: &[Box<dyn ImageSource>],
     problems: &mut Vec<Problem>,
 ) -> Result<Images, Error> {
     let mut bundles = Images::new();
-    if catalogue.bundles.is_empty() {
+    if catalog.bundles.is_empty() {
         return Ok(bundles);
     }
-    for entry in &catalogue.bundles {
+    for entry in &catalog.bundles {
         let bundle = bundle(entry, problems);
         bundles.insert(Arc::clone(&bundle.key), bundle);
     }
@@ -48,7 +48,7 @@ pub(super) fn bundles(
     Ok(bundles)
 }
 
-fn bundle(entry: &CatalogueEntry, problems: &mut Vec<Problem>) -> Image {
+fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
     let name = &entry.name.value;
     let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
     let facts = facts(entry);
@@ -74,7 +74,7 @@ fn bundle(entry: &CatalogueEntry, problems: &mut Vec<Problem>) -> Image {
     }
 }
 
-fn facts(entry: &CatalogueEntry) -> Facts {
+fn facts(entry: &CatalogEntry) -> Facts {
     let mut facts = Facts::default();
     for (name, written) in &entry.properties {
         let known = NAMES.iter().find(|(theirs, _)| **name == **theirs);
@@ -94,7 +94,7 @@ fn facts(entry: &CatalogueEntry) -> Facts {
 }
 
 /// The reference, with the scheme that the proposal leaves out and the digest that stands beside it.
-fn reference(facts: &Facts, entry: &CatalogueEntry) -> Option<Located<Arc<str>>> {
+fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
     let uri = facts.text(fact::URI).filter(|uri| !uri.is_empty())?;
     let schemed = match uri.contains("://") {
         true => uri.to_owned(),
@@ -112,15 +112,15 @@ fn reference(facts: &Facts, entry: &CatalogueEntry) -> Option<Located<Arc<str>>>
 #[cfg(test)]
 mod tests {
     use super::bundles;
-    use crate::model::catalogue::{Catalogue, CatalogueEntry};
+    use crate::model::catalog::{Catalog, CatalogEntry};
     use crate::model::image::fact;
     use crate::model::place::{Located, Place};
 
-    fn catalogue(properties: &[(&str, &str)]) -> Catalogue {
+    fn catalog(properties: &[(&str, &str)]) -> Catalog {
         let located = |text: &str| Located::new(text.into(), Place::NONE);
         let properties = properties.iter();
-        Catalogue {
-            bundles: vec![CatalogueEntry {
+        Catalog {
+            bundles: vec![CatalogEntry {
                 name: located("rke2-1.31"),
                 built: false,
                 list: "component_bundles",
@@ -133,7 +133,7 @@ mod tests {
                 mistyped: Vec::new(),
                 place: Place::NONE,
             }],
-            ..Catalogue::default()
+            ..Catalog::default()
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             ("env.A", "1"),
         ];
         let mut problems = Vec::new();
-        let found = bundles(&catalogue(&entry), &[], &mut problems).expect("no source");
+        let found = bundles(&catalog(&entry), &[], &mut problems).expect("no source");
         let bundle = &found["rke2-1-31"];
         let uri = bundle.uri.as_ref().map(|uri| uri.value.to_string());
         let wanted = format!("oci://registry.suse.com/bundles/rke2:v1.26.7@{digest}");
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn one_without_a_reference_is_told() {
         let mut problems = Vec::new();
-        let found = bundles(&catalogue(&[]), &[], &mut problems).expect("no source");
+        let found = bundles(&catalog(&[]), &[], &mut problems).expect("no source");
         assert_eq!(found["rke2-1-31"].uri, None);
         assert_eq!(problems.len(), 1);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Problem;
 use super::reference::is_same_build;
-use crate::model::catalogue::{CatalogueEntry, Described};
+use crate::model::catalog::{CatalogEntry, Described};
 use crate::model::image::{Fact, Facts, Image, Origin, fact};
 use crate::model::matching::REGISTRY_KEY;
 use crate::model::name::{NameFacts, Release, architecture};
@@ -13,7 +13,7 @@ use crate::model::version::Version;
 use crate::model::written;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
-pub(super) fn written(entry: &CatalogueEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
+pub(super) fn written(entry: &CatalogEntry, uri: Option<&Located<Arc<str>>>) -> Facts {
     let mut facts = written::facts(&entry.properties, Origin::Values);
     let mut learn = |name: &str, located: &Located<Arc<str>>| {
         let fact = Fact {
@@ -88,12 +88,12 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
     });
     for name in of_artifact.into_iter().chain(of_file) {
         for (fact, value) in name.facts() {
-            let learnt = Fact {
+            let learned = Fact {
                 value: value.into(),
                 origin: Origin::Name,
                 place: image.place,
             };
-            learn(image, fact, learnt, problems);
+            learn(image, fact, learned, problems);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Stage 2: catalogue + [`ImageSource`]s → images with their references and facts; then what each pool chose of them.
+//! Stage 2: catalog + [`ImageSource`]s → images with their references and facts; then what each pool chose of them.
 //!
 //! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (docs/sylva.md#facts).
 
@@ -13,7 +13,7 @@ use std::collections::btree_map;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::catalogue::{Catalogue, CatalogueEntry, Described};
+use crate::model::catalog::{Catalog, CatalogEntry, Described};
 use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::name::key_of;
 use crate::model::place::Located;
@@ -21,45 +21,45 @@ use crate::model::workspace::Registry;
 use crate::sources::{ImageSource, Wanted};
 pub use problem::Problem;
 use reference::Reference;
-pub use selections::{Catalogues, cluster};
+pub use selections::{Catalogs, cluster};
 
-/// What a catalogue came to. Clusters that do not touch the shared catalogue share one.
+/// What a catalog came to. Clusters that do not touch the shared catalog share one.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The images by key.
     pub images: Arc<Images>,
     /// The component bundles by key.
     pub bundles: Arc<Images>,
-    /// The registries that the catalogue knows, by name.
+    /// The registries that the catalog knows, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
-    /// What is wrong with the catalogue, in its order.
+    /// What is wrong with the catalog, in its order.
     pub problems: Vec<Problem>,
 }
 
 /// The address below which the registry of an entry of the builder's list has its image; none of an entry that gives its own
 /// reference, or whose registry is switched off or not known.
-pub fn registry_prefix(entry: &CatalogueEntry, catalogue: &Catalogue) -> Option<String> {
-    reference::prefix(entry, catalogue)
+pub fn registry_prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> {
+    reference::prefix(entry, catalog)
 }
 
-/// Expands a catalogue: `os_images` first, then the builder's list (docs/sylva.md#the-catalog), each entry with its reference
+/// Expands a catalog: `os_images` first, then the builder's list (docs/sylva.md#the-catalog), each entry with its reference
 /// (docs/sylva.md#the-catalog) and with all that values, sources and its name say of it.
 ///
-/// Images of a disabled registry are left out silently (docs/sylva.md#the-catalog). Where the catalogue has no builder's list,
+/// Images of a disabled registry are left out silently (docs/sylva.md#the-catalog). Where the catalog has no builder's list,
 /// the images that sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
 /// What the project file records is always one.
 ///
 /// # Errors
 /// A source cannot be read.
-pub fn images(catalogue: &Catalogue, sources: &[Box<dyn ImageSource>]) -> Result<Resolved, Error> {
+pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Resolved, Error> {
     let mut images = Images::new();
     let mut problems = Vec::new();
-    for entry in &catalogue.entries {
-        if let Some(image) = expanded(entry, catalogue, &mut problems) {
+    for entry in &catalog.entries {
+        if let Some(image) = expanded(entry, catalog, &mut problems) {
             add(image, &mut images, &mut problems);
         }
     }
-    let has_list = catalogue.entries.iter().any(|entry| entry.built);
+    let has_list = catalog.entries.iter().any(|entry| entry.built);
     let listing = sources
         .iter()
         .filter(|source| !has_list || source.declares());
@@ -74,25 +74,21 @@ pub fn images(catalogue: &Catalogue, sources: &[Box<dyn ImageSource>]) -> Result
     for image in images.values_mut() {
         facts::learn_name(image, &mut problems);
     }
-    let bundles = bundles::bundles(catalogue, sources, &mut problems)?;
+    let bundles = bundles::bundles(catalog, sources, &mut problems)?;
     Ok(Resolved {
         images: Arc::new(images),
         bundles: Arc::new(bundles),
-        registries: Arc::new(catalogue.registries.clone()),
+        registries: Arc::new(catalog.registries.clone()),
         problems,
     })
 }
 
 /// An entry with its key, its reference and what it says itself. A name that can be no key stays as it is, for
 /// `image-name-invalid` to show.
-fn expanded(
-    entry: &CatalogueEntry,
-    catalogue: &Catalogue,
-    problems: &mut Vec<Problem>,
-) -> Option<Image> {
+fn expanded(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) -> Option<Image> {
     let name = &entry.name.value;
     let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
-    let uri = match reference::of(entry, catalogue) {
+    let uri = match reference::of(entry, catalog) {
         Reference::Known(uri) => Some(Located::new(uri, entry.place)),
         Reference::Disabled => return None,
         Reference::UnknownRegistry => None,

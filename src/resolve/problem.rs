@@ -1,4 +1,4 @@
-//! What is wrong with a catalogue, and how it is said.
+//! What is wrong with a catalog, and how it is said.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub enum Problem {
         /// What is missing, in one clause.
         reason: String,
     },
-    /// A source describes another build of the image than the catalogue takes; nothing was learnt from it.
+    /// A source describes another build of the image than the catalog takes; nothing was learned from it.
     OtherBuild {
         /// The image.
         key: ImageKey,
@@ -53,7 +53,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The finding of the problem, its places looked up in the files that the catalogue was read from.
+    /// The finding of the problem, its places looked up in the files that the catalog was read from.
     pub fn finding(&self, sources: &Sources) -> Finding {
         let spot = |place: Place| sources.resolve(place);
         let finding = match self {
@@ -69,8 +69,8 @@ impl Problem {
                 wanted, described, ..
             } => Finding::new("fact-conflict", self.message())
                 .at(spot(described.place), "facts of this build are not used")
-                .at(spot(wanted.place), "the catalogue takes another")
-                .help("export `os-images-info` again, from a cluster that runs this catalogue"),
+                .at(spot(wanted.place), "the catalog takes another")
+                .help("export `os-images-info` again, from a cluster that runs this catalog"),
             Self::Conflict {
                 stronger, weaker, ..
             } => {

@@ -1,8 +1,8 @@
-//! The OCI reference of a catalogue entry, and what a reference names.
+//! The OCI reference of a catalog entry, and what a reference names.
 
 use std::sync::Arc;
 
-use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::image::fact;
 
 /// What an entry's reference came to.
@@ -25,7 +25,7 @@ const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 
 /// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the
 /// builder's version, as the proposal and the first releases had it.
-pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
+pub(super) fn of(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
     if let Some(uri) = own(entry) {
         return Reference::Known(Arc::clone(uri));
     }
@@ -33,9 +33,9 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
     if !entry.built {
         return Reference::Incomplete(format!("`{name}` of `os_images` has no `uri`"));
     }
-    let version = catalogue.version.as_ref().map(|version| &*version.value);
+    let version = catalog.version.as_ref().map(|version| &*version.value);
     let Some(registry_name) = entry.registry.as_ref().map(|registry| &registry.value) else {
-        let base = catalogue.base_registry.as_ref();
+        let base = catalog.base_registry.as_ref();
         let base = base.map_or(DEFAULT_BASE, |base| base.value.trim_end_matches('/'));
         let missing = || {
             Reference::Incomplete(format!(
@@ -46,7 +46,7 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
             Reference::Known(format!("{base}{BUILDER_PATH}/{name}:{version}").into())
         });
     };
-    let Some(registry) = catalogue.registries.get(registry_name) else {
+    let Some(registry) = catalog.registries.get(registry_name) else {
         return Reference::UnknownRegistry;
     };
     if !registry.enabled {
@@ -62,7 +62,7 @@ pub(super) fn of(entry: &CatalogueEntry, catalogue: &Catalogue) -> Reference {
 }
 
 /// The reference that an entry gives itself.
-fn own(entry: &CatalogueEntry) -> Option<&Arc<str>> {
+fn own(entry: &CatalogEntry) -> Option<&Arc<str>> {
     let names = [fact::URI, "locations.oci", "locations.https"];
     let mut own = names.iter().filter_map(|name| {
         let mut properties = entry.properties.iter();
@@ -73,11 +73,11 @@ fn own(entry: &CatalogueEntry) -> Option<&Arc<str>> {
 
 /// What stands before the name in the reference of an entry that its registry serves; none of an entry with a reference of its
 /// own, or whose reference is not whole.
-pub(super) fn prefix(entry: &CatalogueEntry, catalogue: &Catalogue) -> Option<String> {
+pub(super) fn prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> {
     if own(entry).is_some() {
         return None;
     }
-    match of(entry, catalogue) {
+    match of(entry, catalog) {
         Reference::Known(uri) => uri.rsplit_once('/').map(|(path, _)| path.to_owned()),
         _ => None,
     }

@@ -4,23 +4,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Resolved, images};
 use crate::error::Error;
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::lock::SignedEntries;
 use crate::model::matching::PatternCache;
 use crate::model::selected::{Selected, selected};
 use crate::model::workspace::{ClusterRead, ClusterView, Settings};
 use crate::sources::ImageFacts;
 
-/// The catalogues that were expanded already. Clusters that share a catalogue share its images.
-pub struct Catalogues {
+/// The catalogs that were expanded already. Clusters that share a catalog share its images.
+pub struct Catalogs {
     facts: ImageFacts,
-    expanded: Mutex<Vec<(Arc<Catalogue>, Arc<Resolved>)>>,
+    expanded: Mutex<Vec<(Arc<Catalog>, Arc<Resolved>)>>,
 }
 
-/// How many catalogues are kept: the shared one and a few more, so that memory does not grow with the fleet.
+/// How many catalogs are kept: the shared one and a few more, so that memory does not grow with the fleet.
 const KEPT: usize = 16;
 
-impl Catalogues {
+impl Catalogs {
     /// None yet; all will learn from these sources.
     pub fn new(facts: ImageFacts) -> Self {
         Self {
@@ -34,10 +34,10 @@ impl Catalogues {
         &self.facts
     }
 
-    fn resolved(&self, catalogue: &Arc<Catalogue>) -> Result<Arc<Resolved>, Error> {
+    fn resolved(&self, catalog: &Arc<Catalog>) -> Result<Arc<Resolved>, Error> {
         let lock = || self.expanded.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |expanded: &[(Arc<Catalogue>, Arc<Resolved>)]| {
-            let same = |(known, _): &&(Arc<Catalogue>, _)| Arc::ptr_eq(known, catalogue);
+        let known = |expanded: &[(Arc<Catalog>, Arc<Resolved>)]| {
+            let same = |(known, _): &&(Arc<Catalog>, _)| Arc::ptr_eq(known, catalog);
             expanded
                 .iter()
                 .find(same)
@@ -46,28 +46,28 @@ impl Catalogues {
         if let Some(resolved) = known(&lock()) {
             return Ok(resolved);
         }
-        // Not under the lock: two threads that expand one catalogue at once come to the same.
-        let resolved = Arc::new(images(catalogue, &self.facts.sources)?);
+        // Not under the lock: two threads that expand one catalog at once come to the same.
+        let resolved = Arc::new(images(catalog, &self.facts.sources)?);
         let mut expanded = lock();
         if expanded.len() < KEPT && known(&expanded).is_none() {
-            expanded.push((Arc::clone(catalogue), Arc::clone(&resolved)));
+            expanded.push((Arc::clone(catalog), Arc::clone(&resolved)));
         }
         Ok(resolved)
     }
 }
 
-/// Joins a cluster and the images of its catalogue: each pool's selection, what is served, and all that was found.
+/// Joins a cluster and the images of its catalog: each pool's selection, what is served, and all that was found.
 ///
 /// # Errors
 /// A source of facts cannot be read.
 pub fn cluster(
     read: ClusterRead,
-    catalogues: &Catalogues,
+    catalogs: &Catalogs,
     settings: &Settings,
     patterns: &PatternCache,
 ) -> Result<ClusterView, Error> {
-    let resolved = catalogues.resolved(&read.catalogue)?;
-    let sources = read.sources.with_facts(&catalogues.facts.files);
+    let resolved = catalogs.resolved(&read.catalog)?;
+    let sources = read.sources.with_facts(&catalogs.facts.files);
     let images = Arc::clone(&resolved.images);
     let Selected {
         selections,
@@ -89,7 +89,7 @@ pub fn cluster(
         bundle_outcomes,
         registries: Arc::clone(&resolved.registries),
         served,
-        lock: catalogues.facts.lock.clone(),
+        lock: catalogs.facts.lock.clone(),
         signing: read.signing,
         signed: SignedEntries::default(),
         sources,

@@ -1,4 +1,4 @@
-//! The catalogue names an image that its version does not offer.
+//! The catalog names an image that its version does not offer.
 
 use crate::rules::Rule;
 
@@ -11,7 +11,7 @@ impl Rule for CatalogDrift {
     }
 
     fn summary(&self) -> &'static str {
-        "the catalogue names an image that its version does not offer"
+        "the catalog names an image that its version does not offer"
     }
 
     fn explanation(&self) -> &'static str {

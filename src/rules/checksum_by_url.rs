@@ -74,7 +74,7 @@ Right:
     }
 }
 
-/// The sha256 of the catalogue's image with that file.
+/// The sha256 of the catalog's image with that file.
 fn digest<'a>(input: &ClusterInput<'a>, file: &str) -> Option<&'a str> {
     input
         .view

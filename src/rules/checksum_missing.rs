@@ -21,7 +21,7 @@ impl Rule for ChecksumMissing {
     fn explanation(&self) -> &'static str {
         "\
 Metal3 refuses a machine template whose image has no checksum, but for `oci://` images, whose digest is the checksum, and
-live ISOs. OpenStack's images are recognised by their md5. Checksums are facts of the artifact: they are read, never derived
+live ISOs. OpenStack's images are recognized by their md5. Checksums are facts of the artifact: they are read, never derived
 from a name.
 
 Wrong:
@@ -116,7 +116,7 @@ fn of_image(
         .at(input.spot(pool.choice.place()), "this image is chosen here")
         .at(
             input.spot(image.place),
-            "the catalogue's entry has no checksum",
+            "the catalog's entry has no checksum",
         );
     let finding = if input.could_lock(image) {
         finding.help(LOCK_IT)
@@ -151,7 +151,7 @@ mod tests {
             given.found(ID),
             "the sha256 of image `noble-a` is not known\n  \
              image_key: noble-a: this image is chosen here\n  \
-             image: noble-a: the catalogue's entry has no checksum\n  \
+             image: noble-a: the catalog's entry has no checksum\n  \
              help: ask its registry: `metalmark lock`, and commit the lock\n  \
              help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"

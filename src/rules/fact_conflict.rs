@@ -3,7 +3,7 @@
 use crate::model::finding::Level;
 use crate::rules::Rule;
 
-/// Found while resolving the catalogue.
+/// Found while resolving the catalog.
 pub(super) struct FactConflict;
 
 impl Rule for FactConflict {

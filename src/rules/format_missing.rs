@@ -73,7 +73,7 @@ fn unknown(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, image: &Imag
         .at(input.spot(pool.choice.place()), "this image is chosen here")
         .at(
             input.spot(image.place),
-            format!("the catalogue's entry has no `{name}`"),
+            format!("the catalog's entry has no `{name}`"),
         );
     let finding = if input.could_lock(image) {
         finding.help(LOCK_IT)

@@ -1,8 +1,8 @@
-//! Two entries of the catalogue come to one image key.
+//! Two entries of the catalog come to one image key.
 
 use crate::rules::Rule;
 
-/// Found while resolving the catalogue.
+/// Found while resolving the catalog.
 pub(super) struct ImageNameCollision;
 
 impl Rule for ImageNameCollision {
@@ -11,7 +11,7 @@ impl Rule for ImageNameCollision {
     }
 
     fn summary(&self) -> &'static str {
-        "two entries of the catalogue come to one image key"
+        "two entries of the catalog come to one image key"
     }
 
     fn explanation(&self) -> &'static str {

@@ -5,7 +5,7 @@ use crate::model::image::is_valid_key;
 use crate::model::name::key_of;
 use crate::rules::{ClusterInput, Rule};
 
-/// Looks at every key of the catalogue.
+/// Looks at every key of the catalog.
 pub(super) struct ImageNameInvalid;
 
 impl Rule for ImageNameInvalid {

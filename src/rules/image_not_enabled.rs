@@ -18,7 +18,7 @@ impl Rule for ImageNotEnabled {
 
     fn explanation(&self) -> &'static str {
         "\
-Where entries of the catalogue carry `enabled`, only those with `true` are served, and a registry with `enabled: false` serves
+Where entries of the catalog carry `enabled`, only those with `true` are served, and a registry with `enabled: false` serves
 none of its images. A node of this pool would find no file at its image's URL.
 
 Wrong:

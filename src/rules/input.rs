@@ -114,9 +114,9 @@ pub struct WorkspaceInput<'a> {
     pub reach: Reach,
     /// Every cluster's image use, in cluster order: small, so that memory does not grow with the values.
     pub uses: &'a [ImageUse],
-    /// The catalogue that all clusters share, resolved once with the shared layers alone.
+    /// The catalog that all clusters share, resolved once with the shared layers alone.
     pub images: &'a Images,
-    /// The files that the shared catalogue's places point into.
+    /// The files that the shared catalog's places point into.
     pub sources: &'a Sources,
     /// The project's settings.
     pub settings: &'a Settings,
@@ -135,9 +135,9 @@ pub struct ImageUse {
     pub pools: Vec<(String, ImageKey)>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
-    /// Where the digests of its catalogue's images start in the lock.
+    /// Where the digests of its catalog's images start in the lock.
     pub locked: Vec<u32>,
-    /// The images of its catalogue that the lock does not hold, where there is one.
+    /// The images of its catalog that the lock does not hold, where there is one.
     pub unlocked: Vec<ImageKey>,
     /// The entries of the lock that its keys apply to.
     pub signed: SignedEntries,
@@ -149,7 +149,7 @@ impl<'a> ClusterInput<'a> {
         self.view.cluster.pools.iter().zip(&self.view.selections)
     }
 
-    /// The pools that came to an image of the catalogue, with that image.
+    /// The pools that came to an image of the catalog, with that image.
     pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a> {
         let images = &self.view.images;
         self.pools()

@@ -4,7 +4,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::lock::{Gap, Locking, gaps};
 use crate::rules::{ClusterInput, Rule, not_locked};
 
-/// Looks at the catalogue of each cluster, where the project has a lock.
+/// Looks at the catalog of each cluster, where the project has a lock.
 pub(super) struct LockMissingImage;
 
 impl Rule for LockMissingImage {

@@ -1,4 +1,4 @@
-//! An image is locked for another reference than the catalogue gives it, or without evidence.
+//! An image is locked for another reference than the catalog gives it, or without evidence.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::model::lock::{Gap, Lock, LockedImage, Locking, gaps};
 use crate::model::place::Sources;
 use crate::rules::{ClusterInput, Rule, WorkspaceInput, not_locked};
 
-/// Looks at the catalogue of each cluster, where the project has a lock; and at the whole lock.
+/// Looks at the catalog of each cluster, where the project has a lock; and at the whole lock.
 pub(super) struct LockStale;
 
 impl Rule for LockStale {
@@ -16,7 +16,7 @@ impl Rule for LockStale {
     }
 
     fn summary(&self) -> &'static str {
-        "an image is locked for another reference than the catalogue gives it, or without evidence"
+        "an image is locked for another reference than the catalog gives it, or without evidence"
     }
 
     fn explanation(&self) -> &'static str {

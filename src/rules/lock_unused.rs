@@ -19,10 +19,10 @@ impl Rule for LockUnused {
 
     fn explanation(&self) -> &'static str {
         "\
-The image has left the catalogue, or a version was raised and the entry of the old one stayed behind. It does no harm but to
+The image has left the catalog, or a version was raised and the entry of the old one stayed behind. It does no harm but to
 those who read the lock. `metalmark lock` drops it.
 
-Wrong, with no such image in any catalogue:
+Wrong, with no such image in any catalog:
 
     - key: ubuntu-jammy-plain-rke2-1-28-9
       reference: oci://registry.example.org/os/ubuntu-jammy-plain-rke2-1-28-9:0.3.0

@@ -21,7 +21,7 @@ impl Rule for MatchingDiffers {
     fn explanation(&self) -> &'static str {
         "\
 Sylva's library compares the text of `k8s-version` with the cluster's version, so that `1.29.8-rke2r1`, as the builder's
-releases up to 0.3.1 spell it, never matches a cluster of `v1.29.8+rke2r1`. metalmark's `normalised` matching takes both for
+releases up to 0.3.1 spell it, never matches a cluster of `v1.29.8+rke2r1`. metalmark's `normalized` matching takes both for
 one version. Where the two come to different answers, the cluster's own rendering will not agree with this one.
 
 Wrong, with an image of release 0.3.1 in a cluster whose charts do the choosing:
@@ -55,7 +55,7 @@ Right:
             }
             let (here, other) = (answer(&selection.outcome), answer(other));
             let message = match input.settings.matching {
-                Matching::Normalised => {
+                Matching::Normalized => {
                     format!("Sylva's own matching comes to {other}, not to {here}")
                 }
                 Matching::Exact => format!(
@@ -73,7 +73,7 @@ Right:
                         "`{path}: {key}` in place of the selector means one image to both"
                     ))
                 }
-                _ => finding.help("`matching: normalised` in metalmark.yaml"),
+                _ => finding.help("`matching: normalized` in metalmark.yaml"),
             });
         }
     }

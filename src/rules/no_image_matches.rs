@@ -1,4 +1,4 @@
-//! No image of the catalogue matches a selector.
+//! No image of the catalog matches a selector.
 
 use crate::model::cluster::{Choice, Pool};
 use crate::model::finding::Finding;
@@ -23,7 +23,7 @@ impl Rule for NoImageMatches {
     }
 
     fn summary(&self) -> &'static str {
-        "no image of the catalogue matches a selector"
+        "no image of the catalog matches a selector"
     }
 
     fn explanation(&self) -> &'static str {
@@ -48,7 +48,7 @@ Right:
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         for (pool, selection) in input.pools() {
             match &selection.outcome {
-                Outcome::Invalid(reason) if !is_at_fault(&selection.finalised) => {
+                Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
                     report(refused(self.id(), input, pool, reason));
                     continue;
                 }
@@ -91,16 +91,16 @@ fn labels(
     let finding = finding.at(
         input.spot(pool.choice.place()),
         match count {
-            0 => "the catalogue is empty".to_string(),
-            1 => "the catalogue's only image differs".to_string(),
-            _ => format!("each of the catalogue's {count} images differs"),
+            0 => "the catalog is empty".to_string(),
+            1 => "the catalog's only image differs".to_string(),
+            _ => format!("each of the catalog's {count} images differs"),
         },
     );
     let nearest = nearest(selection).into_iter().next();
     let Some([only]) = nearest.map(|candidate| &*candidate.differs) else {
         return finding;
     };
-    let place = selection.finalised.term(&only.fact).map(|term| term.place);
+    let place = selection.finalized.term(&only.fact).map(|term| term.place);
     let spot = match place.filter(|place| place.is_known()) {
         Some(place) => input.spot(place),
         None if only.fact == fact::K8S_VERSION => input
@@ -113,7 +113,7 @@ fn labels(
 
 /// A pattern that is no regular expression matches nothing, and nobody says so (docs/sylva.md#patterns).
 fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
-    for term in &selection.finalised.terms {
+    for term in &selection.finalized.terms {
         let Wanted::Pattern(pattern) = &term.wanted else {
             continue;
         };
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(
             given.found(ID),
             "no image matches the selector\n  \
-             os_image_selector: : each of the catalogue's 2 images differs\n  \
+             os_image_selector: : each of the catalog's 2 images differs\n  \
              os-release: 24.04: the nearest image has `os-release: noble`\n  \
              help: to boot `noble-a`: `cluster.capm3.os_image_selector.os-release: noble`\n"
         );
@@ -298,6 +298,6 @@ mod tests {
     fn a_pattern_that_is_none_is_told() {
         let found = given(&[("os", "ubuntu(")], &[]).found(ID);
         assert!(found.contains("`ubuntu(` is not a regular expression, or too large for a selector, and matches nothing"));
-        assert!(found.contains("the catalogue is empty"));
+        assert!(found.contains("the catalog is empty"));
     }
 }

@@ -16,7 +16,7 @@ impl Rule for ObjectTooLarge {
 
     fn explanation(&self) -> &'static str {
         "\
-The API server refuses objects of more than 1 MiB, a ConfigMap's data among them. A catalogue of several thousand images
+The API server refuses objects of more than 1 MiB, a ConfigMap's data among them. A catalog of several thousand images
 with all their facts is larger than that.
 
 Wrong:

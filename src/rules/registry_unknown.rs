@@ -4,7 +4,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::suggest::did_you_mean;
 use crate::rules::{ClusterInput, Rule};
 
-/// Looks at every image of the catalogue.
+/// Looks at every image of the catalog.
 pub(super) struct RegistryUnknown;
 
 impl Rule for RegistryUnknown {

@@ -58,7 +58,7 @@ Right:
             let Some(image) = input.view.images.get(key) else {
                 continue;
             };
-            for term in &selection.finalised.terms {
+            for term in &selection.finalized.terms {
                 if let Wanted::Pattern(pattern) = &term.wanted
                     && !breaks_out(pattern)
                 {

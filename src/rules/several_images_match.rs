@@ -36,7 +36,7 @@ impl Rule for SeveralImagesMatch {
     fn explanation(&self) -> &'static str {
         "\
 A node pool boots one image, so Sylva's library fails when a selector matches two; taking either would change nodes whenever
-the catalogue does. An `image_key` beside the selector does not break the tie.
+the catalog does. An `image_key` beside the selector does not break the tie.
 
 Wrong, with a plain and a hardened image of this release:
 

@@ -1,4 +1,4 @@
-//! A node pool names an image that the catalogue does not have.
+//! A node pool names an image that the catalog does not have.
 
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
@@ -20,7 +20,7 @@ impl Rule for UnknownImage {
     }
 
     fn summary(&self) -> &'static str {
-        "a node pool names an image that the catalogue does not have"
+        "a node pool names an image that the catalog does not have"
     }
 
     fn explanation(&self) -> &'static str {
@@ -53,11 +53,11 @@ Right:
                 .as_ref()
                 .map_or(Place::NONE, |key| key.place);
             let label = match images.len() {
-                0 => "the catalogue is empty".to_string(),
-                1 => "the catalogue has one other image".to_string(),
-                count => format!("none of the {count} images of the catalogue"),
+                0 => "the catalog is empty".to_string(),
+                1 => "the catalog has one other image".to_string(),
+                count => format!("none of the {count} images of the catalog"),
             };
-            let finding = Finding::new(self.id(), format!("image `{key}` is not in the catalogue"))
+            let finding = Finding::new(self.id(), format!("image `{key}` is not in the catalog"))
                 .about(input.subject_with(pool, key))
                 .at(input.spot(place), label);
             report(repair(input, pool, key, finding));
@@ -122,20 +122,20 @@ mod tests {
         names(&mut given, "ubuntu-nobel");
         assert_eq!(
             given.found("unknown-image"),
-            "image `ubuntu-nobel` is not in the catalogue\n  \
-             image_key: ubuntu-nobel: the catalogue has one other image\n  \
+            "image `ubuntu-nobel` is not in the catalog\n  \
+             image_key: ubuntu-nobel: the catalog has one other image\n  \
              help: did you mean `cluster.capm3.image_key: ubuntu-noble`?\n"
         );
     }
 
     #[test]
-    fn an_empty_catalogue_is_said_to_be_empty() {
+    fn an_empty_catalog_is_said_to_be_empty() {
         let mut given = Given::new();
         names(&mut given, "ubuntu-noble");
         assert!(
             given
                 .found("unknown-image")
-                .contains("the catalogue is empty")
+                .contains("the catalog is empty")
         );
     }
 }

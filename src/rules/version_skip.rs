@@ -69,7 +69,7 @@ Right, in a change of its own before that:
     }
 }
 
-/// What to do first, with the newest image of the catalogue that serves for it.
+/// What to do first, with the newest image of the catalog that serves for it.
 fn advice(input: &ChangeInput<'_>, next: &str) -> String {
     let step = Version::parse(next);
     let fits = |version: &Version| {

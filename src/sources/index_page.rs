@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::image_files::{Digests, LISTS, LONGEST_LIST, checksum_file, images, lines};
 use super::{ImageSource, Wanted};
 use crate::error::Error;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::checksum::is_url;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Facts, ImageKey, Origin, fact};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{ImageSource, Wanted, artifact};
 use crate::error::Error;
 use crate::layout::Layout;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::image::{Fact, Facts, Origin, is_oci};
 use crate::model::place::Place;
 use crate::oci::{FailureKind, Reference};

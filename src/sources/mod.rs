@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::files::Files;
 use crate::layout;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::Lock;
@@ -38,12 +38,12 @@ pub trait ImageSource: Send + Sync {
     /// What it knows of each image, in the order asked; none of an image that it does not know.
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
 
-    /// The images that it lists by itself, sorted by key; for a workspace that has no catalogue of its own.
+    /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
     fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
         Vec::new()
     }
 
-    /// Whether what it lists are images of the catalogue whatever else is in it: the user wrote them for this project.
+    /// Whether what it lists are images of the catalog whatever else is in it: the user wrote them for this project.
     fn declares(&self) -> bool {
         false
     }

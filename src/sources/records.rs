@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{ImageSource, Wanted};
 use crate::error::Error;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Place};

@@ -15,7 +15,7 @@ use crate::providers::Stamp;
 /// What is stamped of an image; none where that is told elsewhere.
 type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;
 
-/// The catalogue, and how an image becomes a stamp.
+/// The catalog, and how an image becomes a stamp.
 pub struct Chooser<'a> {
     /// The images.
     pub images: &'a Images,
@@ -42,7 +42,7 @@ impl Chooser<'_> {
     }
 
     fn unknown(&self, name: &str, wish: &Wish) -> Finding {
-        let message = format!("the catalogue has no image `{name}`");
+        let message = format!("the catalog has no image `{name}`");
         let finding = Finding::new("unknown-image", message).about(Subject {
             image: Some(name.to_owned()),
             ..Subject::default()
@@ -83,7 +83,7 @@ impl Chooser<'_> {
             [] => {
                 let version =
                     runs.map_or(String::new(), |runs| format!(" with Kubernetes `{runs}`"));
-                let message = format!("no image of the catalogue matches the selector{version}");
+                let message = format!("no image of the catalog matches the selector{version}");
                 Err(told("no-image-matches", message))
             }
             several => {

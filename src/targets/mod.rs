@@ -82,7 +82,7 @@ pub struct TargetInput<'a> {
     pub is_alone: bool,
     /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
     pub stamps: &'a [Option<Stamp>],
-    /// What would be stamped of any image of the catalogue.
+    /// What would be stamped of any image of the catalog.
     pub stamp: Stamper<'a>,
 }
 
@@ -98,7 +98,7 @@ pub struct SharedInput<'a> {
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
     pub folder: &'a str,
-    /// What would be stamped of any image of the catalogue.
+    /// What would be stamped of any image of the catalog.
     pub stamp: Stamper<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! A catalogue against what is offered.
+//! A catalog against what is offered.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::model::successor::{same_line, successor};
 
 use super::Offer;
 
-/// What has to change for a catalogue to list exactly what is offered.
+/// What has to change for a catalog to list exactly what is offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
     /// Entries that take the name of their successor, and keep place and properties.
@@ -22,18 +22,18 @@ pub struct Drift {
 pub struct Added {
     /// Its key.
     pub name: String,
-    /// The entry of the old catalogue that it goes behind and is written like: the last of its line, else of all.
+    /// The entry of the old catalog that it goes behind and is written like: the last of its line, else of all.
     pub behind: Option<String>,
 }
 
 impl Drift {
-    /// Whether the catalogue lists what is offered.
+    /// Whether the catalog lists what is offered.
     pub fn is_empty(&self) -> bool {
         self.renamed.is_empty() && self.added.is_empty() && self.removed.is_empty()
     }
 }
 
-/// What to do to a catalogue, in the order of its entries, some of which are not to be touched: those that an expression
+/// What to do to a catalog, in the order of its entries, some of which are not to be touched: those that an expression
 /// names. Names become those that the images are offered under.
 pub fn drift(listed: &[&str], untouched: &BTreeSet<String>, offer: &Offer) -> Drift {
     let key = |name: &str| name.replace('.', "-");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_catalogue_that_lists_what_is_offered_stays() {
+    fn a_catalog_that_lists_what_is_offered_stays() {
         assert!(drift(&LISTED, &offered(&LISTED)).is_empty());
     }
 

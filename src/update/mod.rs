@@ -1,4 +1,4 @@
-//! What a new version of the image builder means for a catalogue: which entries come, go, or take another name.
+//! What a new version of the image builder means for a catalog: which entries come, go, or take another name.
 //!
 //! A bot that raises the builder's version leaves the list of images as it was, with the last release's patch versions in
 //! their names (docs/sylva.md#updates-of-the-builder). The answers here are pure: names in, changes out.

@@ -70,7 +70,7 @@ pub fn notes(text: String) -> String {
     }
 }
 
-/// Whether a repository of a registry may hold an image: the catalogue lists it, or its name says so.
+/// Whether a repository of a registry may hold an image: the catalog lists it, or its name says so.
 pub fn is_image(repository: &str, listed: &BTreeSet<String>) -> bool {
     !repository.contains('/')
         && (listed.contains(&repository.replace('.', "-"))

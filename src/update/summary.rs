@@ -12,7 +12,7 @@ pub struct Summary {
     pub from: Option<String>,
     /// The version now.
     pub to: String,
-    /// The entries of the catalogue.
+    /// The entries of the catalog.
     pub drift: Drift,
     /// The node pools that come to another image than before; none where nothing was changed yet.
     pub pools: Option<Vec<PoolChange>>,

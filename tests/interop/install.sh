@@ -66,6 +66,12 @@ if hooks pre-commit 4.7.0; then
 else
   say "pre-commit: not to be had here"
 fi
+if hooks typos 1.52.0; then
+  echo "export METALMARK_TYPOS='$folder/hooks/bin/typos'"
+  required+=(typos)
+else
+  say "typos: not to be had here"
+fi
 if hooks prek 0.5.11; then
   echo "export METALMARK_PREK='$folder/hooks/bin/prek'"
   required+=(prek)

@@ -190,7 +190,7 @@ def theirs(truth, folder):
 
 
 def has_switches(values):
-    """Whether the catalogue is of the time when `enabled` and `default_enabled` said what is served (up to 2025-03)."""
+    """Whether the catalog is of the time when `enabled` and `default_enabled` said what is served (up to 2025-03)."""
     images = (values.get("sylva_diskimagebuilder_images") or {}).values()
     return any({"enabled", "default_enabled"} & set(image or {}) for image in images)
 

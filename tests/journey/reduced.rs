@@ -295,7 +295,7 @@ fn update_moves_every_pool_to_the_next_version() {
     renders(&project);
     let again = project.succeeds(&update());
     assert!(
-        again.stderr.contains("the catalogue lists what"),
+        again.stderr.contains("the catalog lists what"),
         "{}",
         again.stderr
     );

@@ -48,7 +48,7 @@ impl Project {
         fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
-    /// The cluster's values: its catalogue at a version, and what else is said of the registry.
+    /// The cluster's values: its catalog at a version, and what else is said of the registry.
     pub(crate) fn values(&self, version: &str, images: &[&str], registry: &str) {
         let entry = |key: &&str| format!("  {key}: {{os_images_oci_registry: sylva}}\n");
         let images: String = images.iter().map(entry).collect();
@@ -188,7 +188,7 @@ fn what_could_not_be_had_leaves_a_gap_and_the_rest_is_written() {
     assert_eq!(drift.status, 1, "{}", drift.stderr);
     assert!(
         drift.stderr.contains(&format!(
-            "error[catalog-drift]: the catalogue names image `{JAMMY}`"
+            "error[catalog-drift]: the catalog names image `{JAMMY}`"
         )),
         "{}",
         drift.stderr

@@ -9,7 +9,7 @@ use super::{pools, selecting};
 fn a_key_beside_the_selector_that_means_it_is_accepted() {
     let mut refused = Vec::new();
     for cluster in selecting() {
-        for (pool, recorded) in pools(&cluster.recorded(Mode::Normalised)) {
+        for (pool, recorded) in pools(&cluster.recorded(Mode::Normalized)) {
             let boots = matches!(theirs(recorded), Verdict::Image(_)) && recorded["url"].is_null();
             if boots && cluster.refuses(&["choice-conflict"], pool) {
                 let values = cluster.case["values"].to_string();

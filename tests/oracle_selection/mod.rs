@@ -39,7 +39,7 @@ fn pools(recorded: &Value) -> impl Iterator<Item = (&str, &Value)> {
 fn every_pool_boots_what_the_library_selects() {
     let (mut told, mut wrong) = (Told::default(), Vec::new());
     for cluster in selecting() {
-        for mode in [Mode::Exact, Mode::Normalised] {
+        for mode in [Mode::Exact, Mode::Normalized] {
             let answer = cluster.answer(mode);
             for (pool, recorded) in pools(&cluster.recorded(mode)) {
                 let (theirs, ours) = (theirs(recorded), ours(answer, pool));
@@ -86,7 +86,7 @@ fn every_pool_boots_what_the_older_library_selects() {
 fn what_the_library_serves_is_served() {
     let mut wrong = Vec::new();
     for cluster in selecting() {
-        for mode in [Mode::Exact, Mode::Normalised] {
+        for mode in [Mode::Exact, Mode::Normalized] {
             let (answer, recorded) = (cluster.answer(mode), cluster.recorded(mode));
             // What pools boot is compared by the test of pools; with them goes what each additional selector matches.
             let booted = answer
@@ -99,9 +99,9 @@ fn what_the_library_serves_is_served() {
             let additional = additional(cluster, &recorded);
             let expected: BTreeSet<String> = booted.chain(additional).collect();
             let served: BTreeSet<String> = answer.served.iter().cloned().collect();
-            // A fact that is no string stops the library; `normalised` reads its text.
+            // A fact that is no string stops the library; `normalized` reads its text.
             let stops = recorded["additional"].to_string().contains("fact-type");
-            let more = mode == Mode::Normalised && stops && served.is_superset(&expected);
+            let more = mode == Mode::Normalized && stops && served.is_superset(&expected);
             // The version in a name has no build, and `exact` compares it as it is.
             let less = mode == Mode::Exact
                 && cluster.catalog == "names alone"

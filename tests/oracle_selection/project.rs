@@ -11,7 +11,7 @@ use metalmark::model::matching::{Library, Matching, Outcome, PatternCache};
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::{ClusterView, Settings};
 use metalmark::read::{self, Request};
-use metalmark::resolve::{self, Catalogues};
+use metalmark::resolve::{self, Catalogs};
 use metalmark::sources;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) struct Cluster {
 
 struct Answers {
     exact: Answer,
-    normalised: Answer,
+    normalized: Answer,
     /// In exact mode, as sylva-library 0.3.5 matches.
     older: Answer,
     /// The findings at error level with the default mode: each one's rule, and its pool where it has one.
@@ -43,7 +43,7 @@ impl Cluster {
     pub(super) fn answer(&self, mode: Mode) -> &Answer {
         match mode {
             Mode::Exact => &self.answers.exact,
-            Mode::Normalised => &self.answers.normalised,
+            Mode::Normalized => &self.answers.normalized,
         }
     }
 
@@ -86,7 +86,7 @@ impl Cluster {
     pub(super) fn recorded(&self, mode: Mode) -> Value {
         match mode {
             Mode::Exact => self.case["answers"].clone(),
-            Mode::Normalised => self.recorded_by("normalised"),
+            Mode::Normalized => self.recorded_by("normalized"),
         }
     }
 
@@ -178,24 +178,24 @@ fn answers(folder: &Path) -> Vec<Answers> {
     let workspace = read::workspace(&request).expect("a project");
     assert!(workspace.findings.is_empty(), "{:?}", workspace.findings);
     let templates = TemplateCache::default();
-    let shared = read::shared_catalogue(&workspace, &templates);
+    let shared = read::shared_catalog(&workspace, &templates);
     let architecture = &workspace.settings.registries.architecture;
     let facts = sources::facts(folder, &*workspace.files, &workspace.facts, architecture);
     let (facts, _) = facts.expect("the facts are there");
-    let (catalogues, patterns) = (Catalogues::new(facts), PatternCache::default());
-    let modes = [Matching::Exact, Matching::Normalised].map(|matching| Settings {
+    let (catalogs, patterns) = (Catalogs::new(facts), PatternCache::default());
+    let modes = [Matching::Exact, Matching::Normalized].map(|matching| Settings {
         matching,
         ..workspace.settings.clone()
     });
     let answers = workspace.clusters.iter().map(|entry| {
         let read = read::cluster(&workspace, entry, &shared, &templates).expect("it is read");
         let views = modes.each_ref().map(|settings| {
-            let view = resolve::cluster(read.clone(), &catalogues, settings, &patterns);
+            let view = resolve::cluster(read.clone(), &catalogs, settings, &patterns);
             view.expect("it is resolved")
         });
         let mut older = read;
         older.cluster.library = Library::WithoutRegistries;
-        let older = resolve::cluster(older, &catalogues, &modes[0], &patterns);
+        let older = resolve::cluster(older, &catalogs, &modes[0], &patterns);
         let today = Date::parse("2026-01-01").expect("a date");
         let judged = check::cluster(&views[1], &modes[1], today).findings;
         let error = |judged: &Judged| judged.level == Level::Error;
@@ -203,7 +203,7 @@ fn answers(folder: &Path) -> Vec<Answers> {
         let errors = errors.map(|judged| (judged.finding.rule, judged.finding.subject.pool));
         Answers {
             exact: answer(&views[0]),
-            normalised: answer(&views[1]),
+            normalized: answer(&views[1]),
             older: answer(&older.expect("it is resolved")),
             errors: errors.collect(),
         }

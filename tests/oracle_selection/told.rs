@@ -24,7 +24,7 @@ struct Group {
 #[derive(Default)]
 struct Reason {
     exact: usize,
-    normalised: usize,
+    normalized: usize,
     example: String,
 }
 
@@ -42,7 +42,7 @@ impl Told {
         let reason = self.reasons.entry(reason).or_default();
         match mode {
             Mode::Exact => reason.exact += 1,
-            Mode::Normalised => reason.normalised += 1,
+            Mode::Normalized => reason.normalized += 1,
         }
         if reason.example.is_empty() {
             reason.example.clone_from(&cluster.id);
@@ -78,14 +78,14 @@ impl Told {
             reason,
             Reason {
                 exact,
-                normalised,
+                normalized,
                 example,
             },
         ) in &self.reasons
         {
             writeln!(
                 text,
-                "* {exact} exact, {normalised} normalised (`{example}`): {reason}"
+                "* {exact} exact, {normalized} normalized (`{example}`): {reason}"
             )
             .expect("a string");
         }

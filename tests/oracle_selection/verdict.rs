@@ -90,9 +90,9 @@ pub(super) fn agree(theirs: &Verdict, ours: &Verdict, cluster: &Cluster, pool: &
 pub(super) enum Mode {
     /// `matching: exact`: the library's answers to the same images.
     Exact,
-    /// `matching: normalised`, the default: the library's answers where every version is spelled alike, and what annotations leave
+    /// `matching: normalized`, the default: the library's answers where every version is spelled alike, and what annotations leave
     /// out is as the image's name has it.
-    Normalised,
+    Normalized,
 }
 
 /// Why metalmark differs from the library at this pool on purpose; none where there is no such reason.
@@ -108,7 +108,7 @@ pub(super) fn reason(
     let is_empty = matches!(ours, Verdict::Nothing | Verdict::Url);
     // The rule `matching-differs` warns with the library's answer.
     let warns = cluster.answer(mode).differs.contains(pool);
-    let is_pattern = mode == Mode::Normalised && cluster.has_version_pattern();
+    let is_pattern = mode == Mode::Normalized && cluster.has_version_pattern();
     let as_written = self::theirs(&cluster.recorded(Mode::Exact)["pools"][pool]);
     let is_named = cluster.catalog == "names alone";
     let reasons = [
@@ -130,7 +130,7 @@ pub(super) fn reason(
             UNKNOWN_NAME,
         ),
         (
-            mode == Mode::Normalised && fails("fact-type") && (is_any_refusal(ours) || warns),
+            mode == Mode::Normalized && fails("fact-type") && (is_any_refusal(ours) || warns),
             MISTYPED,
         ),
         (
@@ -157,5 +157,5 @@ const NO_KEY: &str = "the library prints an `image_key` that is null or false as
 const NO_PROVIDER: &str = "without `capi_providers.infra_provider` the library stops; here the provider is the one that has settings, else `capm3`";
 const NAME_ALONE: &str = "of an image of which only the name is known, `exact` compares the version in the name, which has no build";
 const UNKNOWN_NAME: &str = "no scheme of names has such a name, so nothing is known of the image";
-const MISTYPED: &str = "a fact that is no string stops the library; `normalised` reads its text, and `matching-differs` warns where an image boots for that";
-const PATTERN: &str = "`normalised` tries a pattern for versions on each spelling of an image's version; `matching-differs` warns where an image boots for that";
+const MISTYPED: &str = "a fact that is no string stops the library; `normalized` reads its text, and `matching-differs` warns where an image boots for that";
+const PATTERN: &str = "`normalized` tries a pattern for versions on each spelling of an image's version; `matching-differs` warns where an image boots for that";

@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_told_and_ends_with_status_2() {
 }
 
 #[test]
-fn a_mirror_that_is_misspelt_never_lets_the_registry_be_asked() {
+fn a_mirror_that_is_misspelled_never_lets_the_registry_be_asked() {
     let registry = Registry::plain();
     registry.image("one", "1", &[]);
     let more = format!("  mirrors: {{\"{}\": \"Not A Host\"}}\n", registry.host());

@@ -108,7 +108,7 @@ fn no_image_matches() {
     );
 }
 
-/// A pool with a version of its own is finalised with the cluster's all the same, so no edit of the cluster's is offered.
+/// A pool with a version of its own is finalized with the cluster's all the same, so no edit of the cluster's is offered.
 #[test]
 fn no_edit_of_the_clusters_version_for_a_pool_with_its_own() {
     each(

@@ -131,11 +131,11 @@ fn both_ways_to_match_agree() {
             ("cluster: {capm3: {os_image_selector: {os: ubuntu}}}", &[]),
             (
                 old,
-                &["warning control-plane [{os: beos}] => matching: normalised"],
+                &["warning control-plane [{os: beos}] => matching: normalized"],
             ),
             (
                 named,
-                &["warning control-plane [{os-release: jammy}] => matching: normalised"],
+                &["warning control-plane [{os-release: jammy}] => matching: normalized"],
             ),
         ],
     );

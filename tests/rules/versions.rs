@@ -385,7 +385,7 @@ fn an_image_without_kubernetes_is_not_compared() {
     let found = |flavor: &str| {
         let values = "cluster: {k8s_version: v1.31.8, capi_providers: {infra_provider: capo, bootstrap_provider: cabpk}, capo: {image_key: bare}}";
         let record = format!(
-            "images: {{records: {{bare: {{os: {{name: ubuntu}}, k8s: {{flavour: {flavor}}}, locations: {{glance: {{name: bare}}}}}}}}}}\n"
+            "images: {{records: {{bare: {{os: {{name: ubuntu}}, k8s: {{flavor: {flavor}}}, locations: {{glance: {{name: bare}}}}}}}}}}\n"
         );
         let judged = Project::of(values, &record).judged();
         let rules = judged.iter().map(|judged| judged.finding.rule);

@@ -145,7 +145,7 @@ os_images: {mine: {uri: 'https://s/m', os: ubuntu, k8s-version: 1.31.8+rke2r1}}
             vec!["mine", suse, noble],
         ),
         ("x: {k8s-version: '1.30.*'}", vec![jammy]),
-        // Not finalised: neither version nor flavor is added, and what is refused serves nothing.
+        // Not finalized: neither version nor flavor is added, and what is refused serves nothing.
         ("x: {os-version: noble}", vec![]),
         ("x: {os-version: '.*'}", vec![]),
         ("x: {os: ubuntu, os-release: 3}", vec![]),

@@ -9,7 +9,7 @@ use super::{CLUSTER, answers};
 fn a_number_among_the_facts_of_a_file_stops_only_exact_matching() {
     let facts = "os_images: {img-a: {os: suse, os-release: 15.6, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}\n";
     for (values, exact) in [("", "(invalid)"), (", os-release: '15.6'", "img-a")] {
-        for (mode, expected) in [("exact", exact), ("normalised", "img-a")] {
+        for (mode, expected) in [("exact", exact), ("normalized", "img-a")] {
             let values = format!(
                 "os_images: {{img-a: {{uri: 'https://s/a'{values}}}}}\n\
                  {CLUSTER}  capm3: {{os_image_selector: {{os: suse, os-release: '15.6'}}}}\n"

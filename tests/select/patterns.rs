@@ -21,13 +21,13 @@ fn a_selector_compares_the_whole_version() {
         ("1.31.8", "1.31.8", true, true),
         ("latest", "v1.31.8", false, false),
     ];
-    for (held, cluster, exact, normalised) in cases {
+    for (held, cluster, exact, normalized) in cases {
         let values = format!(
             "os_images: {{img-a: {{uri: 'https://s/a', os: ubuntu, k8s-flavor: rke2, k8s-version: '{held}'}}}}\n\
              cluster:\n  k8s_version: {cluster}\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  \
              capm3: {{os_image_selector: {{os: ubuntu}}}}\n"
         );
-        for (mode, fits) in [("exact", exact), ("normalised", normalised)] {
+        for (mode, fits) in [("exact", exact), ("normalized", normalized)] {
             let view = Project::of(&values, &format!("matching: {mode}\n")).view();
             let expected = if fits { "img-a" } else { "(none)" };
             assert_eq!(
@@ -57,7 +57,7 @@ fn patterns_of_versions() {
         ("1.31", "1x31", true, true),
         ("1-31", "1.31", false, false),
     ];
-    for (pattern, held, exact, normalised) in cases {
+    for (pattern, held, exact, normalized) in cases {
         let held = if held.is_empty() {
             "1.31.8+rke2r1"
         } else {
@@ -67,7 +67,7 @@ fn patterns_of_versions() {
             "os_images: {{img-a: {{uri: 'https://s/a', k8s-flavor: rke2, k8s-version: '{held}'}}}}\n\
              {CLUSTER}  capm3: {{os_image_selector: {{k8s-version: '{pattern}'}}}}\n"
         );
-        for (mode, fits) in [("exact", exact), ("normalised", normalised)] {
+        for (mode, fits) in [("exact", exact), ("normalized", normalized)] {
             let view = Project::of(&values, &format!("matching: {mode}\n")).view();
             let expected = if fits { "img-a" } else { "(none)" };
             assert_eq!(
@@ -97,7 +97,7 @@ fn facts_of_ones_own_need_the_opt_in() {
             "os_images: {{img-a: {{uri: 'https://s/a', mine: x, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}, img-b: {{uri: 'https://s/b', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}}}\n\
              {CLUSTER}  capm3: {{os_image_selector: {selector}}}\n"
         );
-        for mode in ["exact", "normalised"] {
+        for mode in ["exact", "normalized"] {
             let view = Project::of(&values, &format!("matching: {mode}\n")).view();
             assert_eq!(
                 answer(&view.selections[0].outcome),

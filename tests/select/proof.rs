@@ -64,17 +64,17 @@ fn what_each_kind_of_source_proves() {
     ];
     for (wanted, held, by_version, by_text, by_name) in cases {
         for origin in STRONG {
-            let found = [Matching::Normalised, Matching::Exact]
+            let found = [Matching::Normalized, Matching::Exact]
                 .map(|mode| weigh(wanted, held, origin, mode));
             assert_eq!(found, [by_version, by_text], "{wanted} {held} {origin}");
         }
         // A name is read the same in both modes: Sylva does not see it.
-        for mode in [Matching::Normalised, Matching::Exact] {
+        for mode in [Matching::Normalized, Matching::Exact] {
             let found = weigh(wanted, held, Origin::Name, mode);
             assert_eq!(found, by_name, "{wanted} {held} {mode:?}");
         }
     }
-    for mode in [Matching::Normalised, Matching::Exact] {
+    for mode in [Matching::Normalized, Matching::Exact] {
         assert_eq!(of_version("v1.31.8", None, mode), Unknown);
     }
 }

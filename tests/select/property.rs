@@ -230,7 +230,7 @@ fn project(
     });
     let file = json!({
         "version": 1,
-        "matching": if cluster.exact { "exact" } else { "normalised" },
+        "matching": if cluster.exact { "exact" } else { "normalized" },
         "clusters": [{"name": "edge", "values": ["values.yaml"]}],
         "images": {"facts": ["facts.yaml"]},
     });

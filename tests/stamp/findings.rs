@@ -28,7 +28,7 @@ fn what_cannot_be_edited_is_told_at_its_place() {
 }
 
 #[test]
-fn versions_flavours_and_formats_are_held_against_the_images() {
+fn versions_flavors_and_formats_are_held_against_the_images() {
     told("findings");
 }
 

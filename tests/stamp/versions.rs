@@ -31,7 +31,7 @@ fn a_version_that_follows_the_image_does_not_select_it() {
     assert_eq!(after[0], text);
     assert_eq!(
         problems,
-        ["no image of the catalogue matches the selector with Kubernetes `v1.29.1`"]
+        ["no image of the catalog matches the selector with Kubernetes `v1.29.1`"]
     );
 }
 

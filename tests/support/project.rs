@@ -13,8 +13,8 @@ use metalmark::model::matching::{Outcome, PatternCache};
 use metalmark::model::place::Spot;
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::ClusterView;
-use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalogue, Workspace};
-use metalmark::resolve::{self, Catalogues};
+use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
+use metalmark::resolve::{self, Catalogs};
 use metalmark::rules::{ChangeInput, ImageUse, Reach, Side, WorkspaceInput};
 use metalmark::sources;
 
@@ -51,8 +51,8 @@ fn plain(path: &Path) -> PathBuf {
 pub(crate) struct Project {
     workspace: Workspace,
     templates: TemplateCache,
-    shared: SharedCatalogue,
-    catalogues: Catalogues,
+    shared: SharedCatalog,
+    catalogs: Catalogs,
     patterns: PatternCache,
 }
 
@@ -80,8 +80,8 @@ impl Project {
         workspace.findings.extend(found);
         let templates = TemplateCache::default();
         Self {
-            shared: read::shared_catalogue(&workspace, &templates),
-            catalogues: Catalogues::new(facts),
+            shared: read::shared_catalog(&workspace, &templates),
+            catalogs: Catalogs::new(facts),
             patterns: PatternCache::default(),
             templates,
             workspace,
@@ -111,7 +111,7 @@ impl Project {
         let view = |entry| {
             let read = read::cluster(&self.workspace, entry, &self.shared, &self.templates);
             let read = read.expect("every layer is in memory");
-            resolve::cluster(read, &self.catalogues, settings, &self.patterns)
+            resolve::cluster(read, &self.catalogs, settings, &self.patterns)
                 .expect("no source fails")
         };
         self.workspace.clusters.iter().map(view).collect()
@@ -136,7 +136,7 @@ impl Project {
             uses.push(image_use(&view));
         }
         let read = read::shared(&self.workspace, &self.shared);
-        let shared = resolve::cluster(read, &self.catalogues, settings, &self.patterns);
+        let shared = resolve::cluster(read, &self.catalogs, settings, &self.patterns);
         let shared = shared.expect("no source fails");
         let input = WorkspaceInput {
             reach: Reach::Fleet,

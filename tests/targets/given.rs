@@ -184,7 +184,7 @@ pub(super) fn pool(
         settings: tree(settings),
     });
     view.selections.push(Selection {
-        finalised: Selector::default(),
+        finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
         other_mode: None,
@@ -216,7 +216,7 @@ pub(super) fn settings(outputs: Vec<Output>) -> Settings {
         },
         outputs,
         policy: Policy::default(),
-        matching: Matching::Normalised,
+        matching: Matching::Normalized,
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,

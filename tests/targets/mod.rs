@@ -177,7 +177,7 @@ fn each_level_is_answered_in_its_own_spelling() {
 }
 
 #[test]
-fn a_selector_that_only_normalised_matching_answers_takes_the_images_own_version() {
+fn a_selector_that_only_normalized_matching_answers_takes_the_images_own_version() {
     let mut view = cluster("edge-1");
     level(&mut view, LevelName::Cluster, selector("os", "ubuntu"));
     pool(

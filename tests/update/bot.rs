@@ -193,7 +193,7 @@ fn another_dependency_s_version_is_not_the_builder_s() {
     assert!(
         outcome
             .stderr
-            .contains("the catalogue lists what 0.4.12 offers\n"),
+            .contains("the catalog lists what 0.4.12 offers\n"),
         "{}",
         outcome.stderr
     );
@@ -218,7 +218,7 @@ fn what_a_merge_request_shows_ends_with_the_errors() {
             "help: correct them, or type --keep-going to write what the update changes all the same",
             "nothing is written while there are errors",
             "  help: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`, which follows it",
-            "clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalogue"
+            "clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalog"
         ]
     );
 }

@@ -59,7 +59,7 @@ fn each_workspace_comes_to_its_after() {
         // A second run has nothing left to edit.
         let again = Metalmark::within(&folder).args(arguments).run();
         assert!(
-            again.stderr.contains("the catalogue lists what"),
+            again.stderr.contains("the catalog lists what"),
             "{}",
             again.stderr
         );
@@ -103,13 +103,13 @@ fn check_says_what_it_would_do_and_does_nothing() {
     assert_eq!(up_to_date.status, 0, "{}", up_to_date.stderr);
     assert_eq!(
         up_to_date.stderr,
-        "the catalogue lists what 0.4.12 offers\nOS images: 0.4.12\n\nWhich node pools will be re-provisioned is unknown: \
+        "the catalog lists what 0.4.12 offers\nOS images: 0.4.12\n\nWhich node pools will be re-provisioned is unknown: \
          the values name 0.4.12 already, and neither git nor a lock tells what came before.\nvalues.yaml:15:33: version 0.4.12\n"
     );
 }
 
 #[test]
-fn only_a_catalogue_that_lists_what_is_offered_is_said_to() {
+fn only_a_catalog_that_lists_what_is_offered_is_said_to() {
     let (added, removed) = (
         "ubuntu-noble-plain-rke2-1-33-1",
         "ubuntu-noble-plain-rke2-1-29-15",
@@ -140,7 +140,7 @@ fn only_a_catalogue_that_lists_what_is_offered_is_said_to() {
             .run();
         let told = outcome
             .stderr
-            .starts_with("the catalogue lists what 0.4.12 offers\n");
+            .starts_with("the catalog lists what 0.4.12 offers\n");
         assert_eq!(
             (told, outcome.status),
             (is_listed, i32::from(!is_listed)),
@@ -169,7 +169,7 @@ fn an_update_that_would_render_nothing_is_refused() {
 }
 
 #[test]
-fn a_catalogue_without_clusters_is_raised() {
+fn a_catalog_without_clusters_is_raised() {
     let scratch = copy_of(&case("sylva").join("before"));
     let (folder, key) = (scratch.path(), "ubuntu-noble-plain-rke2-1-31-8");
     let put = |name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
@@ -322,7 +322,7 @@ fn the_real_chart_keeps_every_other_byte() {
     let lists = before
         .split("\nsylva_diskimagebuilder_images:")
         .nth(1)
-        .expect("the catalogue");
+        .expect("the catalog");
     let names = lists
         .lines()
         .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'));

@@ -12,7 +12,7 @@ const IMAGES: [&str; 2] = [
     "opensuse-15-6-plain-rke2-1-31-8",
 ];
 
-/// A project whose catalogue is that registry's, below `sylva/builder`.
+/// A project whose catalog is that registry's, below `sylva/builder`.
 fn project(registry: &Registry, more: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let host = registry.host();
@@ -79,7 +79,7 @@ fn a_registry_that_lists_itself_is_asked_page_by_page() {
     let outcome = update(&folder, &["0.4.13"]);
     assert_ne!(outcome.status, 2, "{}", outcome.stderr);
     assert_eq!(read(&folder), values(&registry.host(), "0.4.13", &AFTER));
-    // No node pool changes, and the catalogue's changes are told all the same.
+    // No node pool changes, and the catalog's changes are told all the same.
     let told = "OS images: 0.4.12 → 0.4.13\n";
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     let asked: Vec<String> = registry
@@ -150,13 +150,13 @@ fn an_emptied_repository_has_no_image_and_any_other_failure_stops_the_update() {
 }
 
 #[test]
-fn a_catalogue_without_a_registry_leads_to_the_other_ways() {
+fn a_catalog_without_a_registry_leads_to_the_other_ways() {
     let registry = filled();
     let folder = project(&registry, "");
     let web = read(&folder).replace("oci://", "https://");
     fs::write(folder.path().join("values.yaml"), &web).expect("written");
     let outcome = update(&folder, &["0.4.13"]);
-    let expected = "error: the catalogue names no registry that could be asked\n\
+    let expected = "error: the catalog names no registry that could be asked\n\
                     help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`\n";
     assert_eq!((outcome.status, &*outcome.stderr), (2, expected));
     assert_eq!((read(&folder), registry.count()), (web, 0));

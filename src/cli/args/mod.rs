@@ -24,7 +24,7 @@ mod workspace;
 
 use clap::{Parser, Subcommand};
 
-use super::terminal::Color;
+use super::terminal::ColorMode;
 use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
 use crate::model::policy::Date;
@@ -35,9 +35,9 @@ use crate::model::policy::Date;
 pub(super) struct Arguments {
     #[command(flatten)]
     place: workspace::ProjectArguments,
-    /// When to use colours; `auto` means on a terminal where NO_COLOR is not set.
-    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Everywhere")]
-    pub(super) color: Color,
+    /// When to use colors; `auto` means on a terminal where NO_COLOR is not set.
+    #[arg(long, value_enum, default_value_t = ColorMode::Auto, global = true, help_heading = "Everywhere")]
+    pub(super) color: ColorMode,
     #[command(subcommand)]
     command: Command,
 }
@@ -52,9 +52,9 @@ enum Command {
     Lock(lock::LockArguments),
     /// Holds the lock against the registries: tags, signatures, facts.
     Verify(verify::VerifyArguments),
-    /// After a release of the image builder: edits version and catalogue in the values, then renders.
+    /// After a release of the image builder: edits version and catalog in the values, then renders.
     Update(update::UpdateArguments),
-    /// Lists the image catalogue: facts, references, and who uses what.
+    /// Lists the image catalog: facts, references, and who uses what.
     Images(images::ImagesArguments),
     /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
     Impact(impact::ImpactArguments),

@@ -46,7 +46,7 @@ pub(super) struct UpdateArguments {
 }
 
 /// Where the version's images are listed. Without any, the release that the project file names is read, else the registries
-/// of the catalogue are asked for what they have.
+/// of the catalog are asked for what they have.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct OfferArguments {

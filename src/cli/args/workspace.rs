@@ -61,7 +61,7 @@ pub(super) struct WorkspaceArguments {
     /// Stamp checksums as literals or as the URL of a checksum file.
     #[arg(long, value_name = "STYLE")]
     checksum: Option<Checksum>,
-    /// Serve every image of the catalogue, whoever uses it.
+    /// Serve every image of the catalog, whoever uses it.
     #[arg(long)]
     all_images: bool,
     /// How selectors compare Kubernetes versions.
@@ -103,7 +103,7 @@ enum Checksum {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MatchingMode {
     Exact,
-    Normalised,
+    Normalized,
 }
 
 impl WorkspaceArguments {
@@ -121,7 +121,7 @@ impl WorkspaceArguments {
             all_images: self.all_images,
             matching: self.matching.map(|mode| match mode {
                 MatchingMode::Exact => Matching::Exact,
-                MatchingMode::Normalised => Matching::Normalised,
+                MatchingMode::Normalized => Matching::Normalized,
             }),
             ..Flags::default()
         })

@@ -86,8 +86,8 @@ fn told(
     let found = (judged.as_slice(), &PoolCounts::default());
     reporting.save(found, workspace, Changes::None)?;
     if !judged.is_empty() {
-        let colour = terminal.err.colour;
-        let findings = reporting::findings(found, workspace, Changes::None, colour);
+        let color = terminal.err.color;
+        let findings = reporting::findings(found, workspace, Changes::None, color);
         reporting.output.findings(&findings, &mut terminal.err)?;
     }
     Ok(match checked.has_errors() {

@@ -54,7 +54,7 @@ pub(super) struct LevelAccount {
     pub(super) sets: BTreeMap<String, Told>,
 }
 
-/// One image of the catalogue against the selector.
+/// One image of the catalog against the selector.
 #[derive(Debug, Serialize)]
 pub(super) struct CandidateAccount {
     /// The image.
@@ -81,7 +81,7 @@ pub(super) struct DifferenceAccount {
 pub(super) struct FactAccount {
     /// Its value.
     pub(super) value: String,
-    /// Where it was learnt, in words.
+    /// Where it was learned, in words.
     pub(super) origin: String,
     /// Where it stands, if in a file that is at hand.
     pub(super) at: Option<String>,
@@ -111,7 +111,7 @@ pub(super) fn of_pool(
         pool: pool.name.to_string(),
         k8s_version: version.map(|version| told(&version.value, version.place)),
         levels: levels(view, pool),
-        selector: terms(&selection.finalised, &view.sources),
+        selector: terms(&selection.finalized, &view.sources),
         candidates: match is_secret {
             true => Vec::new(),
             false => considered(view, selection, matching, cache),
@@ -238,7 +238,7 @@ fn considered(
     matching: Matching,
     cache: &PatternCache,
 ) -> Vec<CandidateAccount> {
-    if selection.finalised.terms.is_empty() {
+    if selection.finalized.terms.is_empty() {
         return Vec::new();
     }
     let account = |candidate: crate::model::matching::Candidate| CandidateAccount {
@@ -254,7 +254,7 @@ fn considered(
             })
             .collect(),
     };
-    candidates(&selection.finalised, &view.images, matching, cache)
+    candidates(&selection.finalized, &view.images, matching, cache)
         .into_iter()
         .map(account)
         .collect()
@@ -275,7 +275,7 @@ fn outcome(outcome: &Outcome) -> String {
         }
         Outcome::Named(None) => "the image that `image_name` gives".to_owned(),
         Outcome::Nothing => "no image: nothing chooses one".to_owned(),
-        Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalogue"),
+        Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalog"),
         Outcome::NoMatch => "no image: none matches".to_owned(),
         Outcome::Several(keys) => format!("no image: {} match: {}", keys.len(), list(keys)),
         Outcome::Disagree { key, selected } => format!(

@@ -67,7 +67,7 @@ pub fn explain(
         answer(&told(rule), options.format, terminal, text::rule)?;
         return Ok(Verdict::Clean);
     }
-    let mut workspace = read::workspace(request).map_err(|error| misspelt(subject, error))?;
+    let mut workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
     let tools = fleet::tools(&mut workspace, options.today)?;
     let (cluster, pool) = subject
         .split_once('/')
@@ -94,8 +94,8 @@ pub fn explain(
     Ok(Verdict::Clean)
 }
 
-/// Where there is no project, a word that is nearly a rule's is a misspelt rule.
-fn misspelt(subject: &str, error: Error) -> Error {
+/// Where there is no project, a word that is nearly a rule's is a misspelled rule.
+fn misspelled(subject: &str, error: Error) -> Error {
     match (
         did_you_mean(subject, RULES.iter().map(|rule| rule.id())),
         &error,
@@ -164,7 +164,7 @@ fn pools(
     }
 }
 
-/// The image of a key in every cluster's catalogue, those that are the same told once.
+/// The image of a key in every cluster's catalog, those that are the same told once.
 fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAccount>, Error> {
     let survey = fleet::survey(workspace, tools, |view, _| {
         Ok((image(key, view), Vec::new()))

@@ -32,7 +32,7 @@ pub(super) fn of_manifests(found: &Found) -> String {
          records: {{}}\n    \
          # ubuntu-noble-kubeadm-1-34-1:\n    \
          #   os: {{name: ubuntu, version: \"24.04\"}}\n    \
-         #   k8s: {{flavour: kubeadm, version: 1.34.1}}\n    \
+         #   k8s: {{flavor: kubeadm, version: 1.34.1}}\n    \
          #   format: qcow2\n    \
          #   digests: {{uncompressed: {{sha256: 64 hex digits}}}}\n    \
          #   locations: {{https: https://images.example.org/noble-1.34.1.qcow2}}\n\

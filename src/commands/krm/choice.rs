@@ -138,7 +138,7 @@ impl Project<'_> {
         let Some(image) = view.images.get(key) else {
             let help = did_you_mean(key, view.images.keys().map(|known| &**known));
             let help = help.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
-            let message = format!("the catalogue has no image `{key}`{help}");
+            let message = format!("the catalog has no image `{key}`{help}");
             return Ok(Choice::Refused(FunctionResult::new(
                 Severity::Error,
                 message,

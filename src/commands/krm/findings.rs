@@ -1,13 +1,13 @@
 //! Findings as results.
 
 use crate::model::finding::{Judged, Level};
-use crate::report::{Colour, Findings, Lines};
+use crate::report::{Color, Findings, Lines};
 
 use super::result::{FunctionResult, Severity};
 
 /// One result for each thing to mend, in the order of the files.
 pub(super) fn results(judged: &[Judged]) -> Vec<FunctionResult> {
-    let findings = Findings::new(judged, 0, Colour::Never);
+    let findings = Findings::new(judged, 0, Color::Never);
     let (mut lines, groups) = (Lines::default(), findings.groups.iter());
     groups
         .map(|group| result(group.judged, &mut lines))

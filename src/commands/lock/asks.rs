@@ -1,4 +1,4 @@
-//! Every cluster's catalogue, and the keys that its images are signed with.
+//! Every cluster's catalog, and the keys that its images are signed with.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -48,7 +48,7 @@ pub enum LockMode {
     Check,
 }
 
-/// Locks every image that a cluster's catalogue names.
+/// Locks every image that a cluster's catalog names.
 ///
 /// What resolved and verified is written although other images failed: each entry is right by itself, the next run asks only
 /// for the rest, and `check` tells what is missing. While the values of a cluster cannot be read, nothing is dropped: it may
@@ -254,7 +254,7 @@ fn wish<'a>(
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`metalmark images` lists them".to_owned(),
             };
-            let message = format!("no cluster's catalogue has an image `{key}`\nhelp: {help}");
+            let message = format!("no cluster's catalog has an image `{key}`\nhelp: {help}");
             return Err(Error::Usage { message });
         }
     }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::place::Sources;
 use crate::model::renovate::{self, Upgrade};
 use crate::read;
 
-use super::{catalogue, usage};
+use super::{catalog, usage};
 
 /// Who says which version is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +45,9 @@ impl Aim {
 /// Nobody names one; Renovate's file is not what the preset makes.
 pub(super) fn aim(
     source: &VersionSource,
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
 ) -> Result<Aim, Error> {
-    let written = catalogue::version(catalogues);
+    let written = catalog::version(catalogs);
     let none = || usage(NO_VERSION);
     match source {
         VersionSource::Typed(to) => Ok(Aim {
@@ -61,7 +61,7 @@ pub(super) fn aim(
             // The values hold the new version already: what they do not name is another dependency's.
             let own: Vec<Upgrade> = upgrades
                 .into_iter()
-                .filter(|upgrade| catalogue::names(catalogues, &upgrade.new_value))
+                .filter(|upgrade| catalog::names(catalogs, &upgrade.new_value))
                 .collect();
             let to = renovate::version(&own).map(str::to_owned).or(written);
             let to = to.ok_or_else(none)?;

@@ -11,7 +11,7 @@ use crate::read::{self, Request, Workspace};
 use crate::update::PoolChange;
 
 use super::aim::Aim;
-use super::catalogue;
+use super::catalog;
 use super::fleet::{self, Tools};
 use super::pools::{self, Booted, Machine};
 
@@ -80,9 +80,9 @@ fn in_git(request: &Request, aim: &Aim, today: Date) -> Option<Before> {
         let revision = Revision::open(&repository, &commit, scope.clone()).ok()?;
         let mut workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
         let tools = fleet::tools(&mut workspace, today).ok()?;
-        let catalogues = fleet::catalogues(&workspace, &tools).ok()?;
-        let version = catalogue::version(&catalogues);
-        if version.is_none() || catalogue::names(&catalogues, &aim.to) {
+        let catalogs = fleet::catalogs(&workspace, &tools).ok()?;
+        let version = catalog::version(&catalogs);
+        if version.is_none() || catalog::names(&catalogs, &aim.to) {
             return None;
         }
         Some(Before {

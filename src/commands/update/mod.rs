@@ -1,8 +1,8 @@
-//! `metalmark update`: the whole step after a release of the image builder: version, catalogue, choices, render.
+//! `metalmark update`: the whole step after a release of the image builder: version, catalog, choices, render.
 
 mod aim;
 mod before;
-mod catalogue;
+mod catalog;
 mod offer;
 mod plan;
 mod pools;
@@ -26,7 +26,7 @@ use super::{
     CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, recover, stores, texts,
 };
 pub use aim::VersionSource;
-use catalogue::Versions;
+use catalog::Versions;
 use fleet::Tools;
 pub use offer::OfferSource;
 use plan::Plan;
@@ -54,7 +54,7 @@ pub struct UpdateOptions {
     pub today: Date,
 }
 
-/// Edits version and catalogue in the values, moves selections on request, then locks, renders and reports. While there are
+/// Edits version and catalog in the values, moves selections on request, then locks, renders and reports. While there are
 /// errors, nothing is written.
 ///
 /// # Errors
@@ -69,20 +69,20 @@ pub fn update(
     }
     let mut workspace = read::workspace(request)?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let catalogues = fleet::catalogues(&workspace, &tools)?;
-    let aim = aim::aim(&options.version, &catalogues)?;
-    let offer = offer::offer(&options.offer, &aim, &workspace, &catalogues, terminal)?;
+    let catalogs = fleet::catalogs(&workspace, &tools)?;
+    let aim = aim::aim(&options.version, &catalogs)?;
+    let offer = offer::offer(&options.offer, &aim, &workspace, &catalogs, terminal)?;
     let versions = match options.k8s_versions {
         true => Versions::Move,
         false => Versions::Keep,
     };
     let change = |untouched: &BTreeSet<String>| {
-        let (from, to) = (&catalogues, &aim);
-        catalogue::change((&workspace, &tools), from, to, &offer, versions, untouched)
+        let (from, to) = (&catalogs, &aim);
+        catalog::change((&workspace, &tools), from, to, &offer, versions, untouched)
     };
     let mut plan = Plan::of(request, &workspace, change(&BTreeSet::new())?, options)?;
     // What expressions evaluate to may change with the version.
-    let computed = catalogue::computed(&plan.catalogues()?, Some(&aim.to));
+    let computed = catalog::computed(&plan.catalogs()?, Some(&aim.to));
     if plan.change.adds(&computed) {
         plan = Plan::of(request, &workspace, change(&computed)?, options)?;
     }
@@ -138,7 +138,7 @@ fn usage(message: impl Into<String>) -> Error {
     Error::Usage { message }
 }
 
-/// The choices of images that the catalogue does not have.
+/// The choices of images that the catalog does not have.
 fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
     let survey = fleet::survey(workspace, tools, |_, _| Ok(((), Vec::new())))?;
     let judged = survey.judged.into_iter();
@@ -147,7 +147,7 @@ fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
         .collect())
 }
 
-/// Locks what the catalogue names now, in a project that has a lock. What it tells goes to stderr: the result is what is
+/// Locks what the catalog names now, in a project that has a lock. What it tells goes to stderr: the result is what is
 /// rendered.
 fn lock_again(
     request: &Request,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::place::Sources;
 use crate::model::workspace::RELEASE;
 use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
@@ -14,7 +14,7 @@ use crate::sources::Stores;
 use crate::update::{self, Offer};
 
 use super::aim::Aim;
-use super::{Terminal, catalogue, stores, usage};
+use super::{Terminal, catalog, stores, usage};
 
 /// Where the images of a version are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum OfferSource {
     Text(PathBuf),
     /// The address of a release, with [`RELEASE`] in the version's place.
     Release(String),
-    /// The release that the project file names, else the registries of the catalogue.
+    /// The release that the project file names, else the registries of the catalog.
     World,
 }
 
@@ -34,7 +34,7 @@ const MOST: usize = 5000;
 const OTHERWISE: &str =
     "say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`";
 
-/// What the version offers. An empty list would empty the catalogue, and so is refused.
+/// What the version offers. An empty list would empty the catalog, and so is refused.
 ///
 /// # Errors
 /// It cannot be had; it names no image of the version.
@@ -42,7 +42,7 @@ pub(super) fn offer(
     source: &OfferSource,
     aim: &Aim,
     workspace: &Workspace,
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     terminal: &Terminal,
 ) -> Result<Offer, Error> {
     let (offer, place, form) = match source {
@@ -55,7 +55,7 @@ pub(super) fn offer(
             let stores = asked(workspace, terminal)?;
             match &workspace.settings.releases {
                 Some(address) => release(address, aim, &stores)?,
-                None => registries(aim, catalogues, &stores)?,
+                None => registries(aim, catalogs, &stores)?,
             }
         }
     };
@@ -127,16 +127,16 @@ fn encoded(version: &str) -> String {
     version.bytes().map(part).collect()
 }
 
-/// What the registries of the catalogue have of the version, each repository asked for its tags.
+/// What the registries of the catalog have of the version, each repository asked for its tags.
 fn registries(
     aim: &Aim,
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     stores: &Stores,
 ) -> Result<Said, Error> {
-    let (listed, prefixes) = catalogue::sites(catalogues, aim.current.as_deref());
+    let (listed, prefixes) = catalog::sites(catalogs, aim.current.as_deref());
     let prefixes: Vec<Reference> = prefixes.iter().filter_map(|url| prefix(url)).collect();
     if prefixes.is_empty() {
-        let message = "the catalogue names no registry that could be asked";
+        let message = "the catalog names no registry that could be asked";
         return Err(usage(format!("{message}\nhelp: {OTHERWISE}")));
     }
     let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Files, With};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
 use crate::read::{self, Request, Workspace};
 
-use super::catalogue::Change;
+use super::catalog::Change;
 use super::fleet::{self, Tools};
 use super::{Terminal, UpdateOptions, fix, lost};
 
 /// The edits, and the project with them.
 pub(super) struct Plan {
-    /// The edits of version and catalogue.
+    /// The edits of version and catalog.
     pub(super) change: Change,
     /// The edits of selections, upon those.
     pub(super) fixed: Vec<(Arc<Source>, String)>,
@@ -64,9 +64,9 @@ impl Plan {
         Ok(())
     }
 
-    /// The catalogues of the changed project.
-    pub(super) fn catalogues(&self) -> Result<Vec<(Arc<Catalogue>, Sources)>, Error> {
-        fleet::catalogues(&self.workspace, &self.tools)
+    /// The catalogs of the changed project.
+    pub(super) fn catalogs(&self) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
+        fleet::catalogs(&self.workspace, &self.tools)
     }
 
     /// All edited files: each as it was read, and its new text.

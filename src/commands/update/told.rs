@@ -9,7 +9,7 @@ use crate::report::{Findings, Report};
 use crate::update::{self, Offer, Summary};
 use crate::write;
 
-use super::catalogue::Change;
+use super::catalog::Change;
 use super::{Terminal, UpdateOptions};
 
 /// Prints the summary, and writes it where that was asked.
@@ -24,7 +24,7 @@ pub(super) fn summary(
     }
     if change.drift.is_empty() {
         let to = &summary.to;
-        writeln!(terminal.err, "the catalogue lists what {to} offers")?;
+        writeln!(terminal.err, "the catalog lists what {to} offers")?;
     }
     let has_pools = summary
         .pools

@@ -190,8 +190,8 @@ impl Question<'_> {
             secrets: self.secrets,
             origins: &origins,
         };
-        let spelt = walk::spelt(self.evaluator, &self.values.tree, self.path);
-        let layers = teller.settings(&self.values.layers, self.path, &spelt);
+        let spelled = walk::spelled(self.evaluator, &self.values.tree, self.path);
+        let layers = teller.settings(&self.values.layers, self.path, &spelled);
         let result = match self.result(failures) {
             // What a layer has removed may be asked for.
             Err(_) if !layers.is_empty() => None,
@@ -202,7 +202,7 @@ impl Question<'_> {
             path: self.path.to_string(),
             layers,
             fails: !failures.is_empty(),
-            expression: teller.expression(&self.values.tree, &spelt, result.as_ref()),
+            expression: teller.expression(&self.values.tree, &spelled, result.as_ref()),
             result: result.map(|node| Outcome {
                 kind: node.value.kind(),
                 value: json(&self.secrets.hidden(&node)),

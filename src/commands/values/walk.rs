@@ -43,13 +43,13 @@ pub(super) fn branch(evaluator: &Evaluator, path: &ValuePath) -> Result<Found<Br
 }
 
 /// The path as the files spell it: keys that are expressions as they are written. What cannot be evaluated stays as it is.
-pub(super) fn spelt(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> ValuePath {
-    let mut spelt = ValuePath::default();
+pub(super) fn spelled(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> ValuePath {
+    let mut spelled = ValuePath::default();
     for (depth, step) in path.steps.iter().enumerate() {
         let above = ValuePath {
             steps: path.steps[..depth].to_vec(),
         };
-        let has_expressions = match raw(tree, &spelt) {
+        let has_expressions = match raw(tree, &spelled) {
             Found::Here(node) => node
                 .value
                 .as_map()
@@ -64,12 +64,12 @@ pub(super) fn spelt(evaluator: &Evaluator, tree: &Node, path: &ValuePath) -> Val
             let entry = entries.iter().find(|entry| *entry.key == *step.as_key())?;
             map.iter().find(|raw| raw.key_place == entry.key_place)
         });
-        spelt = match found {
-            Some(entry) => spelt.key(&entry.key),
-            None => spelt.then(step.clone()),
+        spelled = match found {
+            Some(entry) => spelled.key(&entry.key),
+            None => spelled.then(step.clone()),
         };
     }
-    spelt
+    spelled
 }
 
 /// The value at a path as the files have it.

@@ -90,14 +90,14 @@ impl Teller<'_> {
         &self,
         layers: &'l [Layer],
         path: &ValuePath,
-        spelt: &ValuePath,
+        spelled: &ValuePath,
     ) -> Vec<Setting> {
         let mut settings = Vec::new();
         let mut of_chart = HashSet::new();
-        let paths = if path == spelt {
+        let paths = if path == spelled {
             vec![path]
         } else {
-            vec![path, spelt]
+            vec![path, spelled]
         };
         let of_layer = |layer: &'l Layer| {
             paths

@@ -121,7 +121,7 @@ fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Opti
     Ok(Some(Value::map(BTreeMap::from(entry))))
 }
 
-/// The Kubernetes flavour that a bootstrap provider brings (docs/sylva.md#what-is-added-to-a-selector).
+/// The Kubernetes flavor that a bootstrap provider brings (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn k8s_flavor_from_cabpx(_session: &Session, provider: &Value) -> Result<String, Error> {
     flavor(provider).map(str::to_owned)
 }
@@ -137,13 +137,13 @@ fn flavor(provider: &Value) -> Result<&'static str, Error> {
         "cabpoa" => Ok("openshift"),
         "cabpck" => Ok("ck8s"),
         _ => fail(format!(
-            "no Kubernetes flavour is known for the bootstrap provider `{}`",
+            "no Kubernetes flavor is known for the bootstrap provider `{}`",
             shown(provider)
         )),
     }
 }
 
-/// A selector with the cluster's version and flavour added, as JSON (docs/sylva.md#what-is-added-to-a-selector).
+/// A selector with the cluster's version and flavor added, as JSON (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn finalize_os_image_selector(
     session: &Session,
     argument: &Value,

@@ -64,7 +64,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// A parenthesised pipeline has just been read as an operand of the open command.
+    /// A parenthesized pipeline has just been read as an operand of the open command.
     pub(super) fn parenthesized(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         self.fields_and_check(open, token, Head::Other)?;
         self.after_operand(open)

@@ -1,6 +1,6 @@
 //! One image against one selector, in both modes at once: the modes differ in few facts, and saying so must cost little.
 
-use super::finalise::{IMAGE_KEY, USE_EXTRA_KEYS};
+use super::finalize::{IMAGE_KEY, USE_EXTRA_KEYS};
 use super::pattern::{Pattern, PatternCache, meant};
 use super::{Difference, Matching};
 use crate::model::image::{Fact, Image, Origin, fact};
@@ -22,7 +22,7 @@ struct CompiledTerm<'a> {
     version: Option<Version>,
 }
 
-/// How well an image fits in [`Matching::Normalised`].
+/// How well an image fits in [`Matching::Normalized`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// A fact speaks against it.
@@ -37,8 +37,8 @@ pub(super) enum Fit {
 pub(super) struct Verdict {
     /// In [`Matching::Exact`]: whether it matches, or why upstream stops there (docs/sylva.md#selectors).
     pub exact: Result<bool, String>,
-    /// In [`Matching::Normalised`].
-    pub normalised: Fit,
+    /// In [`Matching::Normalized`].
+    pub normalized: Fit,
 }
 
 impl<'a> Compiled<'a> {
@@ -71,23 +71,23 @@ impl<'a> Compiled<'a> {
     pub(super) fn judge(&self, image: &Image) -> Verdict {
         let mut verdict = Verdict {
             exact: Ok(true),
-            normalised: Fit::Yes,
+            normalized: Fit::Yes,
         };
         for term in &self.terms {
             if let Some(fits) = term.in_both_modes(image) {
                 if !fits {
                     verdict.exact = verdict.exact.map(|_| false);
-                    verdict.normalised = Fit::No;
+                    verdict.normalized = Fit::No;
                 }
             } else {
                 if verdict.exact == Ok(true) {
                     verdict.exact = term.exact(image);
                 }
-                if verdict.normalised > Fit::No {
-                    verdict.normalised = verdict.normalised.min(term.normalised(image));
+                if verdict.normalized > Fit::No {
+                    verdict.normalized = verdict.normalized.min(term.normalized(image));
                 }
             }
-            if verdict.exact != Ok(true) && verdict.normalised == Fit::No {
+            if verdict.exact != Ok(true) && verdict.normalized == Fit::No {
                 break;
             }
         }
@@ -98,7 +98,7 @@ impl<'a> Compiled<'a> {
     pub(super) fn differences(&self, image: &Image, mode: Matching) -> Vec<Difference> {
         let differs = |term: &&CompiledTerm<'_>| match mode {
             Matching::Exact => term.exact(image) != Ok(true),
-            Matching::Normalised => term.normalised(image) == Fit::No,
+            Matching::Normalized => term.normalized(image) == Fit::No,
         };
         let difference = |term: &CompiledTerm<'_>| Difference {
             fact: term.term.fact.to_string(),
@@ -109,7 +109,7 @@ impl<'a> Compiled<'a> {
             },
             has: match mode {
                 Matching::Exact => term.seen_upstream(image).map(|fact| fact.value.to_string()),
-                Matching::Normalised => term.text(image).map(str::to_owned),
+                Matching::Normalized => term.text(image).map(str::to_owned),
             },
         };
         let terms = self.terms.iter();
@@ -145,7 +145,7 @@ impl CompiledTerm<'_> {
         Ok(self.pattern.is_match(text))
     }
 
-    fn normalised(&self, image: &Image) -> Fit {
+    fn normalized(&self, image: &Image) -> Fit {
         let name = &*self.term.fact;
         let fits = match self.text(image) {
             None => self.pattern.is_match(UNSET),

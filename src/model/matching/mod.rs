@@ -4,7 +4,7 @@
 //! into findings.
 
 mod compare;
-mod finalise;
+mod finalize;
 mod pattern;
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::image::{Image, ImageKey, Images, fact};
 use super::name::key_of;
 use super::selector::Selector;
 use compare::{Compiled, Fit};
-pub use finalise::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalise, validate};
+pub use finalize::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalize, validate};
 pub use pattern::{PatternCache, is_pattern};
 
 /// What a pool's choice comes to.
@@ -34,7 +34,7 @@ pub fn select(
     match selector.filter(|selector| !selector.terms.is_empty()) {
         Some(selector) => by_selector(selector, key, cluster, images, mode, cache),
         None => Selection {
-            finalised: Selector::default(),
+            finalized: Selector::default(),
             candidates: Vec::new(),
             outcome: match key {
                 Some(key) => named(key, images).map_or_else(
@@ -52,7 +52,7 @@ pub fn select(
     }
 }
 
-/// The images that a selector matches as it stands, not finalised: the additional selectors of the image server
+/// The images that a selector matches as it stands, not finalized: the additional selectors of the image server
 /// (docs/sylva.md#the-image-server).
 pub fn matching(
     selector: &Selector,
@@ -65,7 +65,7 @@ pub fn matching(
     let found = find(&Compiled::new(selector, cache), images);
     Ok(match mode {
         Matching::Exact => found.exact?,
-        Matching::Normalised => {
+        Matching::Normalized => {
             let mut keys = found.proven;
             keys.extend(found.possible);
             keys.sort();
@@ -76,12 +76,12 @@ pub fn matching(
 
 /// Every image with the facts that keep it from matching, sorted by key.
 pub fn candidates(
-    finalised: &Selector,
+    finalized: &Selector,
     images: &Images,
     mode: Matching,
     cache: &PatternCache,
 ) -> Vec<Candidate> {
-    let compiled = Compiled::new(finalised, cache);
+    let compiled = Compiled::new(finalized, cache);
     images
         .values()
         .map(|image| Candidate {
@@ -146,7 +146,7 @@ pub enum Library {
 }
 
 impl<'a> ClusterFacts<'a> {
-    /// Those of a cluster. A pool's own version is not among them: upstream finalises with the cluster's.
+    /// Those of a cluster. A pool's own version is not among them: upstream finalizes with the cluster's.
     pub fn of(cluster: &'a Cluster) -> Self {
         let text = |located: &'a Option<super::place::Located<Arc<str>>>| {
             located.as_ref().map(|located| &*located.value)
@@ -178,16 +178,16 @@ pub enum Matching {
     Exact,
     /// A leading `v` is dropped, and `-rke2r1` equals `+rke2r1` (docs/sylva.md#what-is-added-to-a-selector).
     #[default]
-    Normalised,
+    Normalized,
 }
 
 /// What became of one pool's choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The selector that was matched: the user's terms and those that finalising added
+    /// The selector that was matched: the user's terms and those that finalizing added
     /// (docs/sylva.md#what-is-added-to-a-selector). Empty where a key was named.
-    pub finalised: Selector,
-    /// Where a selector came to anything but one image: every image of the catalogue with the facts that keep it from
+    pub finalized: Selector,
+    /// Where a selector came to anything but one image: every image of the catalog with the facts that keep it from
     /// matching, sorted by key. Empty otherwise; [`candidates`] makes it on demand.
     pub candidates: Vec<Candidate>,
     /// The answer.
@@ -207,7 +207,7 @@ pub enum Outcome {
     Named(Option<ImageKey>),
     /// The pool chooses nothing.
     Nothing,
-    /// The key is not in the catalogue.
+    /// The key is not in the catalog.
     Unknown(ImageKey),
     /// No image matches.
     NoMatch,
@@ -252,20 +252,20 @@ fn by_selector(
     mode: Matching,
     cache: &PatternCache,
 ) -> Selection {
-    let invalid = |finalised: Selector, reason: String| Selection {
-        finalised,
+    let invalid = |finalized: Selector, reason: String| Selection {
+        finalized,
         candidates: Vec::new(),
         outcome: Outcome::Invalid(reason),
         other_mode: None,
     };
-    let finalised = match finalise(selector, cluster) {
-        Ok(finalised) => finalised,
+    let finalized = match finalize(selector, cluster) {
+        Ok(finalized) => finalized,
         Err(reason) => return invalid(selector.clone(), reason),
     };
-    if let Err(reason) = validate(&finalised, cluster.library) {
-        return invalid(finalised, reason);
+    if let Err(reason) = validate(&finalized, cluster.library) {
+        return invalid(finalized, reason);
     }
-    let found = find(&Compiled::new(&finalised, cache), images);
+    let found = find(&Compiled::new(&finalized, cache), images);
     let exact = match found.exact {
         Ok(keys) => picked(keys, key, images),
         Err(reason) => Outcome::Invalid(reason),
@@ -275,17 +275,17 @@ fn by_selector(
         true => found.possible,
         false => found.proven,
     };
-    let normalised = picked(fitting, key, images);
+    let normalized = picked(fitting, key, images);
     let (outcome, other) = match mode {
-        Matching::Exact => (exact, normalised),
-        Matching::Normalised => (normalised, exact),
+        Matching::Exact => (exact, normalized),
+        Matching::Normalized => (normalized, exact),
     };
     let candidates = match outcome {
         Outcome::Image(_) | Outcome::Invalid(_) => Vec::new(),
-        _ => candidates(&finalised, images, mode, cache),
+        _ => candidates(&finalized, images, mode, cache),
     };
     Selection {
-        finalised,
+        finalized,
         candidates,
         other_mode: (other != outcome).then_some(other),
         outcome,
@@ -332,7 +332,7 @@ fn find(compiled: &Compiled<'_>, images: &Images) -> Found {
             (exact @ Ok(_), Err(reason)) => *exact = Err(reason),
             _ => {}
         }
-        match verdict.normalised {
+        match verdict.normalized {
             Fit::Yes => found.proven.push(Arc::clone(&image.key)),
             Fit::Possible => found.possible.push(Arc::clone(&image.key)),
             Fit::No => {}

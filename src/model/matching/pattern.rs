@@ -24,7 +24,7 @@ const CACHED: usize = 256;
 pub(super) enum Pattern {
     /// No character of it means anything but itself.
     Literal(Arc<str>),
-    /// Plain and escaped characters and dots only: what finalising makes of a version. Walked, not compiled.
+    /// Plain and escaped characters and dots only: what finalizing makes of a version. Walked, not compiled.
     Dotted(Arc<str>),
     /// `.*`
     Anything,

@@ -139,7 +139,7 @@ impl NameFacts {
         known
     }
 
-    /// Whether its flavour is a hardened one. FIPS says which cryptography is in it, no more.
+    /// Whether its flavor is a hardened one. FIPS says which cryptography is in it, no more.
     fn hardened(&self) -> Option<bool> {
         match self.flavor.as_deref()? {
             "plain" => Some(false),

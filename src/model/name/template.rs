@@ -11,7 +11,7 @@ const FILE: &str = "file";
 /// Any extension that image files and the checksum files beside them have. `.img` and `.tar` say nothing of the format.
 const EXTENSION: &str = r"(?:(?:\.(?<format>qcow2|raw|img|iso|ova|ovf|vmdk|vhd|tar|vdi))?(?<suffixes>(?:\.(?:gz|bz2|xz|zst|sha256sum|md5sum))*)|(?<raw>-raw\.img)(?:\.(?:md5sum|sha256sum))?)";
 
-/// A part of a scheme's names: what it is called, what it may hold (a pattern) and how it is spelt.
+/// A part of a scheme's names: what it is called, what it may hold (a pattern) and how it is spelled.
 #[derive(Debug)]
 pub(super) struct Part(
     pub(super) &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Part(
     pub(super) Spelling,
 );
 
-/// How a part of a name is spelt.
+/// How a part of a name is spelled.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spelling {
     /// As the fact itself.
@@ -40,7 +40,7 @@ pub(super) enum Spelling {
     Squeezed,
     /// A release: its number with dashes.
     Dashed,
-    /// A release that is never spelt otherwise.
+    /// A release that is never spelled otherwise.
     Exact,
     /// A Kubernetes version with this character between its numbers.
     K8s(char),
@@ -148,7 +148,7 @@ impl Writer<'_> {
             self.name.push_str(text);
             return Some(());
         }
-        let text = spelt(part.2, name, self.facts)?;
+        let text = spelled(part.2, name, self.facts)?;
         self.name.push_str(&text);
         self.said.push(part.0);
         Some(())
@@ -197,7 +197,7 @@ pub(super) fn meant(spelling: Spelling, text: &str) -> String {
 }
 
 /// The text of a part; none where nothing is known of it.
-fn spelt(spelling: Spelling, part: &str, facts: &NameFacts) -> Option<String> {
+fn spelled(spelling: Spelling, part: &str, facts: &NameFacts) -> Option<String> {
     let number = |release: &Release| release.version.clone();
     let release = facts.release.as_ref();
     match spelling {

@@ -118,7 +118,7 @@ fn is_sha256(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The artifact by its digest, and where its tarball is: the address that the catalogue gives, else the blob in the registry.
+/// The artifact by its digest, and where its tarball is: the address that the catalog gives, else the blob in the registry.
 fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
     let uri = &*bundle.uri.as_ref()?.value;
     let served = bundle.facts.text("url").filter(|url| is_http(url));
@@ -147,7 +147,7 @@ fn is_http(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// The catalogue's variables and the pool's own, which win.
+/// The catalog's variables and the pool's own, which win.
 fn env(
     view: &ClusterView,
     pool: &Pool,

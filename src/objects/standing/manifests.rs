@@ -30,7 +30,7 @@ pub struct Manifests<'a> {
     pub objects: &'a [Standing],
     /// What each of them comes to, in the same order.
     pub choices: &'a [Choice],
-    /// The catalogue.
+    /// The catalog.
     pub images: &'a Images,
     /// How Kubernetes versions are compared.
     pub matching: Matching,

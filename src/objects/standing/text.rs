@@ -61,8 +61,8 @@ impl Text {
     /// The text of a string in this text.
     pub(super) fn inner(self: &Arc<Self>, inner: Inner<'_>) -> Arc<Self> {
         let (place, outer) = (inner.place, &self.source.text);
-        let spelt = outer.get(place.start as usize..place.end as usize);
-        let own = match spelt.and_then(|spelt| spelt.chars().next()) {
+        let spelled = outer.get(place.start as usize..place.end as usize);
+        let own = match spelled.and_then(|spelled| spelled.chars().next()) {
             _ if inner.is_encoded => Some(ENCODED),
             Some('|') => None,
             Some('>') => Some(FOLDED),

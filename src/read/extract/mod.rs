@@ -4,7 +4,7 @@
 //! failure hides no other pool.
 
 mod bundles;
-mod catalogue;
+mod catalog;
 mod cluster;
 mod endpoint;
 mod inventory;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::evaluate::{Evaluator, Failure};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
@@ -27,19 +27,19 @@ use crate::model::signing::SigningKeys;
 use crate::model::value::Node;
 use report::Report;
 
-/// The keys of the values that the catalogue is made of: a cluster that sets none of them has the shared one.
-pub(super) const CATALOGUE_KEYS: [&str; 9] = catalogue::KEYS;
+/// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.
+pub(super) const CATALOG_KEYS: [&str; 9] = catalog::KEYS;
 
-/// The image catalogue, in both vocabularies, and what is wrong with it.
-pub(super) fn catalogue(
+/// The image catalog, in both vocabularies, and what is wrong with it.
+pub(super) fn catalog(
     evaluator: &Evaluator,
     sources: &Sources,
     subject: Subject,
-) -> (Catalogue, Vec<Finding>) {
+) -> (Catalog, Vec<Finding>) {
     let mut report = Report::new(sources, subject);
-    let catalogue = catalogue::catalogue(evaluator, &mut report);
+    let catalog = catalog::catalog(evaluator, &mut report);
     report.order(evaluator);
-    (catalogue, report.findings)
+    (catalog, report.findings)
 }
 
 /// What is read beside what the images need.
@@ -51,7 +51,7 @@ pub(super) enum Asked {
     ImagesAlone,
 }
 
-/// The cluster and its node pools without its catalogue, and what is wrong with them. `name` and `namespace` are the
+/// The cluster and its node pools without its catalog, and what is wrong with them. `name` and `namespace` are the
 /// project's words for it.
 pub(super) fn cluster(
     evaluator: &Evaluator,

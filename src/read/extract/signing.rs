@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::catalogue::REGISTRIES;
+use super::catalog::REGISTRIES;
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::place::Located;

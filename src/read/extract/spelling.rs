@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::catalogue;
+use super::catalog;
 use super::pools::CHOICE;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
@@ -39,7 +39,7 @@ pub(super) fn misspelled(values: &Node, sources: &Sources, subject: &Subject) ->
     let Value::Map(root) = &values.value else {
         return found.findings;
     };
-    let known = [&ROOT[..], &catalogue::KEYS].concat();
+    let known = [&ROOT[..], &catalog::KEYS].concat();
     found.look("", root, &known);
     if let Some(cluster) = below(root, "cluster") {
         found.cluster(cluster);

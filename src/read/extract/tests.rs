@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::evaluate::{Evaluator, Options, TemplateCache};
-use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::cluster::{Cluster, LevelName, Pool, PoolName};
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Subject};
@@ -30,10 +30,10 @@ fn cluster(text: &str) -> (Cluster, Vec<String>) {
     (cluster, found.iter().map(shown).collect())
 }
 
-fn catalogue(text: &str) -> (Catalogue, Vec<String>) {
+fn catalog(text: &str) -> (Catalog, Vec<String>) {
     let (evaluator, sources) = evaluator(text);
-    let (catalogue, found) = super::catalogue(&evaluator, &sources, Subject::default());
-    (catalogue, found.iter().map(shown).collect())
+    let (catalog, found) = super::catalog(&evaluator, &sources, Subject::default());
+    (catalog, found.iter().map(shown).collect())
 }
 
 /// `rule line:column message`
@@ -261,8 +261,8 @@ fn what_is_served_beside_is_read() {
 }
 
 #[test]
-fn both_vocabularies_make_one_catalogue() {
-    let (catalogue, found) = catalogue(
+fn both_vocabularies_make_one_catalog() {
+    let (catalog, found) = catalog(
         "\
 sylva_diskimagebuilder_version: 0.4.12
 sylva_diskimagebuilder_images:
@@ -283,7 +283,7 @@ suffix: two
 ",
     );
     assert_eq!(found, Vec::<String>::new());
-    let names: Vec<(&str, bool, Option<bool>)> = catalogue
+    let names: Vec<(&str, bool, Option<bool>)> = catalog
         .entries
         .iter()
         .map(|entry| {
@@ -301,7 +301,7 @@ suffix: two
             ("bare", true, None),
         ]
     );
-    let own: Vec<String> = catalogue.entries[0]
+    let own: Vec<String> = catalog.entries[0]
         .properties
         .iter()
         .map(|(name, text)| format!("{name}={}", text.value))
@@ -315,17 +315,17 @@ suffix: two
             "uri=http://h/two"
         ]
     );
-    let mistyped: Vec<&str> = catalogue.entries[0]
+    let mistyped: Vec<&str> = catalog.entries[0]
         .mistyped
         .iter()
         .map(|(name, _)| &**name)
         .collect();
     assert_eq!(mistyped, ["persistence", "size"]);
-    let sylva = &catalogue.registries["sylva"];
+    let sylva = &catalog.registries["sylva"];
     assert_eq!(sylva.url.as_ref().map(|url| &*url.value), Some("oci://h"));
     assert_eq!(sylva.tag.as_ref().map(|tag| &*tag.value), Some("0.4.12"));
     assert_eq!(
-        (sylva.enabled, catalogue.registries["unused"].enabled),
+        (sylva.enabled, catalog.registries["unused"].enabled),
         (true, false)
     );
 }
@@ -341,9 +341,9 @@ sylva_diskimagebuilder_images:
   unsaid: {}
 ";
     let served = |text: &str| {
-        let (catalogue, _) = catalogue(text);
-        let on = |entry: &&CatalogueEntry| entry.enabled.as_ref().is_some_and(|flag| flag.value);
-        let names = catalogue.entries.iter().filter(on);
+        let (catalog, _) = catalog(text);
+        let on = |entry: &&CatalogEntry| entry.enabled.as_ref().is_some_and(|flag| flag.value);
+        let names = catalog.entries.iter().filter(on);
         names
             .map(|entry| entry.name.value.to_string())
             .collect::<Vec<_>>()
@@ -356,17 +356,17 @@ sylva_diskimagebuilder_images:
 
 #[test]
 fn an_edited_expression_is_warned_of() {
-    let (catalogue, found) = catalogue(
+    let (catalog, found) = catalog(
         "short: '1.31'\nversion: '{{ .Values.short }}.8'\nos_images: {'u-{{ .Values.version | replace \".\" \"-\" }}': {uri: 'http://h/f'}}\n",
     );
-    assert_eq!(&*catalogue.entries[0].name.value, "u-1-31-8");
+    assert_eq!(&*catalog.entries[0].name.value, "u-1-31-8");
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("expression-order 3:13 "), "{found:?}");
 }
 
 #[test]
 fn lists_of_another_kind_are_told() {
-    let (catalogue, found) = catalogue(
+    let (catalog, found) = catalog(
         "os_images: [a]\nsylva_diskimagebuilder_images: {a: text}\nsylva_diskimagebuilder_version: 1.10\n",
     );
     assert_eq!(
@@ -377,5 +377,5 @@ fn lists_of_another_kind_are_told() {
             "value-type 3:33 `sylva_diskimagebuilder_version` is a number, not a string",
         ]
     );
-    assert_eq!(catalogue.entries.len(), 1);
+    assert_eq!(catalog.entries.len(), 1);
 }

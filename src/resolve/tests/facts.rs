@@ -1,7 +1,7 @@
 //! Facts of several sources: which count, and which disagree.
 
-use super::{Known, URL, built, catalogue, own, uri};
-use crate::model::catalogue::Catalogue;
+use super::{Known, URL, built, catalog, own, uri};
+use crate::model::catalog::Catalog;
 use crate::model::image::Origin;
 use crate::model::place::Sources;
 use crate::resolve::{Problem, images};
@@ -10,8 +10,8 @@ use crate::resolve::{Problem, images};
 fn the_file_name_is_declared_or_the_formats_never_derived() {
     let key = "ubuntu-noble-hardened-rke2-1-31-8";
     let file_name = |facts: &[(&str, &str)]| {
-        let catalogue = catalogue(vec![built(key, Some("sylva"))]);
-        let resolved = images(&catalogue, &Known::of(key, facts)).expect("no source fails");
+        let catalog = catalog(vec![built(key, Some("sylva"))]);
+        let resolved = images(&catalog, &Known::of(key, facts)).expect("no source fails");
         resolved.images[key].file_name()
     };
     let declared = "ubuntu-noble-hardened-rke2-1-31-8-0.4.12.raw";
@@ -29,7 +29,7 @@ fn the_file_name_is_declared_or_the_formats_never_derived() {
 #[test]
 fn stronger_sources_win_and_disagreements_are_told() {
     let key = "ubuntu-noble-plain-rke2-1-31-8";
-    let catalogue = catalogue(vec![built(key, Some("sylva"))]);
+    let catalog = catalog(vec![built(key, Some("sylva"))]);
     let known = Known::of(
         key,
         &[
@@ -38,7 +38,7 @@ fn stronger_sources_win_and_disagreements_are_told() {
             ("hardened", "true"),
         ],
     );
-    let resolved = images(&catalogue, &known).expect("no source fails");
+    let resolved = images(&catalog, &known).expect("no source fails");
     let image = &resolved.images[key];
     let version = image.facts.get("k8s-version").expect("it is known");
     assert_eq!(version.origin, Origin::InfoFile);
@@ -64,34 +64,34 @@ fn a_version_that_the_name_refutes_is_a_conflict() {
         ("1.30.8+rke2r1", 1),
         ("latest", 1),
     ] {
-        let catalogue = catalogue(vec![built(key, Some("sylva"))]);
+        let catalog = catalog(vec![built(key, Some("sylva"))]);
         let known = Known::of(key, &[("k8s-version", version)]);
-        let resolved = images(&catalogue, &known).expect("no source fails");
+        let resolved = images(&catalog, &known).expect("no source fails");
         assert_eq!(resolved.problems.len(), conflicts, "{version}");
     }
 }
 
 #[test]
 fn values_are_stronger_than_an_info_file() {
-    let catalogue = catalogue(vec![own(
+    let catalog = catalog(vec![own(
         "mine",
         &[("uri", "https://server/mine.raw"), ("sha256", "AB")],
     )]);
     let known = |digest| Known::of("mine", &[("sha256", digest)]);
-    let resolved = images(&catalogue, &known("cd")).expect("no source fails");
+    let resolved = images(&catalog, &known("cd")).expect("no source fails");
     assert_eq!(resolved.images["mine"].facts.text("sha256"), Some("AB"));
     assert_eq!(resolved.problems.len(), 1);
-    let resolved = images(&catalogue, &known("ab")).expect("no source fails");
+    let resolved = images(&catalog, &known("ab")).expect("no source fails");
     assert!(resolved.problems.is_empty());
 }
 
 #[test]
-fn facts_of_another_build_are_not_learnt() {
+fn facts_of_another_build_are_not_learned() {
     let key = "ubuntu-noble-plain-rke2-1-31-8";
-    let catalogue = catalogue(vec![built(key, Some("sylva"))]);
+    let catalog = catalog(vec![built(key, Some("sylva"))]);
     let described = |uri: &str| {
         let known = Known::of(key, &[("uri", uri), ("sha256", "00")]);
-        images(&catalogue, &known).expect("no source fails")
+        images(&catalog, &known).expect("no source fails")
     };
     let older = described(&format!("{URL}/{key}:0.4.11"));
     assert_eq!(older.images[key].facts.text("sha256"), None);
@@ -108,20 +108,20 @@ fn facts_of_another_build_are_not_learnt() {
 fn an_entry_without_a_reference_has_that_of_the_info_file() {
     let text = "https://server/mine.raw";
     let known = Known::of("mine", &[("uri", text)]);
-    let resolved = images(&catalogue(vec![own("mine", &[])]), &known).expect("no source fails");
+    let resolved = images(&catalog(vec![own("mine", &[])]), &known).expect("no source fails");
     assert_eq!(uri(&resolved, "mine"), Some(text));
 }
 
 #[test]
-fn without_a_builders_list_an_info_file_is_the_catalogue() {
+fn without_a_builders_list_an_info_file_is_the_catalog() {
     let uri_text = "oci://r.org/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12";
     let known = Known::of("theirs", &[("uri", uri_text)]);
-    let alone = images(&Catalogue::default(), &known).expect("no source fails");
+    let alone = images(&Catalog::default(), &known).expect("no source fails");
     assert_eq!(uri(&alone, "theirs"), Some(uri_text));
     let image = &alone.images["theirs"];
     assert_eq!(&*image.artifact, "ubuntu-jammy-plain-rke2-1.26.9");
     assert!(!image.built);
-    let beside = images(&catalogue(vec![built("abc", Some("sylva"))]), &known);
+    let beside = images(&catalog(vec![built("abc", Some("sylva"))]), &known);
     assert!(
         !beside
             .expect("no source fails")
@@ -137,7 +137,7 @@ fn a_number_in_the_values_is_remembered_as_one() {
         &[("uri", "https://server/mine.raw"), ("os-release", "15.6")],
     );
     entry.mistyped = vec![("os-release".into(), "a number")];
-    let resolved = images(&catalogue(vec![entry]), &[]).expect("no source fails");
+    let resolved = images(&catalog(vec![entry]), &[]).expect("no source fails");
     let facts = &resolved.images["mine"].facts;
     assert_eq!(facts.text("os-release"), Some("15.6"));
     assert_eq!(facts.mistyped("os-release"), Some("a number"));

@@ -1,4 +1,4 @@
-//! The rules of docs/sylva.md#the-catalog with their examples, and the proposal's own catalogue.
+//! The rules of docs/sylva.md#the-catalog with their examples, and the proposal's own catalog.
 
 mod facts;
 mod served;
@@ -10,7 +10,7 @@ use proptest::prelude::{prop_assert_eq, proptest};
 
 use super::{Problem, Resolved, images};
 use crate::error::Error;
-use crate::model::catalogue::{Catalogue, CatalogueEntry, Described};
+use crate::model::catalog::{Catalog, CatalogEntry, Described};
 use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Sources};
@@ -31,8 +31,8 @@ fn located(text: &str) -> Located<Arc<str>> {
     Located::new(text.into(), place(7))
 }
 
-fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
-    CatalogueEntry {
+fn built(name: &str, registry: Option<&str>) -> CatalogEntry {
+    CatalogEntry {
         name: located(name),
         built: true,
         list: "os_images",
@@ -45,9 +45,9 @@ fn built(name: &str, registry: Option<&str>) -> CatalogueEntry {
     }
 }
 
-fn own(name: &str, properties: &[(&str, &str)]) -> CatalogueEntry {
+fn own(name: &str, properties: &[(&str, &str)]) -> CatalogEntry {
     let property = |(name, value): &(&str, &str)| ((*name).into(), located(value));
-    CatalogueEntry {
+    CatalogEntry {
         built: false,
         properties: properties.iter().map(property).collect(),
         place: place(2),
@@ -66,11 +66,11 @@ fn registry(url: &str, tag: &str) -> Registry {
 
 const URL: &str = "oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder";
 
-fn catalogue(entries: Vec<CatalogueEntry>) -> Catalogue {
-    Catalogue {
+fn catalog(entries: Vec<CatalogEntry>) -> Catalog {
+    Catalog {
         entries,
         registries: BTreeMap::from([("sylva".into(), registry(URL, "0.4.12"))]),
-        ..Catalogue::default()
+        ..Catalog::default()
     }
 }
 
@@ -103,8 +103,8 @@ impl ImageSource for Known {
     }
 }
 
-fn resolved(catalogue: &Catalogue) -> Resolved {
-    images(catalogue, &[]).expect("no source fails")
+fn resolved(catalog: &Catalog) -> Resolved {
+    images(catalog, &[]).expect("no source fails")
 }
 
 fn uri<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a str> {
@@ -115,7 +115,7 @@ fn uri<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a str> {
 #[test]
 fn a_reference_is_registry_name_and_tag() {
     let name = "ubuntu-noble-plain-rke2-1-31-8";
-    let resolved = resolved(&catalogue(vec![built(name, Some("sylva"))]));
+    let resolved = resolved(&catalog(vec![built(name, Some("sylva"))]));
     assert_eq!(uri(&resolved, name), Some(&*format!("{URL}/{name}:0.4.12")));
     let image = &resolved.images[name];
     assert_eq!(image.facts.text("uri"), uri(&resolved, name));
@@ -126,26 +126,26 @@ fn a_reference_is_registry_name_and_tag() {
 
 #[test]
 fn a_registry_without_a_tag_takes_the_builders_version() {
-    let mut catalogue = catalogue(vec![built("abc", Some("sylva"))]);
+    let mut catalog = catalog(vec![built("abc", Some("sylva"))]);
     let untagged = Registry {
         tag: None,
         ..registry("oci://r.org/os/", "")
     };
-    catalogue.registries.insert("sylva".into(), untagged);
+    catalog.registries.insert("sylva".into(), untagged);
     assert!(matches!(
-        &resolved(&catalogue).problems[..],
+        &resolved(&catalog).problems[..],
         [Problem::NoReference { reason, .. }] if reason == "registry `sylva` has no `tag`"
     ));
-    catalogue.version = Some(located("0.5.0"));
+    catalog.version = Some(located("0.5.0"));
     assert_eq!(
-        uri(&resolved(&catalogue), "abc"),
+        uri(&resolved(&catalog), "abc"),
         Some("oci://r.org/os/abc:0.5.0")
     );
 }
 
 #[test]
 fn an_unknown_registry_leaves_the_image_without_a_reference() {
-    let resolved = resolved(&catalogue(vec![built("abc", Some("silva"))]));
+    let resolved = resolved(&catalog(vec![built("abc", Some("silva"))]));
     assert_eq!(uri(&resolved, "abc"), None);
     assert_eq!(resolved.images["abc"].registry.as_deref(), Some("silva"));
     assert!(!resolved.registries.contains_key("silva"));
@@ -153,16 +153,16 @@ fn an_unknown_registry_leaves_the_image_without_a_reference() {
 
 #[test]
 fn images_of_a_disabled_registry_are_left_out_silently() {
-    let mut catalogue = catalogue(vec![
+    let mut catalog = catalog(vec![
         built("abc", Some("sylva")),
         own("def", &[("uri", "oci://r.org/def:1")]),
     ]);
-    catalogue
+    catalog
         .registries
         .entry("sylva".into())
         .or_insert_with(|| registry("", ""))
         .enabled = false;
-    let resolved = resolved(&catalogue);
+    let resolved = resolved(&catalog);
     let keys: Vec<&str> = resolved.images.keys().map(|key| &**key).collect();
     assert_eq!(keys, ["def"]);
     assert!(resolved.problems.is_empty());
@@ -170,7 +170,7 @@ fn images_of_a_disabled_registry_are_left_out_silently() {
 
 #[test]
 fn a_key_in_both_lists_is_the_builders_and_a_problem() {
-    let resolved = resolved(&catalogue(vec![
+    let resolved = resolved(&catalog(vec![
         own("abc", &[("uri", "oci://r.org/mine:1")]),
         built("abc", Some("sylva")),
     ]));
@@ -188,7 +188,7 @@ fn a_key_in_both_lists_is_the_builders_and_a_problem() {
 
 #[test]
 fn two_names_with_one_key_collide() {
-    let resolved = resolved(&catalogue(vec![
+    let resolved = resolved(&catalog(vec![
         built("ubuntu-jammy-plain-rke2-1.26.9", Some("sylva")),
         built("ubuntu-jammy-plain-rke2-1-26-9", Some("sylva")),
     ]));
@@ -203,12 +203,12 @@ fn two_names_with_one_key_collide() {
 #[test]
 fn a_name_that_can_be_no_key_stays_as_it_is() {
     let name = "opensuse-15.5-plain-rke2-v1.26.9+rke2r1";
-    let resolved = resolved(&catalogue(vec![built(name, Some("sylva"))]));
+    let resolved = resolved(&catalog(vec![built(name, Some("sylva"))]));
     assert_eq!(&*resolved.images[name].artifact, name);
 }
 
 #[test]
-fn the_proposals_catalogue_needs_no_registry() {
+fn the_proposals_catalog_needs_no_registry() {
     let names = [
         "ubuntu-jammy-plain-rke2-1.26.9",
         "ubuntu-jammy-plain-rke2-1.25.15",
@@ -216,17 +216,17 @@ fn the_proposals_catalogue_needs_no_registry() {
         "ubuntu-jammy-hardened-rke2-1.26.9",
         "ubuntu-jammy-plain-kubeadm-1.26.9",
     ];
-    let mut catalogue = Catalogue {
+    let mut catalog = Catalog {
         entries: names.iter().map(|name| built(name, None)).collect(),
         version: Some(located("0.1.1")),
-        ..Catalogue::default()
+        ..Catalog::default()
     };
     for (base, url) in [
         (None, "oci://registry.gitlab.com/sylva-projects"),
         (Some("oci://r.org/mirror/"), "oci://r.org/mirror"),
     ] {
-        catalogue.base_registry = base.map(located);
-        let resolved = resolved(&catalogue);
+        catalog.base_registry = base.map(located);
+        let resolved = resolved(&catalog);
         assert!(resolved.problems.is_empty());
         assert_eq!(resolved.images.len(), 5);
         let expected =
@@ -238,8 +238,8 @@ fn the_proposals_catalogue_needs_no_registry() {
         assert_eq!(image.facts.text("k8s-version"), Some("1.26.9"));
         assert_eq!(image.facts.text("os-release"), Some("15.5"));
     }
-    catalogue.version = None;
-    assert_eq!(resolved(&catalogue).problems.len(), 5);
+    catalog.version = None;
+    assert_eq!(resolved(&catalog).problems.len(), 5);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn an_own_image_keeps_its_reference_and_its_artifacts_name() {
             "ffdc81fcdc0104151aa792a508eefe0d47660b18683949edcd734b3a4f938f20",
         ),
     ];
-    let resolved = resolved(&catalogue(vec![own("mine", &properties)]));
+    let resolved = resolved(&catalog(vec![own("mine", &properties)]));
     let image = &resolved.images["mine"];
     assert_eq!(&*image.artifact, "ubuntu-jammy-plain-rke2-1.26.9");
     assert_eq!(image.facts.text("sha256"), Some(properties[2].1));
@@ -269,7 +269,7 @@ fn an_own_image_keeps_its_reference_and_its_artifacts_name() {
 
 #[test]
 fn an_own_image_without_a_reference_is_a_problem() {
-    let resolved = resolved(&catalogue(vec![own("mine", &[("sha256", "00")])]));
+    let resolved = resolved(&catalog(vec![own("mine", &[("sha256", "00")])]));
     assert!(matches!(
         &resolved.problems[..],
         [Problem::NoReference { place, .. }] if *place == super::tests::place(2)
@@ -278,15 +278,15 @@ fn an_own_image_without_a_reference_is_a_problem() {
 
 #[test]
 fn nothing_at_all_is_no_problem() {
-    let resolved = resolved(&Catalogue::default());
+    let resolved = resolved(&Catalog::default());
     assert!(resolved.images.is_empty() && resolved.problems.is_empty());
 }
 
 proptest! {
     #[test]
     fn every_built_entry_is_an_image_or_a_problem(names in proptest::collection::vec("[a-c][a-c.-]{1,3}[a-c]", 0..8)) {
-        let entries: Vec<CatalogueEntry> = names.iter().map(|name| built(name, Some("sylva"))).collect();
-        let resolved = resolved(&catalogue(entries));
+        let entries: Vec<CatalogEntry> = names.iter().map(|name| built(name, Some("sylva"))).collect();
+        let resolved = resolved(&catalog(entries));
         prop_assert_eq!(resolved.images.len() + resolved.problems.len(), names.len());
         for (key, image) in &*resolved.images {
             prop_assert_eq!(key_of(&image.artifact), Ok(Arc::clone(key)));

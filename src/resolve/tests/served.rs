@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{built, catalogue, own, place, resolved};
+use super::{built, catalog, own, place, resolved};
 
-use crate::model::catalogue::CatalogueEntry;
+use crate::model::catalog::CatalogEntry;
 use crate::model::cluster::Cluster;
 use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection};
@@ -13,7 +13,7 @@ use crate::model::policy::Policy;
 use crate::model::selected::served;
 use crate::model::selector::{Selector, Term, Wanted as Value};
 use crate::model::workspace::{ChecksumStyle, ClusterRead, ImageSettings, Settings};
-use crate::resolve::{Catalogues, cluster as view};
+use crate::resolve::{Catalogs, cluster as view};
 use crate::sources::ImageFacts;
 
 fn cluster(additional: &[(&str, &str)]) -> Cluster {
@@ -47,20 +47,20 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
 }
 
 fn served_keys(
-    entries: Vec<CatalogueEntry>,
+    entries: Vec<CatalogEntry>,
     chosen: &str,
     additional: &[(&str, &str)],
 ) -> Vec<String> {
-    let resolved = resolved(&catalogue(entries));
+    let resolved = resolved(&catalog(entries));
     let selection = Selection {
-        finalised: Selector::default(),
+        finalized: Selector::default(),
         candidates: Vec::new(),
         outcome: Outcome::Image(chosen.into()),
         other_mode: None,
     };
     let cache = PatternCache::default();
     let cluster = cluster(additional);
-    let mode = Matching::Normalised;
+    let mode = Matching::Normalized;
     let keys = served(&cluster, &[selection], &resolved.images, mode, &cache);
     keys.iter().map(ToString::to_string).collect()
 }
@@ -82,7 +82,7 @@ fn pools_and_additional_selectors_decide_what_is_served() {
 
 #[test]
 fn enabled_decides_where_any_entry_has_it() {
-    let enabled = |name, flag| CatalogueEntry {
+    let enabled = |name, flag| CatalogEntry {
         enabled: Some(Located::new(flag, place(5))),
         ..built(name, Some("sylva"))
     };
@@ -95,8 +95,8 @@ fn enabled_decides_where_any_entry_has_it() {
 }
 
 #[test]
-fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
-    let shared = Arc::new(catalogue(vec![
+fn clusters_of_one_catalog_share_its_images_and_its_problems() {
+    let shared = Arc::new(catalog(vec![
         own("abc", &[("uri", "oci://r.org/abc:1")]),
         built("abc", Some("sylva")),
     ]));
@@ -109,21 +109,21 @@ fn clusters_of_one_catalogue_share_its_images_and_its_problems() {
         },
         outputs: Vec::new(),
         policy: Policy::default(),
-        matching: Matching::Normalised,
+        matching: Matching::Normalized,
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,
     };
-    let catalogues = Catalogues::new(ImageFacts::default());
+    let catalogs = Catalogs::new(ImageFacts::default());
     let views = [(), ()].map(|()| {
         let read = ClusterRead {
             cluster: cluster(&[]),
-            catalogue: Arc::clone(&shared),
+            catalog: Arc::clone(&shared),
             signing: Default::default(),
             sources: Sources::default(),
             findings: Vec::new(),
         };
-        view(read, &catalogues, &settings, &PatternCache::default()).expect("no source fails")
+        view(read, &catalogs, &settings, &PatternCache::default()).expect("no source fails")
     });
     assert!(Arc::ptr_eq(&views[0].images, &views[1].images));
     for view in &views {

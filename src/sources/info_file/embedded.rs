@@ -79,17 +79,17 @@ fn literal_lines(outer: &str, scalar: Place, text: &str) -> Option<Vec<(usize, u
     let mut indent = None;
     let mut lines = Vec::new();
     for line in text.split_inclusive('\n') {
-        let spelt = outer.get(outer_start..)?;
-        let spelt = &spelt[..spelt.find('\n').unwrap_or(spelt.len())];
+        let spelled = outer.get(outer_start..)?;
+        let spelled = &spelled[..spelled.find('\n').unwrap_or(spelled.len())];
         let content = line.strip_suffix('\n').unwrap_or(line);
-        let spelt_content = spelt.strip_suffix('\r').unwrap_or(spelt);
-        let indented = spelt_content.strip_suffix(content)?.len();
+        let spelled_content = spelled.strip_suffix('\r').unwrap_or(spelled);
+        let indented = spelled_content.strip_suffix(content)?.len();
         if !content.is_empty() && *indent.get_or_insert(indented) != indented {
             return None;
         }
         lines.push((inner_start, outer_start + indented));
         inner_start += line.len();
-        outer_start += spelt.len() + 1;
+        outer_start += spelled.len() + 1;
     }
     Some(lines)
 }
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    fn spelt<'o>(outer: &'o str, embedded: &Embedded<'_>, inner: (usize, usize)) -> &'o str {
+    fn spelled<'o>(outer: &'o str, embedded: &Embedded<'_>, inner: (usize, usize)) -> &'o str {
         let place = embedded.place(place(inner.0, inner.1));
         &outer[place.start as usize..place.end as usize]
     }
@@ -122,14 +122,14 @@ mod tests {
             let embedded = Embedded::new(&outer, place(start, outer.len() - 6), text);
             for word in ["one", "two", "b", "a: one"] {
                 let inner = text.find(word).unwrap_or_default();
-                let found = spelt(&outer, &embedded, (inner, inner + word.len()));
+                let found = spelled(&outer, &embedded, (inner, inner + word.len()));
                 assert_eq!(found, word);
             }
         }
     }
 
     #[test]
-    fn text_that_is_spelt_in_another_way_has_the_whole_scalars_place() {
+    fn text_that_is_spelled_in_another_way_has_the_whole_scalars_place() {
         let outer = "a: \"x: 1\\ny: 2\\n\"\n";
         let scalar = place(3, outer.len() - 1);
         let embedded = Embedded::new(outer, scalar, "x: 1\ny: 2\n");

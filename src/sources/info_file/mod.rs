@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{Fault, ImageSource, Wanted};
 use crate::error::Error;
 use crate::files::Files;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::engine::Engine;
 use crate::model::image::{ImageKey, Origin, fact};
 use crate::model::name::key_of;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::Disk;
-use crate::model::catalogue::Described;
+use crate::model::catalog::Described;
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::Sources;

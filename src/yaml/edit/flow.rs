@@ -114,7 +114,7 @@ fn remove(
     }
 }
 
-/// Numbers in order as runs of neighbours.
+/// Numbers in order as runs of neighbors.
 pub(super) fn runs(numbers: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for number in numbers {

@@ -42,7 +42,7 @@ pub fn emit_at(value: &Value, indent: usize) -> String {
     out
 }
 
-/// Data of any serialisable type as a document.
+/// Data of any serializable type as a document.
 ///
 /// # Errors
 /// Data that JSON cannot hold, such as a map whose keys are no strings.

@@ -215,7 +215,7 @@ def main():
                 answers[library, helm] = ask_all(charts[library], helm, asked, lists)
         spelled = [case | {"values": one_spelling(case["values"])} for case in asked]
         alike = {name: {key: facts_alike(facts, key) for key, facts in images.items()} for name, images in lists.items()}
-        answers["normalised"] = ask_all(charts["0.9.0"], options.helm3, spelled, alike)
+        answers["normalized"] = ask_all(charts["0.9.0"], options.helm3, spelled, alike)
     write(options, known, made, first, listed, answers)
 
 
@@ -241,7 +241,7 @@ def write(options, known, made, first, listed, answers):
             if case["catalog"] != "switched":
                 usual = record(case, answers["0.9.0", options.helm3])
                 data["answers"] = usual
-                other = {"0.3.5": record(case, answers["0.3.5", options.helm3]), "normalised": record(case, answers["normalised"])}
+                other = {"0.3.5": record(case, answers["0.3.5", options.helm3]), "normalized": record(case, answers["normalized"])}
                 if options.helm4:
                     for library in LIBRARIES:
                         four, three = (record(case, answers[library, helm]) for helm in (options.helm4, options.helm3))

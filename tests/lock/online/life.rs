@@ -91,7 +91,7 @@ fn drifted(site: &Site) {
     let unknown = NOBLE.replace("noble", "nobel");
     site.values("0.4.12", &[NOBLE, &unknown], KEY);
     let told = site.ends(1, "lock");
-    let expected = format!("error[catalog-drift]: the catalogue names image `{unknown}`");
+    let expected = format!("error[catalog-drift]: the catalog names image `{unknown}`");
     assert!(told.stderr.contains(&expected), "{}", told.stderr);
     let nearest = format!("the nearest repository is `os/{NOBLE}`");
     assert!(told.stderr.contains(&nearest), "{}", told.stderr);

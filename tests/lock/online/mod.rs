@@ -46,7 +46,7 @@ impl Site {
         self.project.write("metalmark.yaml", &file);
     }
 
-    /// The cluster's values, whose catalogue is at the registry itself.
+    /// The cluster's values, whose catalog is at the registry itself.
     fn values(&self, version: &str, images: &[&str], more: &str) {
         self.project.values(version, images, more);
         let own = format!("{}/os", self.host);

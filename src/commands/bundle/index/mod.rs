@@ -154,7 +154,7 @@ fn prefixed(prefix: &str, file: File) -> File {
     }
 }
 
-/// A path without `.` and, as far as it is spelt, without `..`: two spellings of one index are one.
+/// A path without `.` and, as far as it is spelled, without `..`: two spellings of one index are one.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

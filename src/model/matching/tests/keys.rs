@@ -27,9 +27,9 @@ fn a_key_alone_is_taken_unchecked() {
 fn a_name_with_dots_names_the_image_of_that_artifact() {
     let mut dotted = rke2("ubuntu-jammy-plain-rke2-1-26-9", "true", "1.26.9");
     dotted.artifact = "ubuntu-jammy-plain-rke2-1.26.9".into();
-    let catalogue = images([dotted]);
+    let catalog = images([dotted]);
     let choice = by_key("ubuntu-jammy-plain-rke2-1.26.9");
-    let outcome = outcomes(&choice, &ClusterFacts::default(), &catalogue);
+    let outcome = outcomes(&choice, &ClusterFacts::default(), &catalog);
     assert_eq!(outcome.0, found("ubuntu-jammy-plain-rke2-1-26-9"));
     let dashed = images([rke2("ubuntu-jammy-plain-rke2-1-26-9", "true", "1.26.9")]);
     let outcome = outcomes(&choice, &ClusterFacts::default(), &dashed);

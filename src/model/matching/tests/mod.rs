@@ -124,17 +124,17 @@ fn chosen(choice: &Choice, facts: &ClusterFacts<'_>, images: &Images, mode: Matc
 /// The outcome in both modes, after checking that each mode names the other's where they differ.
 fn outcomes(choice: &Choice, facts: &ClusterFacts<'_>, images: &Images) -> (Outcome, Outcome) {
     let exact = chosen(choice, facts, images, Matching::Exact);
-    let normalised = chosen(choice, facts, images, Matching::Normalised);
-    let differs = exact.outcome != normalised.outcome;
+    let normalized = chosen(choice, facts, images, Matching::Normalized);
+    let differs = exact.outcome != normalized.outcome;
     assert_eq!(
         exact.other_mode,
-        differs.then(|| normalised.outcome.clone())
+        differs.then(|| normalized.outcome.clone())
     );
     assert_eq!(
-        normalised.other_mode,
+        normalized.other_mode,
         differs.then(|| exact.outcome.clone())
     );
-    (exact.outcome, normalised.outcome)
+    (exact.outcome, normalized.outcome)
 }
 
 fn both(outcome: Outcome) -> (Outcome, Outcome) {
@@ -163,7 +163,7 @@ fn a_selector_that_matches_one_image_chooses_it() {
     assert_eq!(selection.other_mode, None);
     assert!(selection.candidates.is_empty());
     let names: Vec<&str> = selection
-        .finalised
+        .finalized
         .terms
         .iter()
         .map(|term| &*term.fact)
@@ -217,7 +217,7 @@ fn no_match_lists_every_candidate_with_all_its_differences() {
         ("commit-tag", "0.4.*"),
     ]);
     let facts = cluster("v1.31.8+rke2r1", "cabpr");
-    let selection = chosen(&choice, &facts, &images, Matching::Normalised);
+    let selection = chosen(&choice, &facts, &images, Matching::Normalized);
     assert_eq!(selection.outcome, Outcome::NoMatch);
     let differs = |index: usize| -> Vec<&str> {
         let candidate = &selection.candidates[index];

@@ -1,4 +1,4 @@
-//! Where the exact and the normalised mode part, and where a name's facts count.
+//! Where the exact and the normalized mode part, and where a name's facts count.
 
 use super::{
     both, by_selector, cluster, found, image, images, named_only, outcomes, rke2, selector,
@@ -9,7 +9,7 @@ use crate::model::matching::{Matching, Outcome, PatternCache, matching};
 use crate::model::place::Place;
 
 #[test]
-fn the_old_spelling_of_a_build_matches_only_normalised() {
+fn the_old_spelling_of_a_build_matches_only_normalized() {
     let images = images([rke2("old", "true", "1.29.8-rke2r1")]);
     let outcome = outcomes(
         &by_selector(&[("os", "ubuntu")]),
@@ -26,7 +26,7 @@ fn the_old_spelling_of_a_build_matches_only_normalised() {
 }
 
 #[test]
-fn a_version_pattern_is_tried_in_every_spelling_when_normalised() {
+fn a_version_pattern_is_tried_in_every_spelling_when_normalized() {
     let images = images([rke2("a", "true", "1.29.8+rke2r1")]);
     let facts = cluster("v1.31.8+rke2r1", "cabpr");
     for (pattern, exact) in [
@@ -63,8 +63,8 @@ fn a_version_that_only_the_name_gives_narrows_and_never_beats_a_proven_one() {
         named_only("ubuntu-noble-hardened-rke2-1-34", "true", "1.34"),
         named_only("ubuntu-noble-plain-rke2-1-35", "false", "1.35"),
     ];
-    let catalogue = images([by_name.clone()].into_iter().chain(others));
-    let outcome = outcomes(&choice, &facts, &catalogue);
+    let catalog = images([by_name.clone()].into_iter().chain(others));
+    let outcome = outcomes(&choice, &facts, &catalog);
     assert_eq!(
         outcome,
         (Outcome::NoMatch, found("ubuntu-noble-hardened-rke2-1-35"))
@@ -132,5 +132,5 @@ fn additional_selectors_are_matched_as_they_stand() {
     let written = selector(&[("k8s-version", "v1.28.*")]);
     let keys = |mode| matching(&written, Library::default(), &images, mode, &cache);
     assert_eq!(keys(Matching::Exact), Ok(Vec::new()));
-    assert_eq!(keys(Matching::Normalised), Ok(vec!["a".into()]));
+    assert_eq!(keys(Matching::Normalized), Ok(vec!["a".into()]));
 }

@@ -44,9 +44,9 @@ fn a_refused_selector_is_invalid_in_both_modes() {
         [("os-release", "a number?")],
         [("_use_extra_keys_", "null?")],
     ] {
-        let (exact, normalised) = outcomes(&by_selector(&terms), &facts, &images);
+        let (exact, normalized) = outcomes(&by_selector(&terms), &facts, &images);
         assert!(matches!(exact, Outcome::Invalid(_)), "{terms:?}");
-        assert_eq!(exact, normalised);
+        assert_eq!(exact, normalized);
     }
     let unknown_provider = outcomes(
         &by_selector(&[("os", "ubuntu")]),

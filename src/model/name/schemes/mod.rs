@@ -101,7 +101,7 @@ impl Scheme {
             );
             match *part {
                 "k8s" => facts.k8s_version = Some(Version::parse(&meant)?),
-                // The system is learnt before its release wherever both are known.
+                // The system is learned before its release wherever both are known.
                 "release" | "suffixes" | "raw" => {}
                 "format" if matches!(&*meant, "img" | "tar") => {}
                 part => {

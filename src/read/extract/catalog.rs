@@ -1,11 +1,11 @@
-//! The image catalogue: both lists, the registries and the versions, in the proposal's words and in Sylva's.
+//! The image catalog: both lists, the registries and the versions, in the proposal's words and in Sylva's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::report::{Report, is_true, scalar_text};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::place::Located;
 use crate::model::signing::KEY_PROPERTY;
 use crate::model::value::{Node, Value};
@@ -30,13 +30,13 @@ const VERSION: [&str; 2] = [
     "diskimage_builder_version",
 ];
 
-/// Every key that the catalogue is made of.
+/// Every key that the catalog is made of.
 pub(super) const KEYS: [&str; 9] = [
     GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE, BUNDLES,
 ];
 
-/// The catalogue, evaluated: the version and the base registry only where an image needs them.
-pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalogue {
+/// The catalog, evaluated: the version and the base registry only where an image needs them.
+pub(super) fn catalog(evaluator: &Evaluator, report: &mut Report<'_>) -> Catalog {
     let root = evaluator.root();
     let mut entries = Vec::new();
     for (names, built) in [(GIVEN, false), (BUILT, true)] {
@@ -44,8 +44,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
         for name in names {
             images(&root, name, built, report, &mut entries);
         }
-        entries[first..]
-            .sort_by_key(|entry: &CatalogueEntry| (entry.place.file, entry.place.start));
+        entries[first..].sort_by_key(|entry: &CatalogEntry| (entry.place.file, entry.place.start));
     }
     switch(&mut entries);
     let mut bundles = Vec::new();
@@ -54,7 +53,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
     let needs_base = entries
         .iter()
         .any(|entry| entry.built && entry.registry.is_none());
-    Catalogue {
+    Catalog {
         version: VERSION
             .iter()
             .filter(|_| needs_builder)
@@ -68,7 +67,7 @@ pub(super) fn catalogue(evaluator: &Evaluator, report: &mut Report<'_>) -> Catal
 
 /// Where the builder's entries carry `enabled` or `default_enabled`, as they did up to 2025-03 (docs/sylva.md#the-catalog): the
 /// second counts only beside no image of the user's own, and those are always served.
-fn switch(entries: &mut [CatalogueEntry]) {
+fn switch(entries: &mut [CatalogEntry]) {
     let has_own = entries.iter().any(|entry| !entry.built);
     let has_switches = entries
         .iter()
@@ -97,7 +96,7 @@ fn images(
     list: &'static str,
     built: bool,
     report: &mut Report<'_>,
-    entries: &mut Vec<CatalogueEntry>,
+    entries: &mut Vec<CatalogEntry>,
 ) {
     let Some(branch) = report.answer(root.child(list)) else {
         return;
@@ -119,8 +118,8 @@ fn image(
     found: &BranchEntry,
     (list, built): (&'static str, bool),
     report: &mut Report<'_>,
-) -> Option<CatalogueEntry> {
-    let mut entry = CatalogueEntry {
+) -> Option<CatalogEntry> {
+    let mut entry = CatalogEntry {
         name: Located::new(Arc::clone(&found.key), found.key_place),
         built,
         list,

@@ -29,20 +29,20 @@ pub const SELECTOR_KEYS: [&str; 10] = [
     REGISTRY_KEY,
 ];
 
-/// The selector with what Sylva adds: Kubernetes version, flavour and registry, unless the user gave them
+/// The selector with what Sylva adds: Kubernetes version, flavor and registry, unless the user gave them
 /// (docs/sylva.md#what-is-added-to-a-selector). The version loses one leading `v`, its `+` is escaped, its dots are not.
 ///
 /// Refused without a version or with a bootstrap provider that Sylva does not know, even where the user gave both facts.
-pub fn finalise(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selector, String> {
+pub fn finalize(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selector, String> {
     let version = cluster
         .k8s_version
         .ok_or("the cluster has no `k8s_version` for its selectors to match")?;
     let version = version.strip_prefix('v').unwrap_or(version);
     let provider = cluster
         .bootstrap_provider
-        .ok_or("the cluster has no `bootstrap_provider` to tell the flavour of its images")?;
+        .ok_or("the cluster has no `bootstrap_provider` to tell the flavor of its images")?;
     let flavor = flavor_of(provider).ok_or_else(|| {
-        format!("no image flavour is known for the bootstrap provider `{provider}`")
+        format!("no image flavor is known for the bootstrap provider `{provider}`")
     })?;
     let registries = cluster
         .autoselect_registries
@@ -94,7 +94,7 @@ pub fn validate(selector: &Selector, library: Library) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Library, finalise};
+    use super::{Library, finalize};
 
     fn validate(selector: &Selector) -> Result<(), String> {
         super::validate(selector, Library::default())
@@ -115,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn version_flavour_and_registry_are_added_in_sorted_order() {
+    fn version_flavor_and_registry_are_added_in_sorted_order() {
         let written = selector(&[("os", "ubuntu"), ("hardened", "true!")]);
-        let finalised = finalise(&written, &cluster("v1.35.6+rke2r1", "cabpr"));
+        let finalized = finalize(&written, &cluster("v1.35.6+rke2r1", "cabpr"));
         let expected = [
             ("hardened", "true"),
             ("k8s-flavor", "rke2"),
@@ -126,7 +126,7 @@ mod tests {
             ("os", "ubuntu"),
         ];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        assert_eq!(texts(&finalised.unwrap_or_default()), expected);
+        assert_eq!(texts(&finalized.unwrap_or_default()), expected);
     }
 
     #[test]
@@ -140,14 +140,14 @@ mod tests {
             autoselect_registries: Some("sylva"),
             ..cluster("v1.31.8", "cabpk")
         };
-        let finalised = finalise(&written, &facts).unwrap_or_default();
-        assert_eq!(finalised, {
+        let finalized = finalize(&written, &facts).unwrap_or_default();
+        assert_eq!(finalized, {
             let mut sorted = written.clone();
             sorted.terms.sort_by(|a, b| a.fact.cmp(&b.fact));
             sorted
         });
-        let finalised = finalise(&selector(&[("os", "x")]), &facts).unwrap_or_default();
-        let registry = finalised.term("oci-image-registry-key");
+        let finalized = finalize(&selector(&[("os", "x")]), &facts).unwrap_or_default();
+        let registry = finalized.term("oci-image-registry-key");
         assert_eq!(
             registry.map(|term| &term.wanted),
             Some(&Wanted::Pattern("sylva".into()))
@@ -157,19 +157,19 @@ mod tests {
     #[test]
     fn an_unknown_bootstrap_provider_is_refused() {
         let written = selector(&[("k8s-flavor", "talos"), ("k8s-version", "1.30.1")]);
-        let refused = finalise(&written, &cluster("v1.30.1", "cabpt"));
+        let refused = finalize(&written, &cluster("v1.30.1", "cabpt"));
         assert_eq!(
             refused,
-            Err("no image flavour is known for the bootstrap provider `cabpt`".to_owned())
+            Err("no image flavor is known for the bootstrap provider `cabpt`".to_owned())
         );
-        assert!(finalise(&written, &ClusterFacts::default()).is_err());
+        assert!(finalize(&written, &ClusterFacts::default()).is_err());
     }
 
     #[test]
     fn a_version_without_v_keeps_its_text() {
-        let finalised = finalise(&selector(&[("os", "ubuntu")]), &cluster("1.31.6", "cabpck"));
-        let finalised = finalised.unwrap_or_default();
-        let wanted = |name| finalised.term(name).map(|term| term.wanted.clone());
+        let finalized = finalize(&selector(&[("os", "ubuntu")]), &cluster("1.31.6", "cabpck"));
+        let finalized = finalized.unwrap_or_default();
+        let wanted = |name| finalized.term(name).map(|term| term.wanted.clone());
         assert_eq!(
             wanted("k8s-version"),
             Some(Wanted::Pattern("1.31.6".into()))
@@ -199,8 +199,8 @@ mod tests {
             library: Library::WithoutRegistries,
             ..cluster("v1.31.8", "cabpk")
         };
-        let finalised = finalise(&selector(&[("os", "x")]), &facts).unwrap_or_default();
-        assert_eq!(finalised.term("oci-image-registry-key"), None);
+        let finalized = finalize(&selector(&[("os", "x")]), &facts).unwrap_or_default();
+        assert_eq!(finalized.term("oci-image-registry-key"), None);
         assert!(super::validate(&named, Library::WithoutRegistries).is_err());
         assert_eq!(validate(&named), Ok(()));
     }

@@ -1,10 +1,10 @@
-//! The edits of the values that bring version and catalogue to what is offered.
+//! The edits of the values that bring version and catalog to what is offered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::catalogue::{Catalogue, CatalogueEntry};
+use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::fix::Fix;
 use crate::model::place::{FileId, Located, Source, Sources, Spot};
 use crate::model::value::{Map, Value};
@@ -32,7 +32,7 @@ const SWITCHES: [&str; 2] = ["enabled", "default_enabled"];
 
 /// What an update does to the files.
 pub(super) struct Change {
-    /// What it does to the catalogue.
+    /// What it does to the catalog.
     pub(super) drift: Drift,
     /// Where the version is written that is raised, or that was raised before.
     pub(super) versions: Vec<Spot>,
@@ -63,36 +63,36 @@ pub(super) enum Versions {
 }
 
 /// The version that the values name.
-pub(super) fn version(catalogues: &[(Arc<Catalogue>, Sources)]) -> Option<String> {
-    let mut versions = catalogues.iter().filter_map(|(catalogue, _)| {
-        let version = catalogue.version.as_ref()?;
+pub(super) fn version(catalogs: &[(Arc<Catalog>, Sources)]) -> Option<String> {
+    let mut versions = catalogs.iter().filter_map(|(catalog, _)| {
+        let version = catalog.version.as_ref()?;
         Some(version.value.to_string())
     });
     versions.next()
 }
 
 /// Whether the values name that version anywhere: as the builder's, or as a registry's own.
-pub(super) fn names(catalogues: &[(Arc<Catalogue>, Sources)], version: &str) -> bool {
-    catalogues.iter().any(|(catalogue, _)| {
-        let tags = catalogue.registries.values();
+pub(super) fn names(catalogs: &[(Arc<Catalog>, Sources)], version: &str) -> bool {
+    catalogs.iter().any(|(catalog, _)| {
+        let tags = catalog.registries.values();
         let tags = tags.filter_map(|registry| registry.tag.as_ref());
-        let mut all = catalogue.version.iter().chain(tags);
+        let mut all = catalog.version.iter().chain(tags);
         all.any(|found| &*found.value == version)
     })
 }
 
 /// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.
 pub(super) fn sites(
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     current: Option<&str>,
 ) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut listed, mut sites) = (BTreeSet::new(), BTreeSet::new());
-    for (catalogue, _) in catalogues {
-        let entries = catalogue.entries.iter();
+    for (catalog, _) in catalogs {
+        let entries = catalog.entries.iter();
         for entry in entries.filter(|entry| entry.built) {
             listed.insert(entry.name.value.replace('.', "-"));
-            if is_of_version(catalogue, entry, current) {
-                sites.extend(resolve::registry_prefix(entry, catalogue));
+            if is_of_version(catalog, entry, current) {
+                sites.extend(resolve::registry_prefix(entry, catalog));
             }
         }
     }
@@ -103,14 +103,14 @@ pub(super) fn sites(
 /// those that they are now.
 pub(super) fn change(
     (workspace, tools): (&Workspace, &Tools),
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     aim: &Aim,
     offer: &Offer,
     versions: Versions,
     untouched: &BTreeSet<String>,
 ) -> Result<Change, Error> {
     let (from, version) = (aim.current.as_deref(), aim.to.as_str());
-    let Listed { entries, computed } = listed(catalogues, from);
+    let Listed { entries, computed } = listed(catalogs, from);
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in &entries {
         if !names.contains(&&**name) {
@@ -121,7 +121,7 @@ pub(super) fn change(
     untouched.extend(computed.iter().map(|(key, _)| key.clone()));
     let drift = drift(&names, &untouched, offer);
     let mut files = Files::default();
-    let spots = version_spots(catalogues, from);
+    let spots = version_spots(catalogs, from);
     for spot in spots.iter().filter(|_| !aim.is_raised()) {
         let value = version.into();
         let at = target(spot);
@@ -142,7 +142,7 @@ pub(super) fn change(
         }
     }
     for added in &drift.added {
-        let (source, edit) = insert(workspace, &entries, catalogues, added)?;
+        let (source, edit) = insert(workspace, &entries, catalogs, added)?;
         files.add(&source, edit);
     }
     if versions == Versions::Move {
@@ -173,14 +173,14 @@ struct Listed {
     computed: Vec<(String, Spot)>,
 }
 
-fn listed(catalogues: &[(Arc<Catalogue>, Sources)], from: Option<&str>) -> Listed {
+fn listed(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Listed {
     let mut listed = Listed {
         entries: Vec::new(),
         computed: Vec::new(),
     };
-    for (catalogue, sources) in catalogues {
-        for entry in &catalogue.entries {
-            if !entry.built || !is_of_version(catalogue, entry, from) {
+    for (catalog, sources) in catalogs {
+        for entry in &catalog.entries {
+            if !entry.built || !is_of_version(catalog, entry, from) {
                 continue;
             }
             let Some(spot) = sources.resolve(entry.name.place) else {
@@ -202,10 +202,10 @@ fn listed(catalogues: &[(Arc<Catalogue>, Sources)], from: Option<&str>) -> Liste
 
 /// The keys of the entries that expressions name.
 pub(super) fn computed(
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     from: Option<&str>,
 ) -> BTreeSet<String> {
-    let computed = listed(catalogues, from).computed.into_iter();
+    let computed = listed(catalogs, from).computed.into_iter();
     computed.map(|(key, _)| key).collect()
 }
 
@@ -244,9 +244,9 @@ fn cluster_versions(
 }
 
 /// Whether an entry's registry serves the version that is updated, rather than one of its own.
-fn is_of_version(catalogue: &Catalogue, entry: &CatalogueEntry, from: Option<&str>) -> bool {
+fn is_of_version(catalog: &Catalog, entry: &CatalogEntry, from: Option<&str>) -> bool {
     let registry = entry.registry.as_ref();
-    let registry = registry.and_then(|name| catalogue.registries.get(&name.value));
+    let registry = registry.and_then(|name| catalog.registries.get(&name.value));
     let tag = registry.and_then(|registry| registry.tag.as_ref());
     match (tag, from) {
         (Some(tag), Some(from)) => &*tag.value == from,
@@ -255,16 +255,16 @@ fn is_of_version(catalogue: &Catalogue, entry: &CatalogueEntry, from: Option<&st
 }
 
 /// Where the version is written: the builder's own line, and registries' tags that repeat it.
-fn version_spots(catalogues: &[(Arc<Catalogue>, Sources)], from: Option<&str>) -> Vec<Spot> {
+fn version_spots(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
     let Some(from) = from else {
         return spots;
     };
-    for (catalogue, sources) in catalogues {
-        let tags = catalogue.registries.values();
+    for (catalog, sources) in catalogs {
+        let tags = catalog.registries.values();
         let tags = tags.filter_map(|registry| registry.tag.as_ref());
         let own = |found: &&Located<Arc<str>>| &*found.value == from;
-        for found in catalogue.version.iter().chain(tags).filter(own) {
+        for found in catalog.version.iter().chain(tags).filter(own) {
             let fix = Fix::replace(sources.resolve(found.place), from, "", "");
             if let Some(fix) = fix.filter(|fix| !spots.contains(&fix.spot)) {
                 spots.push(fix.spot);
@@ -282,7 +282,7 @@ fn target(spot: &Spot) -> Target {
 fn insert(
     workspace: &Workspace,
     listed: &[(Arc<str>, Spot)],
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
     added: &Added,
 ) -> Result<(Arc<Source>, Edit), Error> {
     let behind = added.behind.as_deref();
@@ -294,7 +294,7 @@ fn insert(
             (Arc::clone(&spot.source), list, value, position)
         }
         None => {
-            let (source, list) = empty_list(workspace, catalogues)?;
+            let (source, list) = empty_list(workspace, catalogs)?;
             (source, list, Value::empty_map(), Position::Last)
         }
     };
@@ -326,7 +326,7 @@ fn beside(
     });
     let (list, value) = found.ok_or_else(|| {
         usage(format!(
-            "`{}` has the catalogue in a place that cannot be edited",
+            "`{}` has the catalog in a place that cannot be edited",
             source.path
         ))
     })?;
@@ -366,13 +366,13 @@ fn version_map(workspace: &Workspace, source: &Source, drift: &Drift) -> Vec<Edi
     edits
 }
 
-/// The list of a catalogue without entries: beside the version.
+/// The list of a catalog without entries: beside the version.
 fn empty_list(
     workspace: &Workspace,
-    catalogues: &[(Arc<Catalogue>, Sources)],
+    catalogs: &[(Arc<Catalog>, Sources)],
 ) -> Result<(Arc<Source>, &'static str), Error> {
-    let found = catalogues.iter().find_map(|(catalogue, sources)| {
-        let place = catalogue.version.as_ref()?.place;
+    let found = catalogs.iter().find_map(|(catalog, sources)| {
+        let place = catalog.version.as_ref()?.place;
         let source = Arc::clone(sources.get(place.file)?);
         let values = yaml::values(&source.text, FileId(0), workspace.engine).ok()?;
         let list = LISTS.iter().find(|list| values.at(&[list]).is_some())?;
@@ -380,7 +380,7 @@ fn empty_list(
     });
     found.ok_or_else(|| {
         usage(format!(
-            "the values have no catalogue to list images in\nhelp: add `{}: {{}}` beside the version",
+            "the values have no catalog to list images in\nhelp: add `{}: {{}}` beside the version",
             LISTS[0]
         ))
     })

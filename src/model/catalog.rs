@@ -1,4 +1,4 @@
-//! The image catalogue as the values write it, evaluated but not yet expanded.
+//! The image catalog as the values write it, evaluated but not yet expanded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::oci::Digest;
 
 /// Everything that the values say of images.
 #[derive(Clone, Debug, Default)]
-pub struct Catalogue {
+pub struct Catalog {
     /// The entries of both lists, in file order within each list's map: `os_images` first, then the builder's.
-    pub entries: Vec<CatalogueEntry>,
+    pub entries: Vec<CatalogEntry>,
     /// `component_bundles`, in file order.
-    pub bundles: Vec<CatalogueEntry>,
+    pub bundles: Vec<CatalogEntry>,
     /// `os_images_oci_registries`, by name.
     pub registries: BTreeMap<Arc<str>, Registry>,
     /// `diskimage_builder_version` or `sylva_diskimagebuilder_version`.
@@ -23,7 +23,7 @@ pub struct Catalogue {
     pub base_registry: Option<Located<Arc<str>>>,
 }
 
-impl Catalogue {
+impl Catalog {
     /// The registries that images of the builder's list come from, and that are not switched off (docs/sylva.md#the-catalog).
     pub fn registries_of_images(&self) -> BTreeSet<Arc<str>> {
         let built = self.entries.iter().filter(|entry| entry.built);
@@ -37,9 +37,9 @@ impl Catalogue {
     }
 }
 
-/// One entry of the catalogue.
+/// One entry of the catalog.
 #[derive(Clone, Debug)]
-pub struct CatalogueEntry {
+pub struct CatalogEntry {
     /// The key as evaluated; it may hold dots.
     pub name: Located<Arc<str>>,
     /// Whether it stands in the builder's list (`sylva_diskimagebuilder_images`, `diskimage_builder_os_images`) rather than
@@ -49,7 +49,7 @@ pub struct CatalogueEntry {
     pub list: &'static str,
     /// `os_images_oci_registry`.
     pub registry: Option<Located<Arc<str>>>,
-    /// Whether it is served, where entries of this catalogue say so (docs/sylva.md#the-catalog): as `enabled` and
+    /// Whether it is served, where entries of this catalog say so (docs/sylva.md#the-catalog): as `enabled` and
     /// `default_enabled` come to.
     pub enabled: Option<Located<bool>>,
     /// `default_enabled` as written, which counts only beside no image of the user's own.
