@@ -10,7 +10,7 @@ mod shapes;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use metalmark::gotemplate::{Budget, Limits, NoHost, Value, execute, parse};
+use metalmark::helm::{Budget, Limits, NoHost, Value, execute, parse};
 use metalmark::model::engine::Engine;
 use metalmark::model::merge;
 use metalmark::model::name::{NameFacts, key_of};

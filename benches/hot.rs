@@ -33,7 +33,7 @@ fn text() -> String {
 }
 
 fn read(text: &str) -> Documents {
-    let engine = metalmark::gotemplate::Engine::default();
+    let engine = metalmark::helm::Engine::default();
     yaml::read(text, FileId(0), engine).expect("the generator writes YAML")
 }
 

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use metalmark::artifacts::registry::{Environment, Limits, Options, Registries};
 use metalmark::model::registries::{Host, RegistrySettings};
 use metalmark::oci::{Reference, Store};
-use metalmark::registry::{Environment, Limits, Options, Registries};
 
 const REFERENCES: usize = 1000;
 const CONCURRENCY: usize = 16;

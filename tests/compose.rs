@@ -9,7 +9,7 @@ use metalmark::model::engine::Engine;
 use metalmark::model::merge;
 use metalmark::model::place::{FileId, Sources};
 use metalmark::model::value::{Map, Node, Value};
-use metalmark::read::compose::{self, Composition, Disk, Files, Found, Options};
+use metalmark::read::gitops::{self, Composition, Disk, Files, Found, Options};
 use metalmark::yaml;
 
 use super::programs;
@@ -25,7 +25,7 @@ fn disk() -> Disk {
 
 fn cluster(path: &str, options: &Options) -> (Composition, Sources) {
     let mut sources = Sources::default();
-    let composition = compose::cluster(&disk(), Path::new(path), options, &mut sources);
+    let composition = gitops::cluster(&disk(), Path::new(path), options, &mut sources);
     let composition = composition.expect("readable").expect("a cluster");
     (composition, sources)
 }
@@ -171,7 +171,7 @@ fn a_folder_without_a_release_is_no_cluster() {
         "environment-values/nowhere",
     ] {
         let composition =
-            compose::cluster(&disk(), Path::new(path), &options, &mut sources).expect("readable");
+            gitops::cluster(&disk(), Path::new(path), &options, &mut sources).expect("readable");
         assert!(composition.is_none(), "{path}");
     }
 }
@@ -180,11 +180,11 @@ fn a_folder_without_a_release_is_no_cluster() {
 fn shared_files_are_read_once_and_give_the_same_values() {
     let (mut options, mut sources) = (Options::default(), Sources::default());
     let first = Path::new("environment-values/paris");
-    compose::share(&disk(), first, &mut options, &mut sources).expect("readable");
+    gitops::share(&disk(), first, &mut options, &mut sources).expect("readable");
     let shared = sources.share();
     for path in ["environment-values/paris", "environment-values/lyon"] {
         let mut own = shared.clone();
-        let composition = compose::cluster(&disk(), Path::new(path), &options, &mut own)
+        let composition = gitops::cluster(&disk(), Path::new(path), &options, &mut own)
             .expect("readable")
             .expect("one");
         let alone = cluster(path, &Options::default());
@@ -220,7 +220,7 @@ impl Files for Written {
 fn written(files: &[(&'static str, &'static str)], path: &str) -> Vec<(Composition, Sources)> {
     let files = Written(files.iter().copied().collect());
     let mut sources = Sources::default();
-    let all = compose::clusters(&files, Path::new(path), &Options::default(), &mut sources)
+    let all = gitops::clusters(&files, Path::new(path), &Options::default(), &mut sources)
         .expect("readable");
     all.into_iter().map(|one| (one, sources.clone())).collect()
 }
@@ -355,7 +355,7 @@ fn an_application_set_makes_one_cluster_for_each_element_or_folder() {
 #[test]
 fn only_folders_that_deploy_and_that_no_other_builds_on_are_clusters() {
     let found = |pattern: &str| -> Vec<String> {
-        let found = compose::discover(&disk(), &[pattern], &Default::default()).expect("readable");
+        let found = gitops::discover(&disk(), &[pattern], &Default::default()).expect("readable");
         found
             .iter()
             .map(|path| path.display().to_string())
@@ -507,7 +507,7 @@ fn compare(kubectl: &Path, root: &Path, folder: &Path) -> Result<bool, String> {
         .output()
         .expect("runs");
     let mut sources = Sources::default();
-    let ours = compose::objects(&Disk::new(root).expect("a folder"), folder, &mut sources)
+    let ours = gitops::objects(&Disk::new(root).expect("a folder"), folder, &mut sources)
         .expect("readable");
     if !output.status.success() {
         return match ours {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use metalmark::layout::Layout;
-use metalmark::model::registries::{Host, RegistrySettings};
-use metalmark::oci::{Descriptor, Digest, Reference, Store};
-use metalmark::registry::{Options, Registries};
-use metalmark::signature::{
+use metalmark::artifacts::layout::Layout;
+use metalmark::artifacts::registry::{Options, Registries};
+use metalmark::artifacts::signature::{
     self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
 };
+use metalmark::model::registries::{Host, RegistrySettings};
+use metalmark::oci::{Descriptor, Digest, Reference, Store};
 
 use super::programs;
 use super::support::layout::LayoutWriter;

@@ -135,7 +135,7 @@ fn the_index_of_the_docs_lists_every_page() {
 
 #[test]
 fn the_table_of_targets_lists_every_target() {
-    let targets: Vec<&str> = metalmark::targets::TARGETS
+    let targets: Vec<&str> = metalmark::render::targets::TARGETS
         .iter()
         .map(|target| target.name())
         .collect();
@@ -248,7 +248,7 @@ fn subcommands(command: &str) -> String {
 
 #[test]
 fn the_table_of_exit_codes_is_what_the_code_answers() {
-    use metalmark::commands::Verdict;
+    use metalmark::pipeline::Verdict;
     assert_eq!(column("docs/commands.md", "exit codes"), ["0", "1", "2"]);
     assert_eq!(
         [Verdict::Clean, Verdict::Findings, Verdict::Drift].map(Verdict::status),

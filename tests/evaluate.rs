@@ -1,7 +1,7 @@
 //! Values evaluated lazily and by name: the rules of Sylva's helpers, and the laws of evaluation.
 
 use metalmark::evaluate::{Evaluation, Evaluator, Failure, Options, TemplateCache};
-use metalmark::gotemplate::{Engine, ErrorClass, Limits};
+use metalmark::helm::{Engine, ErrorClass, Limits};
 use metalmark::model::json::{Html, to_json};
 use metalmark::model::place::FileId;
 use metalmark::model::value::Node;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use metalmark::gotemplate::{
+use metalmark::helm::{
     Budget, Engine, Error, ErrorClass, Host, Limits, Named, Native, NoHost, Template, Value,
     execute, parse,
 };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use metalmark::gotemplate::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
+use metalmark::helm::{Budget, Error, ErrorClass, Limits, Value, convert, execute, parse};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
 use metalmark::yaml;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use metalmark::layout::Layout;
+use metalmark::artifacts::layout::Layout;
 use metalmark::oci::{Content, Digest, Failure, FailureKind, Reference, Store};
 use serde_json::json;
 

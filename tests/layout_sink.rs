@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metalmark::layout::{Layout, LayoutSink};
+use metalmark::artifacts::layout::{Layout, LayoutSink};
 use metalmark::oci::{Blob, FailureKind, Reference, Sink, Store};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metalmark::locking::{
+use metalmark::catalog::locking::{
     Ask, AskKind, Asks, Keyring, LockChangeKind, Locked, Pages, Signing, Verification, Wish, add,
     lock, verify,
 };

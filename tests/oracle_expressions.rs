@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use metalmark::gotemplate::function::{Signature, Type};
-use metalmark::gotemplate::object::{Object, Struct};
-use metalmark::gotemplate::{
+use metalmark::helm::function::{Signature, Type};
+use metalmark::helm::object::{Object, Struct};
+use metalmark::helm::{
     Budget, Error, ErrorClass, Host, Limits, Named, Template, Value, convert, execute, parse,
 };
 use metalmark::model::engine::Engine;
@@ -115,7 +115,7 @@ fn answer(case: &Json, engine: Engine) -> Result<String, Error> {
     execute(&template, &root, &chart, &Budget::new(Limits::default()))
 }
 
-fn values(case: &Json, engine: Engine) -> Result<Rc<metalmark::gotemplate::value::Map>, Error> {
+fn values(case: &Json, engine: Engine) -> Result<Rc<metalmark::helm::value::Map>, Error> {
     let text = case["values"].as_str().expect("values are a text");
     let expression = ascii_json(
         case["expression"]
@@ -216,8 +216,8 @@ impl Chart {
         Self { engine, partials }
     }
 
-    pub(crate) fn root(&self, values: Rc<metalmark::gotemplate::value::Map>) -> Value {
-        let root = metalmark::gotemplate::value::Map::typed(
+    pub(crate) fn root(&self, values: Rc<metalmark::helm::value::Map>) -> Value {
+        let root = metalmark::helm::value::Map::typed(
             type_name(self.engine),
             BTreeMap::from([
                 ("Values".into(), Value::Map(values)),

@@ -1,7 +1,7 @@
 //! Sylva's typed evaluation, by name, comes to what Sylva's own templates came to.
 
 use metalmark::evaluate::{Evaluation, Evaluator, Options, TemplateCache};
-use metalmark::gotemplate::{Engine, ErrorClass};
+use metalmark::helm::{Engine, ErrorClass};
 use metalmark::model::json::{Html, to_json};
 use metalmark::model::merge::merge;
 use metalmark::model::place::FileId;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use metalmark::files::Disk;
 use metalmark::model::place::Sources;
-use metalmark::read::compose;
+use metalmark::read::gitops;
 
 use super::support::{Metalmark, copy_of, repository};
 
@@ -50,7 +50,7 @@ fn a_link_of_an_overlay_leads_out_of_no_repository() {
     )
     .expect("written");
     let disk = Disk::new(&folder).expect("there");
-    let built = compose::objects(&disk, Path::new(""), &mut Sources::default());
+    let built = gitops::objects(&disk, Path::new(""), &mut Sources::default());
     let refused = built.expect("readable").expect_err("a finding");
     assert_eq!(refused.message, "`link.yaml` leads out of the repository");
 }

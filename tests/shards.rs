@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use metalmark::model::manifest::{Keeps, ManifestFile, ManifestTree};
 use metalmark::model::shard::Shard;
-use metalmark::write::{self, Options};
+use metalmark::output::{self, Options};
 use proptest::prelude::{Just, ProptestConfig, Strategy, proptest};
 use proptest::sample::subsequence;
 use tempfile::TempDir;
@@ -259,9 +259,9 @@ fn a_file_of_another_shards_cluster_is_not_overwritten() {
                 clusters: living.iter().map(|name| Arc::from(*name)).collect(),
             },
         };
-        write::plan(root.path(), tree, Options::default()).expect("planned")
+        output::plan(root.path(), tree, Options::default()).expect("planned")
     };
-    write::apply(&plan("edge-1", &clusters)).expect("written");
+    output::apply(&plan("edge-1", &clusters)).expect("written");
     let refused = plan("edge-2", &clusters);
     let rules: Vec<&str> = refused
         .findings
@@ -269,11 +269,11 @@ fn a_file_of_another_shards_cluster_is_not_overwritten() {
         .map(|finding| finding.rule)
         .collect();
     assert_eq!(rules, ["output-path-collision"]);
-    write::apply(&refused).expect("nothing to do");
+    output::apply(&refused).expect("nothing to do");
     let text = || fs::read_to_string(root.path().join("one.yaml")).expect("there");
     assert_eq!(text(), "edge-1");
     // The other cluster is gone from the fleet: its file can be taken over.
-    write::apply(&plan("edge-2", &["edge-2"])).expect("written");
+    output::apply(&plan("edge-2", &["edge-2"])).expect("written");
     assert_eq!(text(), "edge-2");
 }
 

@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use metalmark::layout::{Layout, LayoutSink};
+use metalmark::artifacts::layout::{Layout, LayoutSink};
+use metalmark::artifacts::registry::{Environment, Options, Registries};
+use metalmark::artifacts::signature::{
+    self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
+};
 use metalmark::model::bytes::BASE64;
 use metalmark::model::registries::{Host, RegistrySettings};
 use metalmark::oci::{Artifact, Content, Reference, Sink, Store};
-use metalmark::registry::{Environment, Options, Registries};
-use metalmark::signature::{
-    self, Form, PublicKey, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
-};
 use serde_json::json;
 
 use super::programs;

@@ -7,7 +7,7 @@ use super::support::{Metalmark, copy_of, golden, is_long, repository};
 
 /// Every target's name; tests/docs.rs compares docs/outputs.md with the same list.
 fn targets() -> Vec<&'static str> {
-    metalmark::targets::TARGETS
+    metalmark::render::targets::TARGETS
         .iter()
         .map(|target| target.name())
         .collect()

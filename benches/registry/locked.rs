@@ -4,11 +4,11 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use metalmark::artifacts::signature::{self, PublicKey, Verdict};
+use metalmark::catalog::sources;
 use metalmark::files::Disk;
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, Reference};
-use metalmark::signature::{self, PublicKey, Verdict};
-use metalmark::sources;
 use rcgen::SigningKey;
 use serde_json::json;
 

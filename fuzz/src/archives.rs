@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use metalmark::archive::{self, Layers, Limits, Member, Tree, Whiteouts};
+use metalmark::artifacts::archive::{self, Layers, Limits, Member, Tree, Whiteouts};
 
 use super::memory::find;
 

@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use metalmark::commands::cmp::{self, Environment, SimulateOptions, Simulated, Simulation};
-use metalmark::commands::{Terminal, Verdict};
+use metalmark::hosts::cmp::{self, Environment, SimulateOptions, Simulated, Simulation};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
+use metalmark::pipeline::{Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::yaml;

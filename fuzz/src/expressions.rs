@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use metalmark::gotemplate::{Budget, Limits, NoHost, convert, execute, parse};
+use metalmark::helm::{Budget, Limits, NoHost, convert, execute, parse};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
 use metalmark::model::value::Node;

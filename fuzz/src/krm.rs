@@ -1,10 +1,10 @@
 //! A ResourceList: what a function answers is one again, and a stamp that was made is not made again.
 
-use metalmark::commands;
-use metalmark::commands::Verdict;
+use metalmark::hosts;
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
 use metalmark::model::value::Value;
+use metalmark::pipeline::Verdict;
 use metalmark::read::Request;
 use metalmark::yaml;
 
@@ -36,7 +36,7 @@ fn answered(list: &str) -> Option<(Verdict, String)> {
         ..Request::default()
     };
     let screen = Screen::default();
-    let verdict = commands::function(&request, list, today(), &mut terminal(&screen));
+    let verdict = hosts::function(&request, list, today(), &mut terminal(&screen));
     let text = screen.text();
     match verdict {
         Ok(verdict) => Some((verdict, text)),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use metalmark::sources::{self, lock_text};
+use metalmark::catalog::sources::{self, lock_text};
 
 use super::memory::Memory;
 use super::pipeline;

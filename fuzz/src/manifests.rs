@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use metalmark::edit::stamp::{self, Chooser, Options, Plan};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::{FileId, Source};
-use metalmark::objects::standing::objects;
+use metalmark::objects::objects;
 use metalmark::render::Renderer;
-use metalmark::stamp::{self, Chooser, Options, Plan};
 use metalmark::yaml;
 
 use super::memory::{Memory, repository};

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metalmark::check;
+use metalmark::catalog::resolve::{self, Catalogs};
+use metalmark::catalog::sources;
 use metalmark::evaluate::TemplateCache;
 use metalmark::model::finding::Judged;
 use metalmark::model::manifest::ManifestFile;
 use metalmark::model::matching::PatternCache;
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::ClusterView;
+use metalmark::pipeline::check;
 use metalmark::printer::{Printer, is_unsafe};
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
 use metalmark::render::Renderer;
 use metalmark::report::{Color, Findings, REPORTS};
-use metalmark::resolve::{self, Catalogs};
-use metalmark::sources;
 
 use super::memory::Memory;
 

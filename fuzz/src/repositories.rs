@@ -9,20 +9,20 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use metalmark::commands::cmp::{self, Environment};
 use metalmark::commands::{
-    self, CheckOptions, ExplainOptions, Format, ImagesOptions, ImpactFormat, ImpactOptions,
-    ListFormat, LockMode, LockOptions, RenderMode, RenderOptions, Reporting, StampOptions,
-    Terminal, Verdict,
+    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactFormat, ImpactOptions, ListFormat,
+    LockMode, LockOptions, RenderMode, RenderOptions, StampOptions,
 };
+use metalmark::edit::stamp;
 use metalmark::error::Error;
 use metalmark::files::Provenance;
+use metalmark::hosts::cmp::{self, Environment};
 use metalmark::model::ownership::sum;
 use metalmark::oci::Digest;
+use metalmark::pipeline::{Format, Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report;
-use metalmark::stamp;
 use serde_json::Value;
 
 use super::cmp::Screen;

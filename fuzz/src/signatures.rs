@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use metalmark::artifacts::signature::{self, PublicKey};
 use metalmark::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
-use metalmark::signature::{self, PublicKey};
 
 use super::memory::{find, repository};
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Bundle, CREATED, Kind};
-use crate::archive::{self, Member, Packed};
+use crate::artifacts::archive::{self, Member, Packed};
 use crate::model::component::ARTIFACT_TYPE;
 use crate::oci::{Artifact, Blob, Descriptor, Digest};
 

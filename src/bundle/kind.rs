@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::archive::Tree;
+use crate::artifacts::archive::Tree;
 use crate::model::component::INSTALLER;
 
 /// An image's configuration.

@@ -4,6 +4,7 @@
 //! Pure but for the temporary files that archives are kept in: nothing here writes a named file or asks a registry by itself.
 
 mod artifact;
+pub mod commands;
 mod compare;
 mod components;
 mod config_maps;
@@ -16,7 +17,7 @@ pub mod registry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::archive::Tree;
+use crate::artifacts::archive::Tree;
 use crate::model::place::{Source, Spot};
 use crate::oci::Body;
 

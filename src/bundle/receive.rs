@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::kind::is_image_config;
 use super::{Bundle, Kind};
-use crate::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
+use crate::artifacts::archive::{Layers, Limits, ReadError, Refusal, Spooling, Tree, Whiteouts};
 use crate::model::component::ARTIFACT_TYPE;
 use crate::oci::{
     Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::commands::Terminal;
+use crate::artifacts::registry::Progress;
 use crate::error::Error;
+use crate::pipeline::Terminal;
 use crate::printer::{Color, Printer};
-use crate::registry::Progress;
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,8 @@ use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
 
-use super::{Reporting, Terminal, Verdict, fix, fleet, recover, reporting};
+use crate::edit::fix;
+use crate::pipeline::{Reporting, Terminal, Verdict, fleet, recover, reporting};
 
 /// What `check` was asked for.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::model::workspace::ClusterView;
 use crate::read::{self, Request};
 
 use super::table::Table;
-use super::{Terminal, Verdict, fleet};
+use crate::pipeline::{Terminal, Verdict, fleet};
 
 /// What `images` was asked for.
 #[derive(Clone, Debug)]

@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::artifacts::layout::{self, Layout};
+use crate::catalog::sources;
 use crate::error::Error;
-use crate::layout::{self, Layout};
 use crate::model::annotations;
 use crate::oci::{self, Content, Failure, FailureKind, Reference, Store};
 use crate::read::{self, Request};
-use crate::sources;
 
+use super::ListFormat;
 use super::table::Table;
-use super::{ListFormat, Terminal, Verdict};
+use crate::pipeline::{Terminal, Verdict};
 
 /// What `registry` was asked for.
 #[derive(Clone, Debug)]

@@ -4,21 +4,22 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::edit::stamp::{self, Rendered};
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::place::Source;
 use crate::model::policy::Date;
+use crate::output::{self, Foreign, Held, Previous};
 use crate::read::{self, Request, Workspace};
 use crate::render::{self, FileObjects, Renderer};
 use crate::report::Changes;
-use crate::stamp::{self, Rendered};
-use crate::write::{self, Foreign, Held, Previous};
 
-use super::fleet::{self, Survey};
-use super::outputs::{self, Outputs};
-use super::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
-use super::reporting::{self, Reporting};
-use super::{Terminal, Verdict, recover, texts};
+use crate::edit::texts;
+use crate::pipeline::fleet::{self, Survey};
+use crate::pipeline::outputs::{self, Outputs};
+use crate::pipeline::rendered::{self, Duty, EMPTY, Faulty, Material, Part};
+use crate::pipeline::reporting::{self, Reporting};
+use crate::pipeline::{Terminal, Verdict, recover};
 
 /// What `render` was asked for.
 #[derive(Clone, Debug)]
@@ -169,8 +170,8 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     let is_empty = changes.iter().all(ChangeSet::is_empty);
     refuse_empty(is_empty && !is_idle(job), options)?;
     if options.mode == RenderMode::Write && changes.iter().any(is_unlike) {
-        write::holding(held, &workspace.settings.root, |held| {
-            write::apply_all(&changes[..owned])?;
+        output::holding(held, &workspace.settings.root, |held| {
+            output::apply_all(&changes[..owned])?;
             texts::replace(workspace, &followed, held)
         })?;
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::read;
 
-use super::{Terminal, Verdict};
+use crate::pipeline::{Terminal, Verdict};
 
 /// Prints the schema.
 ///

@@ -5,22 +5,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::{self, Checked};
+use crate::edit::stamp::{self, Chooser, Plan};
 use crate::error::Error;
 use crate::files::{Files, Found, Repository, Revision, Scope};
 use crate::model::engine::Engine;
 use crate::model::place::Source;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
+use crate::output;
+use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ManifestFiles, Request, Workspace};
 use crate::render::Renderer;
 use crate::report::{self, Changes};
-use crate::stamp::{self, Chooser, Plan};
-use crate::write;
 use crate::yaml;
 
-use super::{Reporting, Terminal, Verdict, fleet, recover, reporting, texts};
+use crate::edit::texts;
+use crate::pipeline::{Reporting, Terminal, Verdict, fleet, recover, reporting};
 
 /// What `stamp` was asked for.
 #[derive(Clone, Debug)]
@@ -195,7 +196,7 @@ fn write_all(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     if plan.files.is_empty() {
         return Ok(());
     }
-    let mut held = write::hold(&workspace.settings.root)?;
+    let mut held = output::hold(&workspace.settings.root)?;
     texts::replace(workspace, &plan.files, &mut held)
 }
 

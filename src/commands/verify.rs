@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use crate::check;
+use crate::catalog::locking::{self, Verification, VerifiedImage};
 use crate::error::Error;
-use crate::locking::{self, Verification, VerifiedImage};
 use crate::model::policy::Date;
+use crate::pipeline::check;
 use crate::read::{self, Request};
 
+use super::lock;
 use super::table::Table;
-use super::{Format, Terminal, Verdict, fleet, lock, print_findings, stores};
+use crate::pipeline::{Format, Terminal, Verdict, fleet, print_findings, stores};
 
 /// What `verify` was asked for.
 #[derive(Clone, Debug)]

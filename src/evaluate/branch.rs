@@ -10,7 +10,7 @@ use super::path::Path;
 use super::session::Session;
 use super::text::{SKIP, is_template};
 use super::view;
-use crate::gotemplate::Value;
+use crate::helm::Value;
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Node};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use crate::gotemplate::{self, Error, Template};
+use crate::helm::{self, Error, Template};
 
 /// Templates beyond these bytes are parsed again each time, so that memory does not grow with the fleet.
 const KEPT: usize = 16 << 20;
@@ -29,7 +29,7 @@ impl TemplateCache {
         {
             return known.clone();
         }
-        let fresh = gotemplate::parse("gotpl", text);
+        let fresh = helm::parse("gotpl", text);
         let size = fresh.as_ref().map_or(text.len(), Template::size);
         if let Ok(mut parsed) = self.parsed.write()
             && parsed.bytes + size <= KEPT

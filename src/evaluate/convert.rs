@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::gotemplate::{self, Budget, Error, ErrorClass, Value};
+use crate::helm::{self, Budget, Error, ErrorClass, Value};
 use crate::model::json::{Html, to_json};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Entry, Node, Number};
@@ -169,7 +169,7 @@ pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool,
 /// # Errors
 /// The budget has no room for it.
 pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
-    let Some(Value::Map(map)) = gotemplate::from_json(text, budget)? else {
+    let Some(Value::Map(map)) = helm::from_json(text, budget)? else {
         return Ok(Value::Nil);
     };
     Ok(map.get("encapsulated-result")?.unwrap_or(Value::Nil))
@@ -178,7 +178,7 @@ pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
 #[cfg(test)]
 mod tests {
     use super::decapsulate;
-    use crate::gotemplate::{Budget, Limits, Value};
+    use crate::helm::{Budget, Limits, Value};
 
     #[test]
     fn text_behind_a_typed_result_makes_it_null() {

@@ -8,8 +8,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use super::session::Session;
-use crate::gotemplate::value::{Lazy, Map, PLAIN_MAP};
-use crate::gotemplate::{Error, Value};
+use crate::helm::value::{Lazy, Map, PLAIN_MAP};
+use crate::helm::{Error, Value};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Node};
 

@@ -11,7 +11,7 @@ use super::session::{Done, Frame, Memo, Session, Suspect, TextFault};
 use super::short_form::{self, Insertion};
 use super::text::{alias, is_encapsulated, is_template, only_prints};
 use super::view;
-use crate::gotemplate::{self, Error, ErrorClass, Template, Value};
+use crate::helm::{self, Error, ErrorClass, Template, Value};
 use crate::model::place::Place;
 use crate::model::value as tree;
 
@@ -302,7 +302,7 @@ impl Session {
             let span = short_form::restore(error.span.clone(), &insertions);
             (self.fault(error), Some(span))
         })?;
-        gotemplate::execute(&template, dot, self, &self.budget).map_err(|error| {
+        helm::execute(&template, dot, self, &self.budget).map_err(|error| {
             let span = short_form::restore(error.span.clone(), &insertions);
             (self.fault(error), Some(span))
         })

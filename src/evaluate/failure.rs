@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::gotemplate::ErrorClass;
+use crate::helm::ErrorClass;
 use crate::model::place::Place;
 
 /// An expression that could not be evaluated.

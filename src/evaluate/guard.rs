@@ -10,7 +10,7 @@ use super::convert;
 use super::failure::Fault;
 use super::session::Session;
 use super::{Evaluator, Reading};
-use crate::gotemplate::Value;
+use crate::helm::Value;
 use crate::model::place::{Place, Sources};
 use crate::model::secret;
 use crate::model::value::{Node, Value as Raw};

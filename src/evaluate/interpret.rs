@@ -13,7 +13,7 @@ use super::path::Path;
 use super::session::Session;
 use super::text::{RAW, SKIP, is_encapsulated, is_special, is_template, shield, unshield};
 use super::view;
-use crate::gotemplate::{Error, ErrorClass, Value};
+use crate::helm::{Error, ErrorClass, Value};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Entry, Node};
 

@@ -35,7 +35,7 @@ pub use failure::{Failure, Step};
 pub use order::OrderDifference;
 pub use trace::Reading;
 
-use crate::gotemplate::{Budget, Engine, Limits, Template};
+use crate::helm::{Budget, Engine, Limits, Template};
 use crate::model::place::{Place, Sources};
 use crate::model::value::Node;
 use guard::Guard;

@@ -3,7 +3,7 @@
 use super::convert;
 use super::session::{Session, Suspect};
 use super::{Evaluation, Evaluator};
-use crate::gotemplate::{Error, Value};
+use crate::helm::{Error, Value};
 use crate::model::place::Place;
 use crate::model::value::Node;
 

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Options;
-use crate::gotemplate::function::{Signature, Type};
-use crate::gotemplate::object::{Object, Struct};
-use crate::gotemplate::value::Map;
-use crate::gotemplate::{Engine, Error, ErrorClass, Value};
+use crate::helm::function::{Signature, Type};
+use crate::helm::object::{Object, Struct};
+use crate::helm::value::Map;
+use crate::helm::{Engine, Error, ErrorClass, Value};
 
 /// Group versions that Kubernetes itself serves: what `.Capabilities.APIVersions.Has` finds without a cluster.
 const API_VERSIONS: &[&str] = &[

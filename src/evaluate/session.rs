@@ -14,8 +14,8 @@ use super::path::Path;
 use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
-use crate::gotemplate::value::{Map, PLAIN_MAP};
-use crate::gotemplate::{self, Budget, Engine, Error, Host, Named, Template, Value};
+use crate::helm::value::{Map, PLAIN_MAP};
+use crate::helm::{self, Budget, Engine, Error, Host, Named, Template, Value};
 use crate::model::place::Place;
 use crate::model::value::Node;
 
@@ -209,7 +209,7 @@ impl Session {
 
     /// Calls one of the template language's functions.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
-        gotemplate::call(name, arguments, self.options.engine, &self.budget)
+        helm::call(name, arguments, self.options.engine, &self.budget)
     }
 
     /// Whether a value is the root that all expressions see.
@@ -257,7 +257,7 @@ impl Host for Session {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let mut error = gotemplate::missing_template(name);
+        let mut error = helm::missing_template(name);
         if let Some(templates) = &self.options.templates {
             for fault in templates.faults() {
                 error.message = format!("{}; {fault}", error.message);

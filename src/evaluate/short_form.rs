@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::gotemplate::{Error, ErrorClass};
+use crate::helm::{Error, ErrorClass};
 use crate::model::value::Node;
 
 const CLUSTER: &str = "$.Values.cluster.";

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::convert;
 use super::path::Path;
 use super::session::Session;
-use crate::gotemplate;
+use crate::helm;
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
@@ -99,8 +99,8 @@ impl Trace {
 
 impl Session {
     /// Notes that an expression reads a value, where that is asked for.
-    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&gotemplate::Value>) {
-        use gotemplate::Value::{List, Map};
+    pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
+        use helm::Value::{List, Map};
         let Some(trace) = &self.trace else { return };
         let got = got.filter(|got| !matches!(got, Map(_) | List(_)));
         let got = got.and_then(|got| convert::node(got, raw.place, &self.budget).ok());

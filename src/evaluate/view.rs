@@ -10,8 +10,8 @@ use super::failure::Fault;
 use super::path::Path;
 use super::session::Session;
 use super::text::{RAW, is_template, shield};
-use crate::gotemplate::value::{Lazy, Map, PLAIN_MAP};
-use crate::gotemplate::{Error, ErrorClass, Value};
+use crate::helm::value::{Lazy, Map, PLAIN_MAP};
+use crate::helm::{Error, ErrorClass, Value};
 use crate::model::value::{self as tree, Entry, Node};
 
 /// A map of the values.

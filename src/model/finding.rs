@@ -1,6 +1,6 @@
 //! A finding: something wrong in the input that a person can mend, with its places and the edit that mends it.
 //!
-//! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::check`] joins the two.
+//! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::pipeline::check`] joins the two.
 
 use super::fix::Fix;
 use super::place::Spot;
@@ -20,7 +20,7 @@ pub struct Finding {
     pub help: Vec<String>,
     /// The edit of `help` that is certain, if one is: `check --fix` makes it.
     pub fix: Option<Fix>,
-    /// Edits that would repair it. [`crate::check`] tries each of them and turns those that make nothing worse into help.
+    /// Edits that would repair it. [`crate::pipeline::check`] tries each of them and turns those that make nothing worse into help.
     pub proposals: Vec<Proposal>,
     /// What it is about.
     pub subject: Subject,

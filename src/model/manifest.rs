@@ -16,7 +16,7 @@ pub const RUN_FILE: &str = ".metalmark-run";
 /// Files that are being written start with this, in the folder of their place. No stage reads them.
 pub const STAGED: &str = ".metalmark-tmp-";
 
-/// The files of one output folder, as rendered. Paths are not yet proven: [`crate::write`] refuses the ones that would
+/// The files of one output folder, as rendered. Paths are not yet proven: [`crate::output`] refuses the ones that would
 /// leave the folder.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestTree {

@@ -36,7 +36,7 @@ pub struct ClusterRead {
 pub struct ClusterView {
     /// The cluster.
     pub cluster: Cluster,
-    /// Its catalog with facts, after [`crate::resolve`].
+    /// Its catalog with facts, after [`crate::catalog::resolve`].
     pub images: Arc<Images>,
     /// Its component bundles with facts; they have what images have, and are none of them.
     pub bundles: Arc<Images>,

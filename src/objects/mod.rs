@@ -1,73 +1,196 @@
-//! The Kubernetes objects and values that more than one target writes, as trees that a template places.
+//! Kubernetes objects as they stand in somebody's manifests: a document, an item of a `kind: List`, a map below another key
+//! (Helm values), or one in a string (a ConfigMap, a HelmRelease's values).
 
 pub mod bundled;
-pub mod choices;
-pub mod component_bundle;
-pub mod elemental_registration;
-pub mod hash;
-pub mod info;
-pub mod infra_cluster;
-pub mod kube_vip;
-pub mod machine_template;
-pub mod name;
-mod shell;
-pub mod standing;
+mod gather;
+mod manifests;
+mod nearest;
+mod references;
+mod text;
 
-use crate::model::place::Place;
-use crate::model::value::{Entry, Map, Node, Value};
-use crate::model::workspace::ClusterView;
+use std::sync::Arc;
 
-/// Switches Flux's variable substitution off for one object, where its text holds `${` that is not Flux's.
-/// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution".)
-pub const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
+use crate::model::place::{Place, Source, Spot};
+use crate::model::value::{Node, Value};
+use crate::yaml::edit::Step;
 
-/// The annotations of an object whose name changes with its content: no GitOps tool deletes it when it is no longer rendered, since
-/// machines and references may use it until they are replaced, and Argo CD does not call its Application out of sync for it. The
-/// Cluster owns it in the end.
-/// (kustomize-controller docs/spec/v1/kustomizations.md, "Prune"; Argo CD docs/user-guide/sync-options.md, "No Prune Resources",
-/// and compare-options.md.)
-pub fn kept() -> Map {
-    Map::from_iter([
-        Entry::computed("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
-        Entry::computed("argocd.argoproj.io/sync-options", "Prune=false"),
-        Entry::computed("kustomize.toolkit.fluxcd.io/prune", "disabled"),
-    ])
+pub use gather::{Found, MARKER, Unread, objects};
+pub use manifests::{Choice, FieldChange, Manifests, Since, kind_of, version_node, version_nodes};
+pub use nearest::Names;
+pub use references::{Reference, references};
+pub use text::{Host, Text};
+
+/// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
+/// template that took its place.
+pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
+
+/// An object and where it stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The text that it stands in: a file, or a string in one.
+    pub text: Arc<Text>,
+    /// The document in it, from 0.
+    pub document: usize,
+    /// The way to it within the document: none, or to an item of a list.
+    pub steps: Vec<Step>,
+    /// The object itself.
+    pub node: Node,
+    /// Its `apiVersion`.
+    pub api_version: Arc<str>,
+    /// Its `kind`.
+    pub kind: Arc<str>,
+    /// Its `metadata.namespace`; empty where it has none.
+    pub namespace: Arc<str>,
+    /// Its `metadata.name`; empty where it has none.
+    pub name: Arc<str>,
 }
 
-/// Whether Flux's post-build substitution would change a text of the tree: an undefined `${variable}` becomes empty there.
-pub fn holds_variables(node: &Node) -> bool {
-    match &node.value {
-        Value::String(text) => text.contains("${"),
-        Value::List(items) => items.iter().any(holds_variables),
-        Value::Map(map) => map
-            .iter()
-            .any(|entry| entry.key.contains("${") || holds_variables(&entry.node)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+impl Standing {
+    /// A place in its file.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        self.text.spot(place)
+    }
+
+    /// The file that it stands in.
+    pub fn file(&self) -> &Arc<Source> {
+        self.text.file()
+    }
+
+    /// The folder of that file.
+    pub fn folder(&self) -> &str {
+        let path = &self.file().path;
+        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Its kind and name, for people.
+    pub fn title(&self) -> String {
+        match (&*self.kind, &*self.name) {
+            ("", _) => format!("`{}`", self.file().path),
+            (kind, "") => kind.to_owned(),
+            (kind, name) => format!("{kind} `{name}`"),
+        }
+    }
+
+    /// Where its name stands.
+    pub fn name_spot(&self) -> Option<Spot> {
+        self.spot(self.name_place())
+    }
+
+    /// The same, as a place of its text.
+    fn name_place(&self) -> Place {
+        let name = self.node.at(&["metadata", "name"]);
+        name.map_or(self.node.place, |name| name.place)
+    }
+
+    /// The group and version of its `apiVersion`.
+    pub fn group_version(&self) -> (&str, &str) {
+        self.api_version
+            .split_once('/')
+            .unwrap_or(("", &self.api_version))
+    }
+
+    /// Whether it is a template that others refer to by name, and that does not change what was made from it.
+    pub fn is_template(&self) -> bool {
+        let (group, _) = self.group_version();
+        let of_cluster_api = group.ends_with("cluster.x-k8s.io");
+        self.kind.ends_with("Template") && of_cluster_api
+    }
+
+    /// Whether it is a template that is only kept for machines of the past.
+    pub fn is_kept(&self) -> bool {
+        let path = ["metadata", "annotations", KEPT_ANNOTATION];
+        self.node.at(&path).is_some()
+    }
+
+    /// The text of a label.
+    pub fn label(&self, name: &str) -> Option<&Arc<str>> {
+        self.node.at(&["metadata", "labels", name])?.value.as_str()
+    }
+
+    /// The nodes of a path as [`crate::providers::cluster_api`] writes it (`a.b[].c`), each with the way to it.
+    pub fn nodes(&self, path: &str) -> Vec<(Vec<Step>, &Node)> {
+        let mut nodes = vec![(self.steps.clone(), &self.node)];
+        for part in path.split('.') {
+            let key = part.trim_end_matches("[]");
+            let below = nodes.into_iter().filter_map(|(mut steps, node)| {
+                let found = node.at(&[key])?;
+                steps.push(Step::from(key));
+                Some((steps, found))
+            });
+            nodes = below.collect();
+            if part.ends_with("[]") {
+                nodes = nodes.into_iter().flat_map(each).collect();
+            }
+        }
+        nodes
+    }
+
+    /// The scalars below it, each with the way to it from the document's root, in the order of the file.
+    pub fn scalars(&self) -> Vec<(Vec<Step>, &Node)> {
+        let mut found = Vec::new();
+        scalars(&self.node, self.steps.clone(), &mut found);
+        found.sort_by_key(|(_, node)| node.place.start);
+        found
     }
 }
 
-/// Where a secret value of the tree is written, if it has one: no manifest may show it.
-fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
-    let own = view.sources.is_secret(node.place).then_some(node.place);
-    own.or_else(|| match &node.value {
-        Value::List(items) => items.iter().find_map(|item| secret_within(view, item)),
-        Value::Map(map) => map
-            .iter()
-            .find_map(|entry| secret_within(view, &entry.node)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-    })
+fn each((steps, list): (Vec<Step>, &Node)) -> Vec<(Vec<Step>, &Node)> {
+    let items = list.value.as_list().unwrap_or_default().iter().enumerate();
+    let item = |(index, item)| {
+        let below = [Step::from(index)];
+        (steps.iter().cloned().chain(below).collect(), item)
+    };
+    items.map(item).collect()
+}
+
+fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n Node)>) {
+    let below = |step: Step| steps.iter().cloned().chain([step]).collect();
+    match &node.value {
+        Value::Map(map) => {
+            for entry in &**map {
+                scalars(&entry.node, below(Step::from(&*entry.key)), found);
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                scalars(item, below(Step::from(index)), found);
+            }
+        }
+        _ => found.push((steps, node)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::holds_variables;
-    use crate::model::value::{Entry, Map, Node};
+    use std::sync::Arc;
+
+    use super::{Standing, objects};
+    use crate::model::place::Source;
+
+    pub(super) fn read(text: &str) -> Vec<Standing> {
+        let found = objects(&Arc::new(Source::new("a.yaml", text)));
+        found.expect("YAML").objects
+    }
 
     #[test]
-    fn a_variable_is_found_at_any_depth() {
-        let list = vec![Node::computed("$plain"), Node::computed("a ${b} c")];
-        let tree = Map::from_iter([Entry::computed("a", list)]);
-        assert!(holds_variables(&Node::computed(tree)));
-        assert!(!holds_variables(&Node::computed("$a {b}")));
+    fn documents_and_items_of_lists_are_objects() {
+        let found = read(
+            "# only a comment\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
+             apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: prod}}\n\
+             - apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap}]\n---\nplain: 1\n",
+        );
+        let told: Vec<String> = found
+            .iter()
+            .map(|object| format!("{} {} {}", object.kind, object.name, object.steps.len()))
+            .collect();
+        assert_eq!(told, ["Secret a 0", "Secret b 2", "ConfigMap  4"]);
+        assert_eq!(&*found[1].namespace, "prod");
+    }
+
+    #[test]
+    fn a_path_reaches_every_item() {
+        let found = read("apiVersion: v1\nkind: A\na: [{b: {c: 1}}, {}, {b: {c: 2}}]\n");
+        assert_eq!(found[0].nodes("a[].b.c").len(), 2);
+        assert_eq!(found[0].scalars().len(), 4);
     }
 }

@@ -1,7 +1,7 @@
 //! Artifacts as the Open Container Initiative names and describes them: references, digests, manifests; and the one
 //! interface behind which they lie, be it a registry or a folder.
 //!
-//! Pure: knows no network and no disk. `crate::registry` and `crate::layout` implement [`Store`].
+//! Pure: knows no network and no disk. `crate::artifacts::registry` and `crate::artifacts::layout` implement [`Store`].
 //!
 //! Source: OCI image-spec and distribution-spec 1.1, <https://github.com/opencontainers/distribution-spec/blob/main/spec.md>.
 

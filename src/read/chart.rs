@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::archive::{self, Limits, ReadError};
+use crate::artifacts::archive::{self, Limits, ReadError};
 use crate::evaluate::Templates;
 use crate::files::{Files, Found};
-use crate::gotemplate::{self, Engine, Template};
+use crate::helm::{self, Engine, Template};
 use crate::model::matching::{Library, REGISTRY_KEY};
 use crate::model::merge::LayerKind;
 use crate::model::place::FileId;
@@ -205,7 +205,7 @@ impl ChartTemplates {
             texts.sort_by_key(|(name, _)| (name.matches('/').count(), name));
             let (mut templates, mut faults) = (Vec::new(), self.unread.clone());
             for (name, text) in texts {
-                match gotemplate::parse(name, text) {
+                match helm::parse(name, text) {
                     Ok(template) => templates.push(template),
                     Err(error) => {
                         faults.push(format!("`{name}` of the chart cannot be parsed: {error}"));

@@ -12,12 +12,12 @@ use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::Node;
 use crate::model::workspace::ClusterRead;
 
-use super::compose::MissingSource;
-use super::extract::{self, CATALOG_KEYS};
 use super::layers::Own;
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace};
+use crate::read::gitops::MissingSource;
+use crate::read::sylva::{self, CATALOG_KEYS};
 
 /// The catalog of the layers that all clusters share, and whether a cluster that touches none of its keys has the same.
 pub struct SharedCatalog {
@@ -33,7 +33,7 @@ pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> Share
     let sources = workspace.shared.sources();
     let options = of_release(workspace, None, None);
     let evaluator = Evaluator::guarded(values, &options, templates, sources);
-    let (catalog, findings) = extract::catalog(&evaluator, sources, Subject::default());
+    let (catalog, findings) = sylva::catalog(&evaluator, sources, Subject::default());
     let literal = |key: &&str| values.at(&[key]).is_none_or(Node::is_literal);
     SharedCatalog {
         catalog: Arc::new(catalog),
@@ -104,15 +104,15 @@ fn with_state(
         .map(|finding| finding.about(subject.clone()))
         .collect();
     let asked = match workspace.settings.renders_endpoints() {
-        true => extract::Asked::Endpoints,
-        false => extract::Asked::ImagesAlone,
+        true => sylva::Asked::Endpoints,
+        false => sylva::Asked::ImagesAlone,
     };
     let (mut cluster, found) =
-        extract::cluster(&evaluator, &own.sources, &entry.name, &namespace, asked);
+        sylva::cluster(&evaluator, &own.sources, &entry.name, &namespace, asked);
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();
     findings.extend(found);
-    findings.extend(extract::misspelled(&own.values, &own.sources, &subject));
+    findings.extend(sylva::misspelled(&own.values, &own.sources, &subject));
     let untouched = |key: &&str| match (own.values.at(&[key]), workspace.shared.values.at(&[key])) {
         (Some(own), Some(shared)) => own.is_same(shared),
         (own, shared) => own.is_none() && shared.is_none(),
@@ -120,7 +120,7 @@ fn with_state(
     let catalog = if shared.is_literal && CATALOG_KEYS.iter().all(untouched) {
         Arc::clone(&shared.catalog)
     } else {
-        let (catalog, found) = extract::catalog(&evaluator, &own.sources, subject.clone());
+        let (catalog, found) = sylva::catalog(&evaluator, &own.sources, subject.clone());
         findings.extend(found);
         Arc::new(catalog)
     };
@@ -128,7 +128,7 @@ fn with_state(
     if workspace.checks_signers {
         let registries = catalog.registries_of_images();
         let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
-        let (keys, found) = extract::signing_keys(
+        let (keys, found) = sylva::signing_keys(
             &evaluator,
             &own.sources,
             subject.clone(),

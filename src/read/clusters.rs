@@ -10,7 +10,7 @@ use globset::Glob;
 use crate::error::Error;
 use crate::files::{Files, Found};
 
-use super::compose::{self, OwnOutput};
+use crate::read::gitops::{self, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -96,7 +96,7 @@ fn matches_in(
     own_output: &Arc<OwnOutput>,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    for path in compose::matches(files, pattern)? {
+    for path in gitops::matches(files, pattern)? {
         let is_file = files.is_file(&path);
         if !is_file && !files.is_folder(&path) && files.is_there(&path) {
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
@@ -107,7 +107,7 @@ fn matches_in(
         }
     }
     if folders {
-        return compose::discover(files, &[pattern], own_output);
+        return gitops::discover(files, &[pattern], own_output);
     }
     found.sort();
     Ok(found)

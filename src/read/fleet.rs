@@ -10,11 +10,11 @@ use crate::model::finding::{Finding, Level};
 use crate::model::place::Spot;
 
 use super::clusters::{self, ClusterEntry};
-use super::compose::OwnOutput;
 use super::files;
 use super::project::{ClusterSource, ProjectFile};
 use super::settings::{PROJECT_FILE, Places};
 use super::unknown::suggestion;
+use crate::read::gitops::OwnOutput;
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
 pub(super) fn entries(

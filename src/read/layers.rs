@@ -10,9 +10,9 @@ use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
 use crate::model::value::{Node, Value};
 
-use super::compose::{self, MissingSource, RunTime};
 use super::files;
 use super::settings::PROJECT_FILE;
+use crate::read::gitops::{self, MissingSource, RunTime};
 
 /// The shared layers: the chart's own values, and the overrides above them.
 ///
@@ -31,7 +31,7 @@ pub struct Shared {
     /// The files, shared by every cluster's sources.
     sources: Sources,
     /// How folders that stand for a cluster's layers are composed.
-    composing: compose::Options,
+    composing: gitops::Options,
     /// Where all files are.
     files: Arc<dyn Files>,
 }
@@ -42,7 +42,7 @@ pub(super) fn shared(
     tree: &Arc<dyn Files>,
     layers: &[PathBuf],
     example: &[PathBuf],
-    mut composing: compose::Options,
+    mut composing: gitops::Options,
 ) -> Result<(Shared, Vec<Finding>), Error> {
     let engine = composing.engine;
     let (mut sources, mut findings) = (Sources::default(), Vec::new());
@@ -74,7 +74,7 @@ pub(super) fn shared(
             .map(|conflict| clash(conflict, &sources)),
     );
     for layer in example.iter().filter(|layer| tree.is_folder(layer)) {
-        compose::share(&**tree, layer, &mut composing, &mut sources)?;
+        gitops::share(&**tree, layer, &mut composing, &mut sources)?;
     }
     let shared = Shared {
         chart,
@@ -90,7 +90,7 @@ pub(super) fn shared(
 
 impl Shared {
     /// The files that metalmark rendered.
-    pub(super) fn own_output(&self) -> &compose::OwnOutput {
+    pub(super) fn own_output(&self) -> &gitops::OwnOutput {
         &self.composing.own_output
     }
 
@@ -163,7 +163,7 @@ impl Shared {
         }
         let options = &self.composing;
         let composed =
-            compose::cluster_with(&*self.files, path, options, run_time, &mut own.sources)?;
+            gitops::cluster_with(&*self.files, path, options, run_time, &mut own.sources)?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

@@ -15,8 +15,8 @@ use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml;
 
-use super::compose::RunTime;
 use super::{ClusterEntry, Workspace, cluster};
+use crate::read::gitops::RunTime;
 
 /// The objects by kind and name, and the management cluster's value that each holds under [`KEY`].
 const OBJECTS: [(&str, &str, &str); 3] = [

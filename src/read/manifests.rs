@@ -13,7 +13,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::place::{Place, Source, Spot};
-use crate::objects::standing::{MARKER, Standing, Unread, objects};
+use crate::objects::{MARKER, Standing, Unread, objects};
 use crate::providers::PROVIDERS;
 use crate::yaml::{self, SyntaxError};
 

@@ -3,8 +3,8 @@
 use crate::model::finding::Finding;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::Settings;
+use crate::render::targets;
 use crate::rules;
-use crate::targets;
 
 use super::settings::{PROJECT_FILE, Places};
 

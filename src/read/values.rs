@@ -4,15 +4,16 @@ use std::cell::Cell;
 
 use crate::error::Error;
 use crate::evaluate::{Failure, Options, TemplateCache};
-use crate::gotemplate::{ErrorClass, Limits};
+use crate::helm::{ErrorClass, Limits};
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::merge::Layer;
 use crate::model::place::Sources;
 use crate::model::value::Node;
 
-use super::compose::MissingSource;
 use super::management::{Depth, State};
-use super::{ClusterEntry, Workspace, cluster, extract};
+use super::{ClusterEntry, Workspace, cluster};
+use crate::read::gitops::MissingSource;
+use crate::read::sylva;
 
 /// One cluster's values before evaluation.
 pub struct ClusterValues {
@@ -70,7 +71,7 @@ impl ClusterValues {
     pub fn failed(&self, failures: Vec<Failure>) -> Vec<Finding> {
         let is_refused = |failure: &Failure| failure.class == ErrorClass::Refused;
         let (refused, failures) = failures.into_iter().partition(is_refused);
-        let findings = |failures| extract::failed(&self.sources, self.subject.clone(), failures);
+        let findings = |failures| sylva::failed(&self.sources, self.subject.clone(), failures);
         let refused = findings(refused).into_iter();
         let mut findings = findings(failures);
         cluster::tell_missing(&self.missing, &mut findings);

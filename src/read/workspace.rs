@@ -16,14 +16,14 @@ use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
 
-use super::compose::OwnOutput;
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, chart, compose, files, fleet, layers, record, stamps, typed,
-    unknown,
+    Location, Request, Workspace, chart, files, fleet, layers, record, stamps, typed, unknown,
 };
+use crate::read::gitops;
+use crate::read::gitops::OwnOutput;
 
 /// Reads the project and everything that its clusters share.
 ///
@@ -130,15 +130,15 @@ pub fn workspace_in(
 }
 
 /// What a folder's layers are composed with.
-fn composing(file: &ProjectFile, engine: Engine, own_output: Arc<OwnOutput>) -> compose::Options {
+fn composing(file: &ProjectFile, engine: Engine, own_output: Arc<OwnOutput>) -> gitops::Options {
     let state = file.state.iter();
-    compose::Options {
+    gitops::Options {
         engine,
         own_output,
         state: state
             .map(|(object, file)| (object.clone(), PathBuf::from(file)))
             .collect(),
-        ..compose::Options::default()
+        ..gitops::Options::default()
     }
 }
 

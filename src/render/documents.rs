@@ -9,9 +9,9 @@ use crate::model::finding::{Finding, Level};
 use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Place, Spot};
 use crate::model::value::{Node, Value};
-use crate::objects::name;
+use crate::render::objects::name;
+use crate::render::targets::Content;
 use crate::schema::Schemas;
-use crate::targets::Content;
 use crate::yaml::{self, NoticeKind};
 
 /// The largest sum of a ConfigMap's or a Secret's values, in bytes.

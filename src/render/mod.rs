@@ -11,8 +11,10 @@ mod documents;
 mod duplicates;
 mod engine;
 mod language;
+pub mod objects;
 mod options;
 mod stamp;
+pub mod targets;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,10 +31,10 @@ use crate::model::suggest::did_you_mean;
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
 use crate::schema::Schemas;
-use crate::targets::{self, Content, SharedInput, Target, TargetFile, TargetInput};
 pub use duplicates::{Duplicates, FileObjects, Home, duplicates, objects};
 use engine::Engine;
 use options::Options;
+use targets::{Content, SharedInput, Target, TargetFile, TargetInput};
 
 /// Renders any number of clusters; shared between threads.
 pub struct Renderer<'a> {

@@ -11,6 +11,7 @@ mod fingerprint;
 mod github;
 mod gitlab;
 mod human;
+pub mod impact;
 mod issue;
 mod json;
 mod junit;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::providers::{self, Provider};
 use crate::rules::{ClusterInput, Rule};
 

@@ -1,7 +1,7 @@
 //! A machine template in manifests gets no image.
 
 use crate::model::finding::{Finding, Level};
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::rules::Rule;
 
 /// Looks at every template and pool of machines, and tells of markers that cannot be followed.

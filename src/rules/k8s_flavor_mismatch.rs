@@ -6,7 +6,7 @@ use crate::model::matching::Matching;
 use crate::model::proof;
 use crate::model::replacement;
 use crate::model::version::flavor_of;
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.

@@ -6,7 +6,7 @@ use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{self, Obstacle};
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many images that would fit are worth naming.

@@ -5,7 +5,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::Outcome;
 use crate::model::proof::{self, PoolProof, Proof};
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.

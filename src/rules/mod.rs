@@ -90,8 +90,8 @@ mod yaml_syntax;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::Image;
 use crate::model::lock::Gap;
+use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
-use crate::objects::standing::Manifests;
 
 pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
 pub use lock_stale::{unproven, without_evidence};

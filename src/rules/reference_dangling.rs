@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::finding::Finding;
 use crate::model::suggest::did_you_mean;
-use crate::objects::standing::{Manifests, Reference, Standing};
+use crate::objects::{Manifests, Reference, Standing};
 use crate::rules::Rule;
 use crate::yaml::edit::Step;
 

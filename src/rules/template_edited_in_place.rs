@@ -1,7 +1,7 @@
 //! A change of a machine template in place does not reach its machines.
 
 use crate::model::finding::{Finding, Level};
-use crate::objects::standing::{FieldChange, Manifests, Since, Standing};
+use crate::objects::{FieldChange, Manifests, Since, Standing};
 use crate::providers::{self, Change};
 use crate::rules::Rule;
 

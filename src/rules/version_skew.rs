@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::finding::Finding;
 use crate::model::version::Version;
-use crate::objects::standing::Manifests;
+use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)

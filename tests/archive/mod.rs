@@ -3,7 +3,7 @@
 mod layers;
 mod written;
 
-use metalmark::archive::{Limits, ReadError, Reason, Tree, read};
+use metalmark::artifacts::archive::{Limits, ReadError, Reason, Tree, read};
 
 use crate::support::tarball::{Tarball, gzip};
 

@@ -18,7 +18,7 @@ mod versions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
-use metalmark::gotemplate::ErrorClass;
+use metalmark::helm::ErrorClass;
 use metalmark::model::engine::Engine;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -90,7 +90,7 @@ fn a_living_run_is_named_and_nothing_is_written_beside_it() {
         let workspace = (case.workspace)();
         let root = case.root(workspace.path());
         let before = tree(workspace.path());
-        let held = metalmark::write::hold(&root).expect("free");
+        let held = metalmark::output::hold(&root).expect("free");
         let (status, said) = case.run(workspace.path());
         assert_eq!(status, Some(2), "{}: {said}", case.name);
         let named = format!("another run (process {}", std::process::id());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use metalmark::layout::{Layout, LayoutSink};
+use metalmark::artifacts::layout::{Layout, LayoutSink};
 use metalmark::oci::{Reference, Sink};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The limits of evaluation: values that need one another, results that are expressions again, depth.
 
 use metalmark::evaluate::{Evaluation, Evaluator, Options, TemplateCache};
-use metalmark::gotemplate::ErrorClass;
+use metalmark::helm::ErrorClass;
 use metalmark::model::bytes::BASE64;
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use metalmark::files::{Disk, FILE_LIMIT};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::{FileId, Source, Sources};
-use metalmark::objects::standing;
-use metalmark::read::{self, compose};
+use metalmark::objects;
+use metalmark::read::{self, gitops};
 use metalmark::schema::Schemas;
 use metalmark::yaml;
 
@@ -24,7 +24,7 @@ fn built(files: &[(String, String)]) -> Result<usize, String> {
         fs::write(path, text).expect("written");
     }
     let disk = Disk::new(folder.path()).expect("there");
-    let built = compose::objects(&disk, Path::new("top"), &mut Sources::default());
+    let built = gitops::objects(&disk, Path::new("top"), &mut Sources::default());
     let built = built.expect("readable");
     built
         .map(|objects| objects.len())
@@ -168,8 +168,8 @@ fn manifests_in_strings_are_found_as_deep_as_is_stated() {
     };
     most(4, "none", |depth| {
         let source = Arc::new(Source::new("a.yaml", nested(depth)));
-        let found = standing::objects(&source).expect("YAML").objects;
-        let is_it = |object: &standing::Standing| &*object.kind == "Metal3MachineTemplate";
+        let found = objects::objects(&source).expect("YAML").objects;
+        let is_it = |object: &objects::Standing| &*object.kind == "Metal3MachineTemplate";
         match found.iter().any(is_it) {
             true => Ok(()),
             false => Err("none"),

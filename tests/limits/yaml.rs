@@ -160,7 +160,7 @@ fn every_bad_template_and_pattern_ends_too() {
 }
 
 fn every_bad_template_and_pattern_ends() {
-    use metalmark::gotemplate::{Budget, Limits, NoHost, Value, execute, parse};
+    use metalmark::helm::{Budget, Limits, NoHost, Value, execute, parse};
     use metalmark::regexp::Regexp;
     const SIZE: usize = 1 << 14;
     let limits = Limits {

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use metalmark::check;
+use metalmark::catalog::resolve::{self, Catalogs};
+use metalmark::catalog::sources;
 use metalmark::evaluate::TemplateCache;
 use metalmark::model::finding::{Judged, Level};
 use metalmark::model::image::Image;
 use metalmark::model::matching::{Library, Matching, Outcome, PatternCache};
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::{ClusterView, Settings};
+use metalmark::pipeline::check;
 use metalmark::read::{self, Request};
-use metalmark::resolve::{self, Catalogs};
-use metalmark::sources;
 use serde_json::{Value, json};
 
 use super::verdict::Mode;

@@ -1,8 +1,8 @@
 //! Mirrors: another registry or a layout answers, and the registry itself is never asked.
 
+use metalmark::catalog::sources::Stores;
 use metalmark::model::registries::{Mirror, RegistrySettings};
 use metalmark::oci::{FailureKind, Reference, Store};
-use metalmark::sources::Stores;
 
 use super::super::support::layout::LayoutWriter;
 use super::super::support::registry::Registry;

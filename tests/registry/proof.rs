@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use metalmark::artifacts::registry::{Environment, Registries};
 use metalmark::model::registries::{Host, RegistrySettings};
 use metalmark::oci::{FailureKind, Store};
-use metalmark::registry::{Environment, Registries};
 
 use super::super::support::registry::{Authority, Lock, Registry, Reply};
 use super::{client, client_with, failure, files, one, options, plain};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use metalmark::artifacts::registry::Registries;
 use metalmark::oci::{Digest, FailureKind, Put, Sink, Store};
-use metalmark::registry::Registries;
 use serde_json::{Value, json};
 
 use super::super::support::artifact::{artifact, blob, made};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use metalmark::artifacts::registry::Registries;
 use metalmark::model::registries::RegistrySettings;
 use metalmark::oci::{FailureKind, Reference, Store};
-use metalmark::registry::Registries;
 
 use super::super::support::registry::{Registry, Reply, Way};
 use super::{client, failure, one, options, plain, quick};

@@ -1,8 +1,8 @@
 //! One row for each rule about bundles and payloads: types, signatures, hints, subjects, spellings of base64.
 
+use metalmark::artifacts::signature::{Form, Verdict};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::Digest;
-use metalmark::signature::{Form, Verdict};
 use serde_json::{Value, json};
 
 use super::{NAME, Signed, form};

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metalmark::layout::Layout;
+use metalmark::artifacts::layout::Layout;
+use metalmark::artifacts::signature::{Form, PublicKey, Verdict};
 use metalmark::oci::{Digest, FailureKind, Reference, Store};
-use metalmark::signature::{Form, PublicKey, Verdict};
 
 use super::{check, form};
 use crate::support::cosign::Key;

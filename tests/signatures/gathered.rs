@@ -1,8 +1,8 @@
 //! What becomes of a store's answers on the way to a verdict: each failure, each limit, each lie.
 
+use metalmark::artifacts::signature::{self, Form, Verdict};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, Failure, FailureKind, Reference};
-use metalmark::signature::{self, Form, Verdict};
 use serde_json::{Value, json};
 
 use super::{NAME, form};

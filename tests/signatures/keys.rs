@@ -1,7 +1,7 @@
 //! Texts of public keys at the limits of what is read.
 
+use metalmark::artifacts::signature::{KeyError, PublicKey};
 use metalmark::model::bytes::BASE64;
-use metalmark::signature::{KeyError, PublicKey};
 
 use crate::support::cosign::Key;
 

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use metalmark::artifacts::signature::{
+    Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict,
+};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, FailureKind};
-use metalmark::signature::{Form, KeyError, PublicKey, SecretKeyError, SigningKey, Verdict};
 use serde_json::Value;
 
 use super::super::support::Metalmark;

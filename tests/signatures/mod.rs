@@ -11,10 +11,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use metalmark::layout::Layout;
+use metalmark::artifacts::layout::Layout;
+use metalmark::artifacts::signature::{self, Form, KeyError, PublicKey, Verdict};
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::{Digest, Failure, Reference, Store};
-use metalmark::signature::{self, Form, KeyError, PublicKey, Verdict};
 use serde_json::{Value, json};
 
 use super::programs;

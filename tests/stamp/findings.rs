@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use metalmark::edit::stamp::{changes, problems};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
 use metalmark::providers::{self, Edit, Stamp, Step};
-use metalmark::stamp::{changes, problems};
 
 use super::{files, fixtures};
 use crate::support::{Metalmark, copy_of, golden};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use metalmark::stamp::Options;
+use metalmark::edit::stamp::Options;
 use serde_json::{Value, json};
 
 pub(super) const KEPT: &str = "metalmark.dev/kept";

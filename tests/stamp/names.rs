@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use metalmark::edit::stamp::Options;
 use metalmark::model::place::Source;
-use metalmark::stamp::Options;
 
 use super::model::fields;
 use super::run::{planned, problems, texts};

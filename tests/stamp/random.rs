@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use metalmark::edit::stamp::Options;
 use metalmark::model::place::{FileId, Source};
 use metalmark::model::value::{Node, Number, Value as Ours};
-use metalmark::stamp::Options;
 use proptest::prelude::{Strategy, any};
 use serde_json::{Map, Value, json};
 

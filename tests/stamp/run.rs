@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use metalmark::edit::stamp::{self, Chooser, Options, Plan};
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::matching::{Matching, PatternCache};
 use metalmark::model::place::{Place, Source};
-use metalmark::objects::standing::{Standing, objects};
+use metalmark::objects::{Standing, objects};
 use metalmark::providers::Stamp;
-use metalmark::stamp::{self, Chooser, Options, Plan};
 
 use super::model;
 

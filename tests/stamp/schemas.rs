@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use metalmark::model::place::Source;
-use metalmark::objects::standing::{Standing, objects};
+use metalmark::objects::{Standing, objects};
 use metalmark::providers;
 use metalmark::schema::Schemas;
 

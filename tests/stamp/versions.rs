@@ -1,6 +1,6 @@
 //! `--set-version`, and runs that cannot change every file.
 
-use metalmark::stamp::Options;
+use metalmark::edit::stamp::Options;
 
 use super::model::version_of;
 use super::names::{ROTATED, stamped, template, user};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use metalmark::artifacts::signature::PublicKey;
 use metalmark::model::bytes::BASE64;
 use metalmark::oci::Digest;
-use metalmark::signature::PublicKey;
 use rcgen::{PublicKeyData, SigningKey};
 use serde_json::{Value, json};
 

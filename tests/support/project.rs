@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metalmark::check;
+use metalmark::catalog::resolve::{self, Catalogs};
+use metalmark::catalog::sources;
 use metalmark::error::Error;
 use metalmark::evaluate::TemplateCache;
 use metalmark::files::{Files, Found};
@@ -13,10 +14,9 @@ use metalmark::model::matching::{Outcome, PatternCache};
 use metalmark::model::place::Spot;
 use metalmark::model::policy::Date;
 use metalmark::model::workspace::ClusterView;
+use metalmark::pipeline::check;
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
-use metalmark::resolve::{self, Catalogs};
 use metalmark::rules::{ChangeInput, ImageUse, Reach, Side, WorkspaceInput};
-use metalmark::sources;
 
 /// Files by their paths below the root.
 struct Memory(BTreeMap<PathBuf, Vec<u8>>);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use metalmark::error::Error;
 use metalmark::model::manifest::{OWNERSHIP_FILE, STAGED};
 use metalmark::oci::Body;
-use metalmark::write::{self, Copied, CopyPlan, Incoming, Options};
+use metalmark::output::{self, Copied, CopyPlan, Incoming, Options};
 use tempfile::TempDir;
 
 /// A file's text. It can be read that many times.
@@ -38,7 +38,7 @@ fn file(path: &str, text: &'static str, times: usize) -> Incoming {
 /// Files by path and text; one whose path ends in `*` may be run.
 fn plan(root: &Path, files: &[(&str, &'static str)]) -> CopyPlan {
     let files = files.iter().map(|(path, text)| file(path, text, 9));
-    let plan = write::copy_plan(root, Options::default(), "bundle", files.collect(), &|_| {});
+    let plan = output::copy_plan(root, Options::default(), "bundle", files.collect(), &|_| {});
     plan.expect("the folder can be read")
 }
 
@@ -211,7 +211,7 @@ fn a_copy_that_fails_leaves_no_staged_file_and_the_next_one_sweeps() {
     let root = folder.path();
     // Read once to compare it; the copy itself fails.
     let files = vec![file("a", "1", 9), file("b", "1", 1)];
-    let plan = write::copy_plan(root, Options::default(), "bundle", files, &|_| {});
+    let plan = output::copy_plan(root, Options::default(), "bundle", files, &|_| {});
     let failed = plan.expect("the folder can be read").apply(&|_| {});
     assert!(failed.is_err());
     assert_eq!(texts(root), []);

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use metalmark::error::Error;
 use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, OWNERSHIP_FILE, Origin};
-use metalmark::write::{self, Foreign, Options};
+use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
 use super::{files, kinds, on_disk, plan, render, rules, tree};
@@ -23,7 +23,7 @@ fn a_file_of_another_is_refused_whatever_its_length() {
         let root = TempDir::new().expect("a folder");
         fs::write(root.path().join("a"), theirs).expect("written");
         let changes = render(root.path(), &[("a", rendered)]);
-        assert_eq!(rules(&changes), [write::NOT_OWNED], "{theirs}");
+        assert_eq!(rules(&changes), [output::NOT_OWNED], "{theirs}");
         assert_eq!((changes.refused, changes.rendered), (1, 1));
         assert_eq!(on_disk(root.path()), files(&[("a", theirs)]));
         assert!(!root.path().join(OWNERSHIP_FILE).exists(), "{theirs}");
@@ -41,7 +41,7 @@ fn an_ownership_file_that_is_no_file_is_refused() {
     fs::rename(&record, root.path().join("list")).expect("moved");
     let before = on_disk(root.path());
     let refused = |what: &str| {
-        let planned = write::plan(&out, tree(&[("b", "2")]), Options::default());
+        let planned = output::plan(&out, tree(&[("b", "2")]), Options::default());
         let Err(Error::Read { path, .. }) = planned else {
             panic!("{what}: {planned:?}");
         };
@@ -70,7 +70,7 @@ fn a_link_that_comes_to_be_the_ownership_file_is_not_written_through() {
     let changes = plan(&out, tree(&[("a", "2")]));
     fs::rename(&record, &list).expect("moved");
     symlink(&list, &record).expect("linked");
-    assert!(matches!(write::apply(&changes), Err(Error::Read { .. })));
+    assert!(matches!(output::apply(&changes), Err(Error::Read { .. })));
     assert_eq!(on_disk(&out), files(&[("a", "1")]));
 }
 
@@ -83,7 +83,7 @@ fn a_link_under_the_name_of_a_file_that_is_being_written_is_replaced() {
         fs::write(&theirs, "theirs").expect("written");
         let changes = plan(&out, tree(&[("a", "1")]));
         symlink(&theirs, out.join(name)).expect("linked");
-        write::apply(&changes).expect("written");
+        output::apply(&changes).expect("written");
         assert_eq!(on_disk(&out), files(&[("a", "1")]), "{name}");
         let left = fs::read_to_string(&theirs).expect("there");
         assert_eq!(left, "theirs", "{name}");
@@ -123,7 +123,11 @@ fn what_bears_the_name_of_a_file_being_written_is_in_the_way_unless_a_run_was_ki
             fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
         }
         let changes = render(root.path(), &[("a", "2")]);
-        let refused: &[&str] = if is_refused { &[write::NOT_OWNED] } else { &[] };
+        let refused: &[&str] = if is_refused {
+            &[output::NOT_OWNED]
+        } else {
+            &[]
+        };
         assert_eq!(rules(&changes), refused, "{is_listed} {is_killed}");
         let left = match is_refused {
             true => files(&[("a/", ""), (litter, "theirs")]),
@@ -140,7 +144,7 @@ fn a_file_takes_the_place_of_a_folder_whose_kept_file_somebody_deleted() {
     fs::remove_file(root.path().join("a/b")).expect("removed");
     let mut tree = tree(&[("a", "2")]);
     tree.keeps = Keeps::These(["a".into()].into());
-    write::apply(&plan(root.path(), tree)).expect("written");
+    output::apply(&plan(root.path(), tree)).expect("written");
     assert_eq!(on_disk(root.path()), files(&[("a", "2")]));
 }
 
@@ -155,7 +159,7 @@ fn what_came_to_be_in_the_place_of_a_new_file_is_not_listed() {
         [("a", ChangeKind::Created), ("z", ChangeKind::Created)]
     );
     fs::write(&inside, "mine").expect("written");
-    let refused = write::apply(&changes);
+    let refused = output::apply(&changes);
     assert!(matches!(refused, Err(Error::Changed { .. })), "{refused:?}");
     // What was written is listed, and what is another's is not.
     let left = on_disk(root.path());
@@ -171,7 +175,7 @@ fn what_came_to_be_in_the_place_of_a_new_file_is_not_listed() {
     fs::remove_dir_all(root.path().join("z")).expect("removed");
     fs::write(root.path().join("z"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "2"), ("z", "1")]);
-    assert_eq!(rules(&changes), [write::NOT_OWNED]);
+    assert_eq!(rules(&changes), [output::NOT_OWNED]);
     assert_eq!(changes.changes.len(), 1);
     assert_eq!(
         changes.changes[0].origin,
@@ -240,7 +244,7 @@ fn the_text_that_is_replaced_is_kept_only_where_it_is_shown() {
     let root = TempDir::new().expect("a folder");
     render(root.path(), &[("a", "1"), ("b", "1")]);
     let kept = plan(root.path(), tree(&[("a", "2")]));
-    let dropped = write::plan(root.path(), tree(&[("a", "2")]), Options::default());
+    let dropped = output::plan(root.path(), tree(&[("a", "2")]), Options::default());
     let dropped = dropped.expect("planned");
     let texts = |changes: &ChangeSet| -> Vec<Option<String>> {
         changes
@@ -263,16 +267,16 @@ fn where_one_folder_changed_none_is_written() {
     };
     let plans = folders.each_ref().map(|folder| {
         render(folder, &[("a", "1")]);
-        write::plan(folder, tree(&[("a", "2"), ("b", "2")]), adopt.clone()).expect("planned")
+        output::plan(folder, tree(&[("a", "2"), ("b", "2")]), adopt.clone()).expect("planned")
     });
     fs::write(folders[1].join("a"), "9").expect("written");
     assert!(matches!(
-        write::apply_all(&plans),
+        output::apply_all(&plans),
         Err(Error::Changed { .. })
     ));
     assert_eq!(on_disk(&folders[0]), files(&[("a", "1")]));
     fs::write(folders[1].join("a"), "1").expect("written");
-    write::apply_all(&plans).expect("nothing is in the way");
+    output::apply_all(&plans).expect("nothing is in the way");
     for folder in &folders {
         assert_eq!(on_disk(folder), files(&[("a", "2"), ("b", "2")]));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use metalmark::error::Error;
 use metalmark::model::manifest::ChangeSet;
-use metalmark::write;
+use metalmark::output;
 use tempfile::TempDir;
 
 use super::{on_disk, plan, render, tree};
@@ -80,7 +80,7 @@ fn interfered(root: &Path, path: &str, interfere: Interference) -> Option<String
 fn what_another_program_writes_between_any_two_steps_stays() {
     let count = {
         let root = TempDir::new().expect("a folder");
-        write::phases(&planned(root.path()))
+        output::phases(&planned(root.path()))
             .iter()
             .flatten()
             .count()
@@ -92,7 +92,7 @@ fn what_another_program_writes_between_any_two_steps_stays() {
             for (name, interfere) in INTERFERENCES {
                 let root = TempDir::new().expect("a folder");
                 let changes = planned(root.path());
-                let phases = write::phases(&changes);
+                let phases = output::phases(&changes);
                 let steps: Vec<_> = phases.iter().flatten().collect();
                 for step in &steps[..at] {
                     step.run().expect("the folder can be written");
@@ -122,7 +122,7 @@ fn where_a_file_changed_since_the_plan_nothing_is_written() {
             };
             let record = fs::read(root.path().join(".metalmark-owned")).expect("there");
             let before = found_below(root.path());
-            let answer = write::apply(&changes);
+            let answer = output::apply(&changes);
             assert!(
                 matches!(answer, Err(Error::Changed { .. })),
                 "{name} at `{path}`: {answer:?}"
@@ -150,6 +150,6 @@ fn what_is_gone_meanwhile_is_no_obstacle_to_a_deletion() {
     let root = TempDir::new().expect("a folder");
     let changes = planned(root.path());
     fs::remove_file(root.path().join("d/deleted")).expect("removed");
-    write::apply(&changes).expect("nothing is in the way");
+    output::apply(&changes).expect("nothing is in the way");
     assert_eq!(on_disk(root.path()).get("d/"), None);
 }

@@ -17,7 +17,7 @@ use metalmark::model::finding::Finding;
 use metalmark::model::manifest::{
     ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
-use metalmark::write::{self, Foreign, Options, Previous};
+use metalmark::output::{self, Foreign, Options, Previous};
 use tempfile::TempDir;
 
 type Files = BTreeMap<String, String>;
@@ -36,12 +36,12 @@ fn plan(root: &Path, tree: ManifestTree) -> ChangeSet {
         previous: Previous::Keep,
         ..Options::default()
     };
-    write::plan(root, tree, options).expect("the folder can be read")
+    output::plan(root, tree, options).expect("the folder can be read")
 }
 
 fn render(root: &Path, files: &[(&str, &str)]) -> ChangeSet {
     let changes = plan(root, tree(files));
-    write::apply(&changes).expect("the folder can be written");
+    output::apply(&changes).expect("the folder can be written");
     changes
 }
 
@@ -117,7 +117,7 @@ fn a_second_run_changes_nothing() {
     let again = plan(root.path(), tree(&files));
     assert!(!again.drift());
     assert!(!again.is_empty());
-    assert!(write::phases(&again).is_empty());
+    assert!(output::phases(&again).is_empty());
     assert!(plan(root.path(), tree(&[])).is_empty());
 }
 
@@ -143,7 +143,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
     let root = TempDir::new().expect("a folder");
     fs::write(root.path().join("a"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "rendered"), ("b", "2")]);
-    assert_eq!(rules(&changes), [write::NOT_OWNED]);
+    assert_eq!(rules(&changes), [output::NOT_OWNED]);
     assert!(changes.findings[0].help[0].contains("--adopt"));
     assert_eq!(on_disk(root.path()), files(&[("a", "mine"), ("b", "2")]));
     // Not owned, so not pruned either.
@@ -154,9 +154,9 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
         foreign: Foreign::Adopt,
         ..Options::default()
     };
-    let changes = write::plan(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
+    let changes = output::plan(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
     assert_eq!(changes.changes[0].origin, Origin::Adopted);
-    write::apply(&changes).expect("written");
+    output::apply(&changes).expect("written");
     render(root.path(), &[]);
     assert_eq!(on_disk(root.path()), Files::new());
 }
@@ -192,15 +192,15 @@ fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
     fs::write(root.path().join("b"), "edited").expect("written");
     for _ in 0..2 {
         let changes = render(root.path(), &[("a", "1")]);
-        assert_eq!(rules(&changes), [write::NOT_OWNED]);
+        assert_eq!(rules(&changes), [output::NOT_OWNED]);
         assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "edited")]));
     }
     let options = Options {
         foreign: Foreign::Adopt,
         ..Options::default()
     };
-    let changes = write::plan(root.path(), tree(&[("a", "1")]), options).expect("planned");
-    write::apply(&changes).expect("written");
+    let changes = output::plan(root.path(), tree(&[("a", "1")]), options).expect("planned");
+    output::apply(&changes).expect("written");
     assert_eq!(on_disk(root.path()), files(&[("a", "1")]));
 }
 
@@ -213,7 +213,7 @@ fn owners_that_were_not_rendered_keep_their_files() {
             keeps,
             ..tree(files)
         };
-        write::apply(&plan(root.path(), tree)).expect("written");
+        output::apply(&plan(root.path(), tree)).expect("written");
     };
     let owner = |name: &str| BTreeSet::from([name.into()]);
     keeping(Keeps::These(owner("b")), &[("a", "1")]);
@@ -245,7 +245,7 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
     );
     let mut found = rules(&changes);
     found.sort_unstable();
-    let (collision, illegal) = (write::PATH_COLLISION, write::PATH_ILLEGAL);
+    let (collision, illegal) = (output::PATH_COLLISION, output::PATH_ILLEGAL);
     assert_eq!(found, [collision, collision, collision, illegal, illegal]);
     assert_eq!((changes.refused, changes.rendered), (9, 10));
     for (path, message) in [
@@ -291,7 +291,7 @@ fn no_link_is_followed() {
             ("link", "theirs"),
         ],
     );
-    assert_eq!(rules(&changes), [write::LINK; 3]);
+    assert_eq!(rules(&changes), [output::LINK; 3]);
     assert_eq!(on_disk(&outside), files(&[("file", "theirs")]));
 }
 
@@ -308,7 +308,10 @@ fn no_link_that_appears_after_the_plan_is_followed() {
         let changes = plan(&out, tree(&[("a/b/c", "x")]));
         fs::create_dir(&out).expect("made");
         std::os::unix::fs::symlink(&outside, out.join("a")).expect("linked");
-        assert!(matches!(write::apply(&changes), Err(Error::Changed { .. })));
+        assert!(matches!(
+            output::apply(&changes),
+            Err(Error::Changed { .. })
+        ));
         assert_eq!(on_disk(&outside), files(theirs));
     }
 }
@@ -356,7 +359,7 @@ fn only_what_is_in_the_way_of_a_new_file_is_deleted_before_it_is_written() {
         render(root.path(), &[(old, "1")]);
         let changes = plan(root.path(), tree(&[(new, "2")]));
         let is_there = |path: &str| root.path().join(path).is_file();
-        let first = write::phases(&changes).iter().find_map(|phase| {
+        let first = output::phases(&changes).iter().find_map(|phase| {
             phase.iter().for_each(|step| step.run().expect("done"));
             (!is_there(old) || is_there(new)).then(|| !is_there(new))
         });
@@ -370,7 +373,7 @@ fn a_folder_with_a_foreign_file_is_not_replaced() {
     render(root.path(), &[("a/b", "1")]);
     fs::write(root.path().join("a/mine"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "2")]);
-    assert_eq!(rules(&changes), [write::NOT_OWNED]);
+    assert_eq!(rules(&changes), [output::NOT_OWNED]);
     assert!(changes.findings[0].message.contains("a/mine"));
     let left = on_disk(root.path());
     assert_eq!(left, files(&[("a/", ""), ("a/mine", "mine")]));
@@ -400,7 +403,7 @@ fn what_a_killed_run_was_writing_is_in_nobodys_way() {
         root.path(),
         tree(&[("a/b", "1"), ("a/d", "1"), ("e/f", "1")]),
     );
-    for step in write::phases(&killed).iter().flatten().take(5) {
+    for step in output::phases(&killed).iter().flatten().take(5) {
         step.run().expect("the folder can be written");
     }
     assert!(on_disk(root.path()).contains_key("a/.metalmark-tmp-0"));
@@ -415,15 +418,15 @@ fn two_runs_do_not_write_over_each_other() {
         plan(root.path(), tree(&[("a", "1")])),
         plan(root.path(), tree(&[("a", "2")])),
     );
-    write::apply(&one).expect("the first one writes");
-    assert!(matches!(write::apply(&other), Err(Error::Busy { .. })));
+    output::apply(&one).expect("the first one writes");
+    assert!(matches!(output::apply(&other), Err(Error::Busy { .. })));
 
     let next = plan(root.path(), tree(&[("a", "3")]));
     let held = fs::File::open(root.path()).expect("opened");
     held.try_lock().expect("locked");
-    assert!(matches!(write::apply(&next), Err(Error::Busy { .. })));
+    assert!(matches!(output::apply(&next), Err(Error::Busy { .. })));
     drop(held);
-    write::apply(&next).expect("the lock is gone");
+    output::apply(&next).expect("the lock is gone");
     assert_eq!(on_disk(root.path()), files(&[("a", "3")]));
 }
 
@@ -432,8 +435,8 @@ fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
     let root = TempDir::new().expect("a folder");
     let file = root.path().join("file");
     fs::write(&file, "").expect("written");
-    let answer = write::plan(&file.join("out"), tree(&[("a", "1")]), Options::default())
-        .and_then(|changes| write::apply(&changes));
+    let answer = output::plan(&file.join("out"), tree(&[("a", "1")]), Options::default())
+        .and_then(|changes| output::apply(&changes));
     let message = answer.expect_err("a file is in the way").to_string();
     assert!(message.contains("file/out"), "{message}");
 }
@@ -452,7 +455,7 @@ fn a_run_that_cannot_write_changes_no_file() {
         fs::create_dir(closed.join(".metalmark-tmp-1")).expect("made");
     }
     let changes = plan(root.path(), tree(&[("a/1", "new"), ("b/1", "new")]));
-    assert!(matches!(write::apply(&changes), Err(Error::Write { .. })));
+    assert!(matches!(output::apply(&changes), Err(Error::Write { .. })));
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("set");
     let _ = fs::remove_dir(closed.join(".metalmark-tmp-1"));
     let old = files(&[("a/", ""), ("a/1", "old"), ("b/", ""), ("b/1", "old")]);

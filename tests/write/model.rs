@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metalmark::model::manifest::{ChangeKind, Origin, STAGED};
-use metalmark::write;
+use metalmark::output;
 use sha2::{Digest, Sha256};
 
 /// What exists at a path.
@@ -152,7 +152,7 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
         if let At::File(text) = at(&disk, path) {
             let is_ours = before[*path].0.contains(&sum(text));
             if !is_ours && !run.adopts {
-                done.refused.insert((*path).clone(), write::NOT_OWNED);
+                done.refused.insert((*path).clone(), output::NOT_OWNED);
                 kept.push((*path).clone());
                 continue;
             }
@@ -219,19 +219,19 @@ fn change(
     let collides = |other: &str| is_below(other, path) || is_below(path, other);
     let collision = others.any(|(other, _)| collides(other));
     match at(disk, path) {
-        _ if path.starts_with("../") => Err(write::PATH_ILLEGAL),
-        _ if collision => Err(write::PATH_COLLISION),
-        At::Link => Err(write::LINK),
+        _ if path.starts_with("../") => Err(output::PATH_ILLEGAL),
+        _ if collision => Err(output::PATH_COLLISION),
+        At::Link => Err(output::LINK),
         At::Nothing => created,
         At::Behind(file) if is_deleted(file) => created,
-        At::Behind(_) => Err(write::NOT_OWNED),
+        At::Behind(_) => Err(output::NOT_OWNED),
         At::Folder => {
             let mut inside = disk
                 .iter()
                 .filter(|(other, item)| is_below(other, path) && **item != Item::Folder);
             match inside.all(|(other, _)| is_deleted(other)) {
                 true => created,
-                false => Err(write::NOT_OWNED),
+                false => Err(output::NOT_OWNED),
             }
         }
         At::File(old) if old == text => Ok(None),
@@ -241,7 +241,7 @@ fn change(
             }
             Some(_) => Ok(Some((ChangeKind::Updated, Origin::Edited))),
             None if run.adopts => Ok(Some((ChangeKind::Updated, Origin::Adopted))),
-            None => Err(write::NOT_OWNED),
+            None => Err(output::NOT_OWNED),
         },
     }
 }

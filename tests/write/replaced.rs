@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use metalmark::error::Error;
-use metalmark::write::{self, Replacement};
+use metalmark::output::{self, Replacement};
 use tempfile::TempDir;
 
 fn put(path: &Path, text: &str) {
@@ -41,13 +41,13 @@ fn a_text_is_replaced_and_everything_else_stays() {
         let path = folder.path().join("a.yaml");
         put(&path, found);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("set");
-        let mut held = write::hold(folder.path()).expect("free");
+        let mut held = output::hold(folder.path()).expect("free");
         let file = Replacement {
             path: &path,
             before,
             after,
         };
-        write::replace_all(&mut held, &[file]).expect("written");
+        output::replace_all(&mut held, &[file]).expect("written");
         drop(held);
         assert_eq!(text(&path), wanted);
         let mode = fs::metadata(&path).expect("there").permissions().mode();
@@ -69,8 +69,8 @@ fn where_one_of_several_files_is_not_what_was_read_none_changes() {
                 before: "a: 1\n",
                 after: "a: 2\n",
             });
-            let mut held = write::hold(folder.path()).expect("free");
-            let answer = write::replace_all(&mut held, &files);
+            let mut held = output::hold(folder.path()).expect("free");
+            let answer = output::replace_all(&mut held, &files);
             let Err(Error::Changed { path }) = answer else {
                 panic!("{theirs:?}: {answer:?}");
             };
@@ -98,8 +98,8 @@ fn where_one_of_several_files_cannot_be_written_the_others_become_what_they_were
         before: "a: 1\n",
         after: "a: 2\n",
     });
-    let mut held = write::hold(folder.path()).expect("free");
-    let answer = write::replace_all(&mut held, &files);
+    let mut held = output::hold(folder.path()).expect("free");
+    let answer = output::replace_all(&mut held, &files);
     assert!(matches!(&answer, Err(Error::Write { path, .. }) if *path == paths[1]));
     assert_eq!(paths.each_ref().map(|path| text(path)), ["a: 1\n"; 2]);
 }
@@ -113,16 +113,16 @@ fn a_link_keeps_leading_where_it_led() {
     );
     put(&real, "a: 1\n");
     symlink("real.yaml", &link).expect("linked");
-    let mut held = write::hold(folder.path()).expect("free");
+    let mut held = output::hold(folder.path()).expect("free");
     let file = Replacement {
         path: &link,
         before: "a: 1\n",
         after: "a: 2\n",
     };
-    write::replace_all(&mut held, &[file]).expect("written");
+    output::replace_all(&mut held, &[file]).expect("written");
     assert!(link.is_symlink());
     assert_eq!(text(&real), "a: 2\n");
-    write::file(&link, b"a: 3\n").expect("written");
+    output::file(&link, b"a: 3\n").expect("written");
     assert!(link.is_symlink());
     assert_eq!(text(&real), "a: 3\n");
 }
@@ -131,13 +131,13 @@ fn a_link_keeps_leading_where_it_led() {
 fn a_file_that_is_gone_is_an_error_that_names_it() {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("a.yaml");
-    let mut held = write::hold(folder.path()).expect("free");
+    let mut held = output::hold(folder.path()).expect("free");
     let file = Replacement {
         path: &path,
         before: "",
         after: "a",
     };
-    let answer = write::replace_all(&mut held, &[file]);
+    let answer = output::replace_all(&mut held, &[file]);
     assert!(
         matches!(&answer, Err(Error::Read { path: named, .. }) if *named == path),
         "{answer:?}"
@@ -163,8 +163,8 @@ fn a_file_that_a_command_owns_by_name_is_written_only_over_what_was_read() {
         if let Some(found) = found {
             put(&path, found);
         }
-        let mut held = write::hold(folder.path()).expect("free");
-        let answer = write::owned_file(&mut held, &path, read, "text");
+        let mut held = output::hold(folder.path()).expect("free");
+        let answer = output::owned_file(&mut held, &path, read, "text");
         drop(held);
         let is_changed = matches!(answer, Err(Error::Changed { .. }));
         assert_eq!(
@@ -189,9 +189,9 @@ fn a_link_is_no_file_that_a_command_owns() {
     put(&theirs, "old");
     for to in ["theirs", "nowhere"] {
         symlink(to, &path).expect("linked");
-        let mut held = write::hold(folder.path()).expect("free");
+        let mut held = output::hold(folder.path()).expect("free");
         for read in [Some(b"old".as_slice()), None] {
-            let answer = write::owned_file(&mut held, &path, read, "text");
+            let answer = output::owned_file(&mut held, &path, read, "text");
             assert!(
                 matches!(answer, Err(Error::Write { .. })),
                 "{to}: {answer:?}"
@@ -217,7 +217,7 @@ fn a_new_file_takes_no_place_that_is_taken() {
         ("folder", false),
         ("link", false),
     ] {
-        let answer = write::new_file(&at(name), b"text").expect("looked at");
+        let answer = output::new_file(&at(name), b"text").expect("looked at");
         assert_eq!(answer, is_written, "{name}");
     }
     assert_eq!(text(&at("new")), "text");

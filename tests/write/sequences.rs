@@ -10,7 +10,7 @@ use metalmark::error::Error;
 use metalmark::model::manifest::{
     ChangeKind, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin, STAGED,
 };
-use metalmark::write::{self, Foreign, Options};
+use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
 use crate::support::{property, rounds};
@@ -29,10 +29,10 @@ const SEEN: [&str; 13] = [
     "adopted",
     "deleted",
     "deleted, edited",
-    write::NOT_OWNED,
-    write::LINK,
-    write::PATH_COLLISION,
-    write::PATH_ILLEGAL,
+    output::NOT_OWNED,
+    output::LINK,
+    output::PATH_COLLISION,
+    output::PATH_ILLEGAL,
 ];
 
 /// A folder `out`, and beside it one that is nobody's business.
@@ -140,9 +140,9 @@ impl World {
 
     fn run(&mut self, run: &Run<'_>, kill: Option<usize>) {
         let (old, record) = (disk(&self.root), record(&self.root));
-        let planned = write::plan(&self.root, tree(run), options(run));
+        let planned = output::plan(&self.root, tree(run), options(run));
         let Ok(record) = record else {
-            let answer = planned.and_then(|changes| write::apply(&changes));
+            let answer = planned.and_then(|changes| output::apply(&changes));
             assert!(matches!(answer, Err(Error::Read { .. })), "{answer:?}");
             assert_eq!(disk(&self.root), old, "refused, and changed");
             self.saw("an unreadable record");
@@ -172,7 +172,7 @@ impl World {
         assert!(rules.is_superset(&refused), "{rules:?} {refused:?}");
         assert_eq!(rules.is_empty(), refused.is_empty());
 
-        let phases = write::phases(&changes);
+        let phases = output::phases(&changes);
         let steps: Vec<_> = phases.iter().flatten().collect();
         match kill {
             Some(kill) if !steps.is_empty() => {
@@ -188,7 +188,7 @@ impl World {
             }
             _ => {
                 drop(phases);
-                write::apply(&changes).expect("the folder can be written");
+                output::apply(&changes).expect("the folder can be written");
                 let after = disk(&self.root);
                 let without = |disk: &Disk| {
                     disk.clone()
@@ -201,7 +201,7 @@ impl World {
                     |path: &&String| is_numbered(path) && !expected.disk.contains_key(*path);
                 assert_eq!(after.keys().find(litter), None);
                 self.assert_listed(&expected.listed);
-                let again = write::plan(&self.root, tree(run), options(run))
+                let again = output::plan(&self.root, tree(run), options(run))
                     .expect("the folder can be read");
                 assert!(!again.drift(), "{:?}", again.changes);
             }

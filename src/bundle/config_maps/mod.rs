@@ -12,7 +12,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{Bundle, File, MANIFESTS};
-use crate::archive::{Spooling, Stretch};
+use crate::artifacts::archive::{Spooling, Stretch};
 use crate::model::bytes::BASE64;
 use crate::model::finding::Finding;
 use crate::yaml;

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::super::{Bundle, File, Kind, MANIFESTS};
-use crate::archive::Spooling;
+use crate::artifacts::archive::Spooling;
 use crate::model::bytes::BASE64;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;

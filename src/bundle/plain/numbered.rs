@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::{File, MANIFESTS, text};
-use crate::archive::Spooling;
+use crate::artifacts::archive::Spooling;
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
 use crate::model::value::Node;

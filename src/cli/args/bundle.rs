@@ -11,16 +11,16 @@ use super::bundle_packing::{
 use super::bundle_remote::{DiffArguments, PullArguments, PushArguments, VerifyBundleArguments};
 use super::report::{FindingsArguments, ReportArguments};
 use super::workspace::ProjectArguments;
-use crate::bundle::{Deployment, DeploymentVersion};
-use crate::cli::today;
-use crate::commands::bundle::{
+use crate::bundle::commands::{
     self as command, From, InspectOptions, PackKind, PackOptions, To, UnpackOptions,
 };
-use crate::commands::{Terminal, Verdict};
+use crate::bundle::{Deployment, DeploymentVersion};
+use crate::cli::today;
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::objects::bundled::Order;
 use crate::oci::Reference;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct BundleArguments {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::bundle;
-use crate::commands::bundle::{ManifestOrder, PackKind, Packing};
+use crate::bundle::commands::{ManifestOrder, PackKind, Packing};
 use crate::model::component::{Declared, annotation};
 
 /// What is done with manifests.

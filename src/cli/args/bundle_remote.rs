@@ -9,17 +9,17 @@ use super::bundle_packing::{
     ArtifactArguments, DeclaredArguments, KindArgument, ManifestArguments, packing,
 };
 use super::report::{FindingsArguments, ReportArguments};
-use crate::cli::today;
-use crate::commands::bundle::{
+use crate::artifacts::signature::SignatureForm;
+use crate::bundle::commands::{
     self as command, DiffOptions, From, PullOptions, PushOptions, PushSource, Signing, Tags,
     UnpackOptions, VerifyBundleOptions,
 };
-use crate::commands::{Terminal, Verdict};
+use crate::cli::today;
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::oci::Reference;
+use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
-use crate::signature::SignatureForm;
 
 /// What opens cosign's private keys, as cosign itself reads it.
 const PASSWORD: &str = "COSIGN_PASSWORD";

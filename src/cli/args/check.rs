@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::report::FindingsArguments;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
-use crate::commands::{self, CheckOptions, Terminal, Verdict};
+use crate::commands::{self, CheckOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {

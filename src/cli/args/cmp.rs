@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::workspace::ProjectArguments;
-use crate::commands::cmp::{
-    self, Environment, PluginOptions, SimulateOptions, Simulated, Simulation,
-};
-use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
 use crate::files::sandbox;
+use crate::hosts::cmp::{self, Environment, PluginOptions, SimulateOptions, Simulated, Simulation};
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct CmpArguments {

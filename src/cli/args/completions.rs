@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory};
 
 use super::Arguments;
-use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionArguments {

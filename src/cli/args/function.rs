@@ -5,10 +5,11 @@ use std::io::Read;
 use clap::Args;
 
 use super::workspace::ProjectArguments;
-use crate::commands::{self, Terminal, Verdict};
 use crate::error::Error;
 use crate::files::sandbox;
+use crate::hosts;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 /// More than any reader of YAML here takes.
 const LONGEST: u64 = 17 << 20;
@@ -37,7 +38,7 @@ impl FunctionArguments {
             message: "stdin is not UTF-8".to_owned(),
         })?;
         let request = place.request();
-        sandbox(&commands::function_folder(&request));
-        commands::function(&request, &text, today, terminal)
+        sandbox(&hosts::function_folder(&request));
+        hosts::function(&request, &text, today, terminal)
     }
 }

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::report::ListOutput;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, ImagesOptions, Terminal, Verdict};
+use crate::commands::{self, ImagesOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct ImagesArguments {

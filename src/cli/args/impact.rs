@@ -3,9 +3,10 @@
 use clap::{Args, ValueEnum};
 
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, ImpactFormat, ImpactOptions, Terminal, Verdict};
+use crate::commands::{self, ImpactFormat, ImpactOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct ImpactArguments {

@@ -3,9 +3,10 @@
 use clap::Args;
 
 use super::workspace::ProjectArguments;
-use crate::commands::{self, InitOptions, Terminal, Verdict};
+use crate::commands::{self, InitOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArguments {

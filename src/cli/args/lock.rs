@@ -4,10 +4,11 @@ use clap::Args;
 
 use super::report::ReportArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, LockMode, LockOptions, Terminal, Verdict};
+use crate::commands::{self, LockMode, LockOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::model::shard::Shard;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct LockArguments {

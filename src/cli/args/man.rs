@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 
 use super::Arguments;
-use crate::commands::{Terminal, Verdict};
 use crate::error::Error;
-use crate::write;
+use crate::output;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct ManArguments {
@@ -26,7 +26,7 @@ impl ManArguments {
             None => terminal.out.product(&page(whole)?)?,
             Some(folder) => {
                 for (name, page) in pages(&whole)? {
-                    write::file(&folder.join(format!("{name}.1")), &page)?;
+                    output::file(&folder.join(format!("{name}.1")), &page)?;
                 }
             }
         }

@@ -25,9 +25,10 @@ mod workspace;
 use clap::{Parser, Subcommand};
 
 use super::terminal::ColorMode;
-use crate::commands::{self, Terminal, Verdict};
+use crate::commands;
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 /// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 #[derive(Debug, Parser)]

@@ -4,8 +4,9 @@ use clap::{Args, Subcommand};
 
 use super::report::ListOutput;
 use super::workspace::ProjectArguments;
-use crate::commands::{self, RegistryOptions, Terminal, Verdict};
+use crate::commands::{self, RegistryOptions};
 use crate::error::Error;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct RegistryArguments {

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::report::FindingsArguments;
 use super::workspace::{FrozenArgument, ProjectArguments, ShardArgument, WorkspaceArguments};
-use crate::commands::{self, RenderMode, RenderOptions, Terminal, Verdict};
+use crate::commands::{self, RenderMode, RenderOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 
 #[derive(Debug, Args)]

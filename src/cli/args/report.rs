@@ -3,7 +3,8 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::commands::{Format, ListFormat, ReportFile, Reporting};
+use crate::commands::ListFormat;
+use crate::pipeline::{Format, ReportFile, Reporting};
 use crate::report::{self, REPORTS, Report};
 
 /// The formats of an answer that is data.

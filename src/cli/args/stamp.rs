@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::report::FindingsArguments;
 use super::workspace::{FrozenArgument, ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, StampOptions, Terminal, Verdict};
+use crate::commands::{self, StampOptions};
+use crate::edit::stamp::Options;
 use crate::error::Error;
 use crate::model::policy::Date;
-use crate::stamp::Options;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct StampArguments {

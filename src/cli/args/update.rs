@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::report::FindingsArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, OfferSource, Terminal, UpdateOptions, Verdict, VersionSource};
+use crate::commands::{self, OfferSource, UpdateOptions, VersionSource};
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::model::renovate::DATA_FILE;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct UpdateArguments {

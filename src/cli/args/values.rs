@@ -3,9 +3,10 @@
 use clap::{Args, ValueEnum};
 
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, ListFormat, Show, Stage, Terminal, ValuesOptions, Verdict};
+use crate::commands::{self, ListFormat, Show, Stage, ValuesOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct ValuesArguments {

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::report::ReportArguments;
 use super::workspace::{ProjectArguments, WorkspaceArguments};
-use crate::commands::{self, Terminal, Verdict, VerifyOptions};
+use crate::commands::{self, VerifyOptions};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::pipeline::{Terminal, Verdict};
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArguments {

@@ -17,8 +17,8 @@ use crate::model::workspace::ClusterView;
 use crate::read::{self, Request, Workspace};
 use crate::rules::{self, RULES, Rule};
 
-use super::fleet::Tools;
-use super::{Format, Terminal, Verdict, fleet};
+use crate::pipeline::fleet::Tools;
+use crate::pipeline::{Format, Terminal, Verdict, fleet};
 use account::{FactAccount, PoolAccount};
 
 /// What `explain` was asked for.

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::impact::{PoolChange, ServedImage};
 use crate::model::finding::{Judged, Level};
 use crate::printer::{Printer, Safe};
+use crate::report::impact::{PoolChange, ServedImage};
 
 use super::{Impact, text, words};
 

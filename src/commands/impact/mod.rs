@@ -12,17 +12,17 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
-use crate::check;
 use crate::error::Error;
-use crate::impact::{self, ClusterChange, Kind, Served, ServedChange};
 use crate::model::finding::{Finding, Judged};
 use crate::model::policy::Date;
 use crate::model::workspace::ClusterView;
+use crate::pipeline::check;
 use crate::read::{ClusterEntry, Request, Workspace};
 use crate::render::Renderer;
+use crate::report::impact::{self, ClusterChange, Kind, Served, ServedChange};
 use crate::rules::{ChangeInput, Side};
 
-use super::{Format, Terminal, Verdict, fleet, print_findings};
+use crate::pipeline::{Format, Terminal, Verdict, fleet, print_findings};
 use pairs::Pairs;
 use sides::Sides;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::impact::{PoolChange, ServedImage};
+use crate::report::impact::{PoolChange, ServedImage};
 
 use super::{Impact, words};
 

@@ -1,6 +1,8 @@
 //! What a change does, in the words that both texts share, and clusters with the same change put together.
 
-use crate::impact::{Booted, Cause, ClusterChange, Edit, Kind, Machines, PoolChange, Rollout};
+use crate::report::impact::{
+    Booted, Cause, ClusterChange, Edit, Kind, Machines, PoolChange, Rollout,
+};
 
 use super::Impact;
 

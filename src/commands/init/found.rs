@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
-use crate::read::compose;
+use crate::read::gitops;
 use crate::yaml;
 
 /// The folders of Sylva's management clusters.
@@ -77,7 +77,7 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
     let mut found = Found::default();
     let own_output = Arc::default();
     // Together, for clusters of either kind are built on the bases of the other.
-    let clusters = compose::discover(files, &[WORKLOAD, MANAGEMENT], &own_output)?;
+    let clusters = gitops::discover(files, &[WORKLOAD, MANAGEMENT], &own_output)?;
     let (workload, management): (Vec<PathBuf>, Vec<PathBuf>) = clusters
         .into_iter()
         .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
@@ -93,7 +93,7 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
     found.each = (!workload.is_empty()).then_some(WORKLOAD);
     if found.is_nothing() {
         for pattern in VALUES {
-            let mut matched = compose::matches(files, pattern)?.into_iter();
+            let mut matched = gitops::matches(files, pattern)?.into_iter();
             if matched.any(|file| is_cluster(files, &file)) {
                 found.each = Some(pattern);
                 let is_there = |layer: &&str| files.is_file(Path::new(layer));
@@ -103,7 +103,7 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
         }
     }
     for pattern in FACTS {
-        for file in compose::matches(files, pattern)? {
+        for file in gitops::matches(files, pattern)? {
             let is_known = found.facts.contains(&file) || own_output.has(files, &file)?;
             if files.is_file(&file) && !is_known {
                 found.facts.push(file);
@@ -144,7 +144,7 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
 /// The manifests of Cluster API, and those of them with machine templates; none where there is no machine template.
 fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
     let (mut all, mut templates) = (Vec::new(), Vec::new());
-    let matched = compose::matches(files, "**/*.{yaml,yml}")?;
+    let matched = gitops::matches(files, "**/*.{yaml,yml}")?;
     for file in matched
         .into_iter()
         .filter(|file| files.is_file(file))

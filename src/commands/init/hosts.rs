@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::write;
+use crate::output;
 
 /// Settings of one host.
 pub(super) struct Snippet {
@@ -83,7 +83,7 @@ pub(super) fn give(
         return Ok(());
     }
     let name = snippet.files.first().copied().unwrap_or_default();
-    match dry_run || !write::new_file(&root.join(name), snippet.whole.as_bytes())? {
+    match dry_run || !output::new_file(&root.join(name), snippet.whole.as_bytes())? {
         true => writeln!(out, "{name}:\n{}", snippet.whole)?,
         false => writeln!(out, "wrote {name}")?,
     }

@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::files::{Disk, Files, With};
 use crate::model::finding::Level;
 use crate::model::policy::Date;
+use crate::output;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 use crate::render::Renderer;
-use crate::write;
 
-use super::{Terminal, Verdict, fleet};
+use crate::pipeline::{Terminal, Verdict, fleet};
 use found::Found;
 
 /// What `init` was asked for.
@@ -61,7 +61,7 @@ pub fn init(
     };
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
-    } else if !write::new_file(&path, text.as_bytes())? {
+    } else if !output::new_file(&path, text.as_bytes())? {
         return Err(exists(&path));
     }
     // What is printed beside a printed file goes beside it.

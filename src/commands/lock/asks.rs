@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::commands::fleet::{self, Tools};
+use crate::catalog::locking::{Asks, add, asks_of};
 use crate::error::Error;
-use crate::locking::{Asks, add, asks_of};
 use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::is_lockable;
+use crate::pipeline::fleet::{self, Tools};
 use crate::read::{ClusterEntry, Workspace};
 
 /// What clusters ask for.

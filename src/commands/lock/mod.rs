@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::check;
+use crate::catalog::locking::{self, Asks, Locked, Upgrade, Wish};
+use crate::catalog::sources;
 use crate::error::Error;
-use crate::locking::{self, Asks, Locked, Upgrade, Wish};
 use crate::model::finding::{Finding, Level};
 use crate::model::lock::{Lock, Locking};
 use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
+use crate::output::{self, Held};
+use crate::pipeline::check;
 use crate::read::{self, Request, Workspace};
-use crate::sources;
-use crate::write::{self, Held};
 
 pub(super) use asks::asks;
 pub(super) use pages::pages;
 
-use super::{Format, Terminal, Verdict, fleet, print_findings, recover};
+use crate::pipeline::{Format, Terminal, Verdict, fleet, print_findings, recover};
 
 /// What `lock` was asked for.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub(super) fn within(
     };
     let judged = check::findings(asked.findings.clone(), &workspace.settings, options.today);
     wish.keep_unasked = judged.has_errors();
-    let store = super::stores::open(&workspace, terminal);
+    let store = crate::pipeline::stores::open(&workspace, terminal);
     let answers = pages(&workspace, &store);
     wish.pages = answers.pages;
     // Manifests that are stamped may name any of them.
@@ -194,10 +194,10 @@ fn save(
     if files.is_empty() {
         return Ok(false);
     }
-    write::holding(held, root, |held| {
+    output::holding(held, root, |held| {
         files.iter().try_for_each(|(path, before, text)| {
             let text = text.as_deref().unwrap_or_default();
-            write::owned_file(held, &root.join(path), before.as_deref(), text)
+            output::owned_file(held, &root.join(path), before.as_deref(), text)
         })
     })?;
     Ok(true)
@@ -265,7 +265,7 @@ fn wish<'a>(
             LockMode::Complete | LockMode::Check => Upgrade::Nothing,
         },
         accept_moved: options.accept_moved.iter().cloned().collect(),
-        architecture: super::stores::architecture(workspace),
+        architecture: crate::pipeline::stores::architecture(workspace),
         ..Wish::default()
     })
 }

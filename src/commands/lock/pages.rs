@@ -1,10 +1,10 @@
 //! The index pages that the project names, asked for once.
 
-use crate::locking::Pages;
+use crate::catalog::locking::Pages;
+use crate::catalog::sources::{self, Stores};
 use crate::model::finding::{Finding, Level};
 use crate::oci::Failure;
 use crate::read::Workspace;
-use crate::sources::{self, Stores};
 
 /// What all pages together say.
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::commands::{Format, Terminal, print_findings};
-use crate::locking::{Accepted, LockChange, LockChangeKind, Locked};
+use crate::catalog::locking::{Accepted, LockChange, LockChangeKind, Locked};
 use crate::model::finding::{Judged, Level};
+use crate::pipeline::{Format, Terminal, print_findings};
 
 /// Grows when a field changes its meaning or goes.
 const VERSION: u32 = 1;

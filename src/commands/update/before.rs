@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::files::{Repository, Revision};
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
-use crate::update::PoolChange;
 
 use super::aim::Aim;
 use super::catalog;

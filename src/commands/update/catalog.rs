@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::catalog::offers::{Added, Drift, Offer, drift, moves, replacements};
+use crate::catalog::resolve;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::fix::Fix;
 use crate::model::place::{FileId, Located, Source, Sources, Spot};
 use crate::model::value::{Map, Value};
 use crate::read::Workspace;
-use crate::resolve;
-use crate::update::{Added, Drift, Offer, drift, moves, replacements};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target};
 

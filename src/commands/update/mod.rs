@@ -13,18 +13,18 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use crate::catalog::offers::Summary;
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
+use crate::output::{self, Held};
 use crate::read::{self, Request, Workspace};
-use crate::update::Summary;
-use crate::write::{self, Held};
 
 use super::lock::{self, LockMode, LockOptions};
 use super::render::{self, RenderMode, RenderOptions};
-use super::{
-    CheckOptions, Format, Reporting, Terminal, Verdict, check, fix, fleet, recover, stores, texts,
-};
+use super::{CheckOptions, check};
+use crate::edit::{fix, texts};
+use crate::pipeline::{Format, Reporting, Terminal, Verdict, fleet, recover, stores};
 pub use aim::VersionSource;
 use catalog::Versions;
 use fleet::Tools;
@@ -102,7 +102,7 @@ pub fn update(
         return preview::preview(request, &workspace, planned, summary, options, terminal);
     }
     // From the first edit to the last rendered file no other run writes here.
-    let mut held = write::hold(&workspace.settings.root)?;
+    let mut held = output::hold(&workspace.settings.root)?;
     let has_lock = lock::Before::read(&workspace)?.has_lock();
     texts::replace(&workspace, &plan.files(), &mut held)?;
     let finished = || -> Result<Verdict, Error> {

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::catalog::offers::{self, Offer};
+use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::place::Sources;
 use crate::model::workspace::RELEASE;
 use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
 use crate::read::{self, Workspace};
-use crate::sources::Stores;
-use crate::update::{self, Offer};
 
 use super::aim::Aim;
 use super::{Terminal, catalog, stores, usage};
@@ -47,7 +47,7 @@ pub(super) fn offer(
 ) -> Result<Offer, Error> {
     let (offer, place, form) = match source {
         OfferSource::Text(path) => {
-            let offer = update::offered(&read::text(path)?, &aim.to);
+            let offer = offers::offered(&read::text(path)?, &aim.to);
             (offer, format!("`{}` names", path.display()), LINES)
         }
         OfferSource::Release(address) => release(address, aim, &asked(workspace, terminal)?)?,
@@ -67,7 +67,7 @@ pub(super) fn offer(
         true => form.to_owned(),
         false => format!("there are images of {}", others.join(", ")),
     };
-    if let Some(unread) = update::unread(&offer) {
+    if let Some(unread) = offers::unread(&offer) {
         help += &format!("\n      {unread}");
     }
     let version = &aim.to;
@@ -112,7 +112,7 @@ fn release(address: &str, aim: &Aim, stores: &Stores) -> Result<Said, Error> {
         };
         failed(vec![failure.help(OTHERWISE)])
     })?;
-    let offer = update::offered(&update::notes(text), &aim.to);
+    let offer = offers::offered(&offers::notes(text), &aim.to);
     Ok((offer, "the release names".to_owned(), LINES))
 }
 
@@ -144,7 +144,7 @@ fn registries(
         match stores.below(prefix) {
             Ok(names) => {
                 let is_unread =
-                    |name: &&String| !name.contains('/') && !update::is_image(name, &listed);
+                    |name: &&String| !name.contains('/') && !offers::is_image(name, &listed);
                 unread.extend(names.iter().filter(is_unread).cloned());
                 found.extend(images(prefix, &names, &listed));
             }
@@ -177,7 +177,7 @@ fn registries(
     }
     let offer = Offer {
         unread,
-        ..update::tagged(tagged.into_iter(), &aim.to)
+        ..offers::tagged(tagged.into_iter(), &aim.to)
     };
     let names: Vec<String> = prefixes.iter().map(shown).collect();
     Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
@@ -189,7 +189,7 @@ fn images(
     names: &[String],
     listed: &BTreeSet<String>,
 ) -> Vec<(String, Reference)> {
-    let names = names.iter().filter(|name| update::is_image(name, listed));
+    let names = names.iter().filter(|name| offers::is_image(name, listed));
     names
         .filter_map(|name| {
             let repository = match &*prefix.repository {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::catalog::offers::PoolChange;
 use crate::error::Error;
 use crate::model::image::ImageKey;
 use crate::model::lock::{Locking, gaps};
@@ -11,7 +12,6 @@ use crate::model::workspace::ClusterView;
 use crate::oci::Digest;
 use crate::read::Workspace;
 use crate::render::Renderer;
-use crate::update::PoolChange;
 
 use super::fleet::{self, Tools};
 

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
+use crate::catalog::offers::Summary;
 use crate::error::Error;
 use crate::read::{Request, Workspace};
-use crate::update::Summary;
 
 use super::aim::Aim;
 use super::before::Before;

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write as _};
 
+use crate::catalog::offers::{self, Offer, Summary};
 use crate::error::Error;
 use crate::model::finding::Level;
+use crate::output;
 use crate::printer::Printer;
 use crate::report::{Findings, Report};
-use crate::update::{self, Offer, Summary};
-use crate::write;
 
 use super::catalog::Change;
 use super::{Terminal, UpdateOptions};
@@ -20,7 +20,7 @@ pub(super) fn summary(
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     if let Some(path) = &options.summary {
-        write::file(path, summary.markdown().as_str().as_bytes())?;
+        output::file(path, summary.markdown().as_str().as_bytes())?;
     }
     if change.drift.is_empty() {
         let to = &summary.to;
@@ -42,7 +42,7 @@ pub(super) fn left_out(
     offer: &Offer,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    if let Some(unread) = update::unread(offer) {
+    if let Some(unread) = offers::unread(offer) {
         writeln!(terminal.err, "{unread}")?;
     }
     for (key, spot) in &change.computed {

@@ -9,17 +9,18 @@ mod why;
 
 use serde::Serialize;
 
-use crate::check;
 use crate::error::Error;
 use crate::evaluate::{Evaluator, Failure, TemplateCache};
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Node, Value};
+use crate::pipeline::check;
 use crate::read::{self, ClusterEntry, ClusterValues, Request, Workspace};
 use crate::yaml;
 
-use super::{Format, ListFormat, Terminal, Verdict, print_findings};
+use super::ListFormat;
+use crate::pipeline::{Format, Terminal, Verdict, print_findings};
 use origin::Origins;
 use path::ValuePath;
 use secrets::Secrets;

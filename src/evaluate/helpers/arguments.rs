@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::gotemplate::value::Map;
-use crate::gotemplate::{Budget, Error, ErrorClass, Limits, Value, print};
+use crate::helm::value::Map;
+use crate::helm::{Budget, Error, ErrorClass, Limits, Value, print};
 
 /// `index . N`
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {

@@ -10,8 +10,8 @@ use super::arguments::{fail, fields, item, map, shown, string};
 use super::interpreting::evaluated_string;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use crate::gotemplate::value::Map;
-use crate::gotemplate::{Error, Value};
+use crate::helm::value::Map;
+use crate::helm::{Error, Value};
 
 /// The keys that a selector may have unless it has `_use_extra_keys_` (as sylva-library 0.3.5 has them).
 const SELECTOR_KEYS: &[&str] = &[

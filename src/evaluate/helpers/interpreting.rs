@@ -8,7 +8,7 @@ use super::arguments::{fail, fields, item, items, map, optional, shown, string};
 use super::typed::boolean;
 use crate::evaluate::convert;
 use crate::evaluate::session::Session;
-use crate::gotemplate::{Error, Value, print};
+use crate::helm::{Error, Value, print};
 
 /// Evaluates the value at a path in place. Lazily evaluated values are evaluated already.
 pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, Error> {

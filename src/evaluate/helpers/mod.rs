@@ -16,7 +16,7 @@ mod units;
 use std::rc::Weak;
 
 use super::session::Session;
-use crate::gotemplate::{Error, ErrorClass, Native, Value};
+use crate::helm::{Error, ErrorClass, Native, Value};
 
 /// From the argument to the text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::arguments::{fields, item, optional, string};
 use super::interpreting::evaluated_string;
 use crate::evaluate::session::Session;
-use crate::gotemplate::{Error, ErrorClass, Value, print};
+use crate::helm::{Error, ErrorClass, Value, print};
 
 /// What a byte of a list of names takes, if each name is one.
 const NAME: usize = 32;

@@ -4,7 +4,7 @@ use super::arguments::{item, map, optional, string};
 use super::interpreting::truth;
 use crate::evaluate::session::Session;
 use crate::evaluate::text::unshield;
-use crate::gotemplate::{Error, ErrorClass, Value, print};
+use crate::helm::{Error, ErrorClass, Value, print};
 
 /// `true` where a version satisfies a constraint, its pre-release left out of account; else the empty text.
 pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<String, Error> {

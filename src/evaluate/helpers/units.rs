@@ -9,8 +9,8 @@ use crate::evaluate::convert::{DEEPEST, too_deep};
 use crate::evaluate::path::Path;
 use crate::evaluate::session::Session;
 use crate::evaluate::view;
-use crate::gotemplate::value::Map;
-use crate::gotemplate::{Error, ErrorClass, Value};
+use crate::helm::value::Map;
+use crate::helm::{Error, ErrorClass, Value};
 use crate::model::value as tree;
 
 /// `true` where a unit is enabled, else the empty text (docs/expressions.md#helpers).

@@ -1,0 +1,252 @@
+//! What is packed: folders, files, a stream of manifests, or what the project renders.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::artifacts::archive::Spooling;
+use crate::bundle::{File, MANIFESTS, spot_of};
+use crate::error::Error;
+use crate::files::{self, Inside, InsideKind};
+use crate::model::finding::Finding;
+use crate::model::manifest::FileKind;
+use crate::model::output_path;
+use crate::model::policy::Date;
+use crate::read::{Request, Workspace};
+
+use super::from::From;
+use super::packing::PackKind;
+use super::{below, lost};
+use crate::pipeline::rendered::{Faulty, Part, rendered};
+use crate::pipeline::{Format, Terminal, Verdict};
+
+/// The longest stream of manifests that is read, in bytes.
+const STREAM: u64 = 64 << 20;
+
+/// The files of a bundle to be, by path, and what is wrong with where they lie.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) files: BTreeMap<String, File>,
+    /// Folders that a plain bundle may not have.
+    pub(super) folders: Vec<String>,
+    pub(super) findings: Vec<Finding>,
+    /// What is said of them.
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+/// What stands before an index of bundles.
+const INDEX: &str = "index:";
+
+/// Whether an input is an index of bundles.
+pub(super) fn is_index(input: &Path) -> bool {
+    input.to_str().is_some_and(|text| text.starts_with(INDEX))
+}
+
+/// The bundles that an index names, as one.
+pub(super) fn of_index(
+    request: &Request,
+    input: &Path,
+    terminal: &Terminal,
+) -> Result<Gathered, Error> {
+    let from = From::parse(&input.to_string_lossy()).map_err(|message| Error::Usage { message })?;
+    let loaded = from.load(request, terminal.progress.as_ref())?;
+    let files = loaded.bundle.files().iter();
+    Ok(Gathered {
+        files: files
+            .map(|file| (file.path.to_string(), file.clone()))
+            .collect(),
+        folders: loaded.folders,
+        findings: loaded.findings,
+        annotations: loaded.bundle.annotations.clone(),
+    })
+}
+
+/// The files that are named.
+pub(super) fn named(
+    request: &Request,
+    inputs: &[PathBuf],
+    kind: PackKind,
+) -> Result<Gathered, Error> {
+    let mut gathered = Gathered::default();
+    for input in inputs {
+        if input.as_os_str() == "-" {
+            gathered.stream(kind)?;
+            continue;
+        }
+        let path = below(request, input);
+        match files::named(&path)? {
+            InsideKind::Folder => gathered.folder(input, &path, kind)?,
+            InsideKind::File {
+                size,
+                is_executable,
+            } => {
+                let name = input
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                let file = on_disk(&input.to_string_lossy(), &path, size, is_executable);
+                gathered.add(placed(&name, kind), file);
+            }
+            InsideKind::Link | InsideKind::Other => {
+                let message = format!("`{}` is neither a file nor a folder", input.display());
+                return Err(Error::Usage { message });
+            }
+        }
+    }
+    Ok(gathered)
+}
+
+/// The files that the project renders; none where an error stands, which is told.
+pub(super) fn of_project(
+    workspace: &mut Workspace,
+    kind: PackKind,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Option<Gathered>, Error> {
+    let made = rendered(workspace, today, Part::Whole, Faulty::StopAll)?;
+    // What the workspace found is told with what was rendered.
+    workspace.findings.clear();
+    if made.report(Format::Human, terminal)? == Verdict::Findings {
+        return Ok(None);
+    }
+    let mut gathered = Gathered::default();
+    let is_plain = kind == PackKind::Plain;
+    for file in made.files {
+        if is_plain && file.kind == FileKind::Input {
+            continue;
+        }
+        let path = match is_plain {
+            true => placed(&flat(&file.path), kind),
+            false => file.path.clone(),
+        };
+        let file = File {
+            from: file.path.as_str().into(),
+            ..File::text(path.as_str(), file.text.into_bytes())
+        };
+        gathered.add(path, file);
+    }
+    Ok(Some(gathered))
+}
+
+impl Gathered {
+    fn stream(&mut self, kind: PackKind) -> Result<(), Error> {
+        if kind != PackKind::Plain {
+            let message = "a stream holds manifests: name files or folders, or leave out `--kind`";
+            return Err(Error::Usage {
+                message: message.to_owned(),
+            });
+        }
+        let mut spooling = Spooling::new();
+        let stdin = std::io::stdin().lock();
+        let size = std::io::copy(&mut stdin.take(STREAM + 1), &mut spooling).map_err(lost("-"))?;
+        if size > STREAM {
+            let message = format!(
+                "the stream is longer than {} MiB: write its manifests to files, and name their folder",
+                STREAM >> 20
+            );
+            return Err(Error::Usage { message });
+        }
+        let file = File {
+            path: "".into(),
+            from: "-".into(),
+            is_executable: false,
+            size,
+            content: Arc::new(spooling.finish().whole()),
+        };
+        self.add(placed("stream.yaml", kind), file);
+        Ok(())
+    }
+
+    /// A folder that has `manifests/` is laid out as a bundle is; of another one the manifests are taken, laid flat.
+    fn folder(&mut self, shown: &Path, path: &Path, kind: PackKind) -> Result<(), Error> {
+        let inside = files::tree(path)?;
+        let is_folder = |entry: &Inside| entry.kind == InsideKind::Folder;
+        let is_laid_out = inside
+            .iter()
+            .any(|entry| is_folder(entry) && entry.path == MANIFESTS);
+        let laid_flat = kind == PackKind::Plain && !is_laid_out;
+        for entry in inside {
+            let from = shown.join(&entry.path).to_string_lossy().into_owned();
+            let (size, is_executable) = match entry.kind {
+                InsideKind::File {
+                    size,
+                    is_executable,
+                } => (size, is_executable),
+                InsideKind::Folder => {
+                    self.folders.extend((!laid_flat).then_some(entry.path));
+                    continue;
+                }
+                InsideKind::Link => {
+                    self.refuse(&from, "is a symbolic link, which no bundle holds");
+                    continue;
+                }
+                InsideKind::Other => {
+                    self.refuse(&from, "is no file, or has a name that is not UTF-8");
+                    continue;
+                }
+            };
+            if laid_flat && !is_manifest(&entry.path) {
+                continue;
+            }
+            let path = match laid_flat {
+                true => placed(&flat(&entry.path), kind),
+                false => entry.path,
+            };
+            self.add(path, on_disk(&from, &entry.at, size, is_executable));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: String, file: File) {
+        if let Some(fault) = output_path::fault(&path) {
+            self.refuse(&file.from, &format!("cannot be packed: its path {fault}"));
+            return;
+        }
+        if let Some(other) = self.files.get(&path) {
+            let other = Arc::clone(&other.from);
+            self.refuse(&file.from, &format!("comes to `{path}`, as `{other}` does"));
+            return;
+        }
+        let file = File {
+            path: path.as_str().into(),
+            ..file
+        };
+        self.files.insert(path, file);
+    }
+
+    fn refuse(&mut self, from: &str, what: &str) {
+        let finding = Finding::new("bundle-layout", format!("`{from}` {what}"));
+        self.findings.push(finding.at(spot_of(from), ""));
+    }
+}
+
+fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
+    File {
+        path: "".into(),
+        from: from.into(),
+        is_executable,
+        size,
+        content: files::body(at),
+    }
+}
+
+fn placed(name: &str, kind: PackKind) -> String {
+    match kind {
+        PackKind::Plain => format!("{MANIFESTS}/{name}"),
+        PackKind::Artifact | PackKind::Components => name.to_owned(),
+    }
+}
+
+/// A path as one name.
+fn flat(path: &str) -> String {
+    path.replace('/', "-")
+}
+
+/// Files of manifests by their names, none of them in a hidden folder.
+fn is_manifest(path: &str) -> bool {
+    let is_hidden = path.split('/').any(|name| name.starts_with('.'));
+    let ends = [".yaml", ".yml", ".json"];
+    !is_hidden && ends.iter().any(|end| path.ends_with(end))
+}

@@ -1,0 +1,168 @@
+//! An index of bundles: a file that names bundles and other indexes, and which of them requires which. It is read as one bundle
+//! of manifests, what is required first.
+
+mod order;
+mod written;
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::artifacts::registry::Progress;
+use crate::bundle::{Bundle, File, Kind, MANIFESTS, registry};
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::read::Request;
+
+use super::from::{From, Loaded};
+use super::{below, lost};
+use written::{Child, Index};
+
+/// The annotation of a bundle that was made of others: their names, in their order.
+const CONTAINS: &str = "dev.metalmark.bundle.contains";
+
+/// How many indexes may stand in each other.
+const DEEPEST: usize = 16;
+
+/// How many bundles are read in all: two indexes that each name the next one twice would come to any number.
+const MOST: usize = 10_000;
+
+/// How an index is read: for whom, and below which others.
+pub(super) struct Reading<'a> {
+    request: &'a Request,
+    progress: Option<&'a Progress>,
+    /// The indexes that are being read, outermost first.
+    above: Vec<PathBuf>,
+    /// How many bundles were read.
+    count: usize,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(request: &'a Request, progress: Option<&'a Progress>) -> Self {
+        Self {
+            request,
+            progress,
+            above: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// The bundle that an index comes to.
+    ///
+    /// # Errors
+    /// A bundle that it names cannot be had.
+    pub(super) fn load(&mut self, written: &Path) -> Result<Loaded, Error> {
+        let mut index = written::read(written, &below(self.request, written))?;
+        let order = index.order();
+        let mut findings = std::mem::take(&mut index.findings);
+        self.above.push(plain(written));
+        let folder = written.parent().unwrap_or(Path::new(""));
+        let (mut gathered, mut names) = (Vec::new(), Vec::new());
+        for (number, child) in order.into_iter().enumerate() {
+            let child = &index.children[child];
+            let files = self.child(&index, child, folder, &mut findings)?;
+            let prefix = format!("{MANIFESTS}/{:02}-{}-", number + 1, child.name);
+            gathered.extend(files.into_iter().map(|file| prefixed(&prefix, file)));
+            names.push(child.name.to_string());
+        }
+        self.above.pop();
+        let twice = |path: Arc<str>| Error::Usage {
+            message: format!("two files come to `{path}`"),
+        };
+        let mut bundle = Bundle::new(Kind::Plain, gathered).map_err(twice)?;
+        bundle
+            .annotations
+            .insert(CONTAINS.to_owned(), names.join(","));
+        Ok(Loaded {
+            bundle,
+            folders: vec![MANIFESTS.to_owned()],
+            findings,
+            digest: None,
+            shown: written.to_string_lossy().into_owned(),
+        })
+    }
+
+    /// The manifests of one bundle.
+    fn child(
+        &mut self,
+        index: &Index,
+        child: &Child,
+        folder: &Path,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Vec<File>, Error> {
+        let spot = index.spot(child.from_place);
+        let loaded = match self.loaded(child, folder)? {
+            Ok(loaded) => loaded,
+            Err(finding) => {
+                findings.push(finding.at(spot, ""));
+                return Ok(Vec::new());
+            }
+        };
+        let is_sound = loaded.findings.is_empty();
+        findings.extend(loaded.findings);
+        let files = loaded.bundle.files();
+        match loaded.bundle.kind {
+            Kind::Plain => return Ok(files.to_vec()),
+            Kind::Registry => match registry::plain(files, None).map_err(lost(&loaded.shown))? {
+                Ok(files) => return Ok(files),
+                Err(found) => findings.extend(found),
+            },
+            kind if is_sound => {
+                let from = &child.from;
+                let message = format!(
+                    "`{from}` is a bundle of kind {kind}, and an index names bundles of manifests"
+                );
+                findings.push(Finding::new("bundle-unsupported", message).at(spot, ""));
+            }
+            _ => {}
+        }
+        Ok(Vec::new())
+    }
+
+    /// What a bundle is had from; the inner error is what is wrong with the name.
+    fn loaded(&mut self, child: &Child, folder: &Path) -> Result<Result<Loaded, Finding>, Error> {
+        let from = match From::parse(&child.from) {
+            Ok(from) => from.within(folder),
+            Err(message) => return Ok(Err(Finding::new("manifest-invalid", message))),
+        };
+        self.count += 1;
+        let From::Index(path) = &from else {
+            return from.load(self.request, self.progress).map(Ok);
+        };
+        let message = if self.above.contains(&plain(path)) {
+            format!(
+                "the index `{}` names itself, by way of others or not",
+                path.display()
+            )
+        } else if self.above.len() >= DEEPEST {
+            format!("more than {DEEPEST} indexes stand in each other")
+        } else if self.count > MOST {
+            format!("the indexes name more than {MOST} bundles")
+        } else {
+            return self.load(path).map(Ok);
+        };
+        Ok(Err(Finding::new("bundle-cycle", message)))
+    }
+}
+
+/// A file of a bundle, named as one of the whole.
+fn prefixed(prefix: &str, file: File) -> File {
+    let name = file.path.strip_prefix(MANIFESTS).unwrap_or(&file.path);
+    let name = name.trim_start_matches('/').replace('/', "-");
+    File {
+        path: format!("{prefix}{name}").into(),
+        ..file
+    }
+}
+
+/// A path without `.` and, as far as it is spelled, without `..`: two spellings of one index are one.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}

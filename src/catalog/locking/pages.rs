@@ -1,0 +1,136 @@
+//! Image files that index pages list: their digests stand in checksum files, so that there is nothing more to ask.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::verify::about;
+use super::{Run, Wish, moved};
+use crate::catalog::sources::OfferedImage;
+use crate::model::checksum::is_url;
+use crate::model::finding::Finding;
+use crate::model::image::ImageKey;
+use crate::model::lock::{LockOrigin, LockedImage};
+use crate::model::place::{Located, Place, Sources};
+
+/// What index pages of web servers say.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// The images that they list with a digest.
+    pub offered: Vec<OfferedImage>,
+    /// What the addresses of their files start with, of the pages that were read.
+    pub read: Vec<String>,
+    /// The same, of the pages that could not be had: what is locked of them stays.
+    pub unread: Vec<String>,
+    /// The images that some cluster boots or serves: they are not dropped although their page lists them no more.
+    pub used: BTreeSet<ImageKey>,
+}
+
+/// Adds what pages list. A file that has changed under its name stays as it was locked, until somebody accepts it.
+pub(super) fn settle(
+    entries: &mut BTreeMap<(Arc<str>, Arc<str>), LockedImage>,
+    wish: &Wish<'_>,
+    run: &mut Run<'_>,
+) {
+    for offered in &wish.pages.offered {
+        let identity = (Arc::clone(&offered.key), Arc::clone(&offered.reference));
+        let known = run.old.get(&offered.key, &offered.reference);
+        let changed = known.filter(|known| known.digest.value != offered.digest);
+        let accepted = wish.accept_moved.contains(&*offered.key);
+        let entry = match changed.filter(|_| !accepted) {
+            Some(known) => {
+                let finding = moved(known, offered.digest.as_str(), run.sources);
+                run.out.findings.push(finding.help(format!(
+                    "give another file another name; if it is meant, `metalmark lock --accept-moved {}`",
+                    offered.key
+                )));
+                known.clone()
+            }
+            None => locked(offered),
+        };
+        entries.insert(identity, entry);
+    }
+    for known in run.old.images() {
+        let identity = (
+            Arc::clone(&known.key.value),
+            Arc::clone(&known.reference.value),
+        );
+        if entries.contains_key(&identity) {
+            continue;
+        }
+        let is_gone = below(known, &wish.pages.read);
+        let stays = wish.pages.used.contains(&*identity.0) && !wish.names(&identity.0);
+        if is_gone && stays {
+            let finding = gone(known, run.sources);
+            run.out.findings.push(finding);
+        }
+        if is_gone && stays || below(known, &wish.pages.unread) {
+            entries.insert(identity, known.clone());
+        }
+    }
+}
+
+/// Whether an entry is a file below one of these pages.
+fn below(image: &LockedImage, pages: &[String]) -> bool {
+    let file = |page: &String| image.reference.value.strip_prefix(page.as_str());
+    let mut pages = pages.iter();
+    pages.any(|page| file(page).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// That a page does not list a locked file any more.
+fn gone(image: &LockedImage, sources: &Sources) -> Finding {
+    let message = format!(
+        "`{}` is gone: its page does not list it",
+        image.reference.value
+    );
+    about(image, "catalog-drift", message)
+        .at(sources.resolve(image.reference.place), "locked here")
+        .help("put the file and its checksum back, or boot another image and run `metalmark lock`")
+}
+
+fn locked(offered: &OfferedImage) -> LockedImage {
+    let facts = offered.facts.iter();
+    LockedImage {
+        key: Located::new(Arc::clone(&offered.key), Place::NONE),
+        reference: Located::new(Arc::clone(&offered.reference), Place::NONE),
+        digest: Located::new(offered.digest.clone(), Place::NONE),
+        mirror: None,
+        facts: facts
+            .map(|(name, text)| {
+                (
+                    Arc::clone(name),
+                    Located::new(Arc::clone(text), Place::NONE),
+                )
+            })
+            .collect(),
+        origin: LockOrigin::default(),
+        verified: Vec::new(),
+        evidence: None,
+    }
+}
+
+/// Whether a page still lists a locked file with its digest; none for what is no file of a page that was read.
+pub(super) fn compare(
+    image: &LockedImage,
+    pages: &Pages,
+    sources: &Sources,
+    findings: &mut Vec<Finding>,
+) -> Option<bool> {
+    let reference = &image.reference.value;
+    if !is_url(reference) {
+        return None;
+    }
+    let mut offered = pages.offered.iter();
+    let Some(now) = offered.find(|offered| offered.reference == *reference) else {
+        let is_gone = below(image, &pages.read);
+        findings.extend(is_gone.then(|| gone(image, sources)));
+        return is_gone.then_some(false);
+    };
+    if now.digest == image.digest.value {
+        return Some(true);
+    }
+    let finding = moved(image, now.digest.as_str(), sources);
+    findings.push(finding.help(
+        "find out who changed it; machines would fetch other bytes than those that were locked",
+    ));
+    Some(false)
+}

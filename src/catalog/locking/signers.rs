@@ -1,0 +1,284 @@
+//! Who has to have signed each image: the keys that the values name, read and usable, and what the project requires.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::ask::AskKind;
+use crate::artifacts::signature::{self, PublicKey, Verdict};
+use crate::model::evidence::Witness;
+use crate::model::finding::{Finding, Subject};
+use crate::model::image::Image;
+use crate::model::lock::{LockedImage, is_lockable};
+use crate::model::signing::{NamedKey, RequiredSignatures};
+use crate::model::workspace::ClusterView;
+use crate::oci::{Digest, Reference};
+
+/// Who has to have signed an image. Of two, the one that trusts less counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signing {
+    /// Nobody: no key is known, or the values say not to look.
+    Unasked,
+    /// The holders of all these keys, which clusters name; sorted by fingerprint.
+    By(Vec<PublicKey>),
+    /// Somebody, because the project requires it, and the values name no key: nothing can be proven.
+    Unknown,
+    /// The holder of a key that cannot be used: nothing can be proven.
+    Unusable,
+}
+
+impl Signing {
+    /// What two clusters demand together.
+    pub(super) fn join(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (Self::By(keys), Self::By(more)) => {
+                keys.extend(more);
+                keys.sort_by(|a, b| a.fingerprint().cmp(b.fingerprint()));
+                keys.dedup();
+            }
+            (known, other) => {
+                if other.rank() > known.rank() {
+                    *self = other;
+                }
+            }
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Unasked => 0,
+            Self::By(_) => 1,
+            Self::Unknown => 2,
+            Self::Unusable => 3,
+        }
+    }
+}
+
+/// Public keys and what signatures in the lock prove under them, each read and verified once a run.
+pub struct Keyring {
+    text: Box<TextOf>,
+    keys: Mutex<HashMap<Arc<str>, Result<PublicKey, String>>>,
+    verdicts: Mutex<HashMap<Question, signature::Proof>>,
+}
+
+/// The PEM text of a key that values name: itself, or a file's.
+type TextOf = dyn Fn(&str) -> Result<String, String> + Send + Sync;
+
+/// A reference, the digest that it is locked to, and a key's fingerprint.
+type Question = (Arc<str>, Digest, Digest);
+
+impl Keyring {
+    /// None yet. `text` gives the PEM text of a key that values name.
+    pub fn new(text: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self {
+            text: Box::new(text),
+            keys: Mutex::default(),
+            verdicts: Mutex::default(),
+        }
+    }
+
+    fn key(&self, named: &Arc<str>) -> Result<PublicKey, String> {
+        let known = || self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(named) {
+            return known.clone();
+        }
+        let pem = (self.text)(named);
+        let read = pem.and_then(|pem| PublicKey::read(&pem).map_err(|error| error.to_string()));
+        known().insert(Arc::clone(named), read.clone());
+        read
+    }
+
+    /// What the evidence of a lock entry proves under a key; none where it has no evidence.
+    pub(super) fn recheck(&self, image: &LockedImage, key: &PublicKey) -> Option<signature::Proof> {
+        let evidence = image.evidence.as_ref()?;
+        let digest = image.digest.value.clone();
+        let question = (
+            Arc::clone(&image.reference.value),
+            digest.clone(),
+            key.fingerprint().clone(),
+        );
+        let known = || self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(&question) {
+            return Some(known.clone());
+        }
+        let reference = Reference::parse(&image.reference.value).ok()?;
+        let asked = (reference, digest, key.clone());
+        let proof = signature::recheck(&asked, &evidence.manifest, &evidence.signatures);
+        known().insert(question, proof.clone());
+        Some(proof)
+    }
+}
+
+/// Who has to have signed the images of a cluster.
+pub(super) struct Signers<'a> {
+    /// Every image and component bundle that can be locked.
+    pub(super) images: Vec<(&'a Image, AskKind, Signing)>,
+    /// What is wrong with the keys themselves, and what is required and not named.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Evaluates who has to have signed a cluster's images.
+pub(super) fn signers<'a>(
+    view: &'a ClusterView,
+    required: &RequiredSignatures,
+    keyring: &Keyring,
+) -> Signers<'a> {
+    let mut faults = Faults {
+        view,
+        told: BTreeSet::new(),
+        findings: Vec::new(),
+    };
+    let images = view.images.values().map(|image| (image, AskKind::Image));
+    let bundles = view.bundles.values();
+    let all = images.chain(bundles.map(|bundle| (bundle, AskKind::Bundle)));
+    let all = all.filter(|(image, _)| is_lockable(image));
+    let images = all.map(|(image, kind)| {
+        let is_required = image
+            .uri
+            .as_ref()
+            .is_some_and(|uri| required.cover(&uri.value));
+        let skips = view.signing.skip && !is_required;
+        let signing = match view.signing.of(image).filter(|_| !skips) {
+            None if is_required => {
+                faults.unnamed(image);
+                Signing::Unknown
+            }
+            None => Signing::Unasked,
+            Some(named @ NamedKey::Failed(_)) => {
+                faults.unusable(image, &named, "its value cannot be evaluated");
+                Signing::Unusable
+            }
+            Some(NamedKey::Text(text)) => match keyring.key(&text.value) {
+                Ok(key) => Signing::By(vec![key]),
+                Err(reason) => {
+                    faults.unusable(image, &NamedKey::Text(text), &reason);
+                    Signing::Unusable
+                }
+            },
+        };
+        (image, kind, signing)
+    });
+    Signers {
+        images: images.collect(),
+        findings: faults.findings,
+    }
+}
+
+/// Findings about keys, one for all images that share a key.
+struct Faults<'a> {
+    view: &'a ClusterView,
+    told: BTreeSet<String>,
+    findings: Vec<Finding>,
+}
+
+impl Faults<'_> {
+    /// The images whose key is the same one, in words.
+    fn whose(image: &Image) -> String {
+        let of = image.registry.as_ref().filter(|_| image.built);
+        of.map_or(format!("image `{}`", image.key), |name| {
+            format!("registry `{name}`")
+        })
+    }
+
+    fn unusable(&mut self, image: &Image, named: &NamedKey, reason: &str) {
+        let of = Self::whose(image);
+        if !self.told.insert(of.clone()) {
+            return;
+        }
+        let message =
+            format!("the key that images of {of} are signed with cannot be used: {reason}");
+        let finding = Finding::new("signature-invalid", message)
+            .about(Subject::default())
+            .at(self.view.sources.resolve(named.place()), "")
+            .help("write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file");
+        self.findings.push(finding);
+    }
+
+    fn unnamed(&mut self, image: &Image) {
+        let of = Self::whose(image);
+        if !self.told.insert(of.clone()) {
+            return;
+        }
+        let registry = image.registry.as_ref().filter(|_| image.built);
+        let registry = registry.and_then(|name| self.view.registries.get(name));
+        let place = registry.map_or(image.place, |registry| registry.place);
+        let message = format!(
+            "`policy.signatures` requires signatures, and the values name no key for images of {of}"
+        );
+        let finding = Finding::new("signature-unchecked", message)
+            .about(Subject::default())
+            .at(self.view.sources.resolve(place), "")
+            .help("name the key of its publisher: `cosign_publickey`");
+        self.findings.push(finding);
+    }
+}
+
+/// That a signature is not good, and what to do about it. `found`: where the answer is from.
+pub(super) fn refused((key, reference): (&str, &str), verdict: &Verdict, found: Found) -> Finding {
+    let (rule, help) = advice(verdict, found);
+    let message = match (verdict, found) {
+        (Verdict::Missing, Found::Lock) => {
+            format!(
+                "`{reference}` is not trusted: the lock has no signature of it under the key that the values name"
+            )
+        }
+        _ => format!("`{reference}` is not trusted: {verdict}"),
+    };
+    let subject = Subject {
+        image: Some(key.to_owned()),
+        ..Subject::default()
+    };
+    Finding::new(rule, message).about(subject).help(help)
+}
+
+/// Where signatures were looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// In the lock's evidence.
+    Lock,
+    /// At the registry.
+    Registry,
+}
+
+/// The rule of a verdict that is not good, and what to do.
+fn advice(verdict: &Verdict, found: Found) -> (&'static str, &'static str) {
+    const MISSING: &str = "signature-missing";
+    const INVALID: &str = "signature-invalid";
+    match (verdict, found) {
+        (Verdict::Missing, Found::Lock) => (
+            MISSING,
+            "run `metalmark lock`: it looks for the signature, and locks nothing that is not signed",
+        ),
+        (Verdict::Missing | Verdict::Good(_), Found::Registry)
+        | (Verdict::Good(_), Found::Lock) => (
+            MISSING,
+            "ask for a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones",
+        ),
+        (Verdict::NotASignature, _) => (
+            MISSING,
+            "have the image itself signed: `cosign sign`; an attestation is no release",
+        ),
+        (Verdict::OtherRepository(_), _) => (
+            "signature-other-name",
+            "the key is right: compare the two names; where images are renamed on purpose, waive `signature-other-name`",
+        ),
+        (Verdict::OtherDigest(_), _) => (
+            INVALID,
+            "the key is right, and the image is not the one that was signed: do not use it; ask who put the signature there",
+        ),
+        (Verdict::Malformed(_), _) => (INVALID, "have the image signed again: `cosign sign`"),
+        (Verdict::WrongKey, Found::Lock) => (
+            INVALID,
+            "if the values name the right key, run `metalmark lock`: it looks for a signature of that key",
+        ),
+        (Verdict::WrongKey | Verdict::PayloadAltered, _) => (
+            INVALID,
+            "compare the key with the publisher's; if it is right, do not use the image",
+        ),
+    }
+}
+
+/// The signatures that decided some verdicts, each once.
+pub(super) fn witnesses(all: impl IntoIterator<Item = Option<Witness>>) -> Vec<Witness> {
+    let all: BTreeSet<Witness> = all.into_iter().flatten().collect();
+    all.into_iter().collect()
+}

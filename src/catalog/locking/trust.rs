@@ -1,0 +1,192 @@
+//! The lock against the keys of the values, without a network: what every gate checks.
+//!
+//! Manifests and facts were compared when the lock was read ([`crate::catalog::sources`]); here the signatures are.
+
+use std::sync::Arc;
+
+use super::signers::{self, Found, Keyring, Signing, refused};
+use crate::artifacts::signature::{PublicKey, Verdict};
+use crate::model::finding::{Finding, Subject};
+use crate::model::image::Image;
+use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
+use crate::model::matching::Outcome;
+use crate::model::signing::RequiredSignatures;
+use crate::model::workspace::ClusterView;
+use crate::rules;
+
+/// What a cluster's lock entries prove.
+#[derive(Debug, Default)]
+pub struct Trust {
+    /// What is not proven.
+    pub findings: Vec<Finding>,
+    /// The entries that the keys apply to; the rules over the whole lock need those of all clusters.
+    pub signed: SignedEntries,
+}
+
+/// Verifies the signature of every locked image of a cluster under the keys that its values name.
+pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyring) -> Trust {
+    let mut trust = Trust::default();
+    let lock = view.lock.as_deref();
+    let is_empty = lock.is_none_or(|lock| lock.images().is_empty());
+    if is_empty && *required == RequiredSignatures::Nowhere {
+        return trust;
+    }
+    let signers = signers::signers(view, required, keyring);
+    trust.findings.extend(signers.findings);
+    let (mut unproven, mut missing) = (Vec::new(), Vec::new());
+    for (image, _, signing) in signers.images {
+        match lock.and_then(|lock| lock.get(&image.key, address(image))) {
+            Some(entry) => trust.entry(entry, &signing, view, keyring, &mut unproven),
+            None if required.cover(address(image)) => missing.push(image),
+            None => {}
+        }
+    }
+    let stale = rules::unproven(&unproven, &view.sources);
+    trust.findings.extend(stale);
+    if lock.is_none() {
+        trust.findings.extend(without_lock(view, &missing));
+    }
+    trust.findings.extend(unsigned_addresses(view, required));
+    trust
+}
+
+/// That there is no lock, where images have to be signed: nothing else proves what a tag is.
+fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
+    let first = missing.first()?;
+    let keys: Vec<String> = missing.iter().map(|it| format!("`{}`", it.key)).collect();
+    let message = format!(
+        "`policy.signatures` requires signatures, and there is no lock with those of {}",
+        keys.join(", ")
+    );
+    let subject = Subject {
+        cluster: Some(view.cluster.name.to_string()),
+        ..Subject::default()
+    };
+    let finding = Finding::new("lock-missing-image", message).about(subject);
+    Some(
+        finding
+            .at(view.sources.resolve(first.place), "")
+            .help("run `metalmark lock` and commit the lock and its evidence"),
+    )
+}
+
+impl Trust {
+    fn entry<'a>(
+        &mut self,
+        entry: &'a LockedImage,
+        signing: &Signing,
+        view: &ClusterView,
+        keyring: &Keyring,
+        unproven: &mut Vec<&'a LockedImage>,
+    ) {
+        if *signing != Signing::Unasked {
+            self.signed.keyed.push(entry.place().start);
+        }
+        // Of a key that is missing or cannot be used the finding is at the key.
+        let Signing::By(keys) = signing else { return };
+        for key in keys {
+            match under(entry, key, keyring) {
+                Proven::Good => {}
+                Proven::WithoutEvidence => {
+                    self.signed.unproven.push(entry.place().start);
+                    unproven.push(entry);
+                }
+                Proven::Not(finding) => {
+                    let spot = view.sources.resolve(entry.digest.place);
+                    self.findings.push(finding.at(spot, "locked here"));
+                }
+            }
+        }
+    }
+}
+
+/// What a lock entry proves under one key.
+pub(super) enum Proven {
+    /// The holder of the key signed it.
+    Good,
+    /// It says so, and has no evidence.
+    WithoutEvidence,
+    /// Not that.
+    Not(Box<Finding>),
+}
+
+/// Compares a lock entry with a key, by its evidence; where it has none, by what it says of itself.
+pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
+    let is_claimed = is_claimed(entry, key);
+    let verdict = match keyring.recheck(entry, key) {
+        Some((Verdict::Good(_), _)) if is_claimed => return Proven::Good,
+        Some((Verdict::Good(_), _)) => {
+            let (key, of) = (key.fingerprint(), &entry.key.value);
+            let message = format!("the lock leaves out that `{of}` is signed by the key {key}");
+            let subject = Subject {
+                image: Some(of.to_string()),
+                ..Subject::default()
+            };
+            let finding = Finding::new("lock-tampered", message).about(subject);
+            let finding = finding
+                .help("find out who edited the lock; `metalmark lock` writes the signer again");
+            return Proven::Not(Box::new(finding));
+        }
+        Some((verdict, _)) => verdict,
+        None if is_claimed => return Proven::WithoutEvidence,
+        None if entry.verified.is_empty() => Verdict::Missing,
+        None => Verdict::WrongKey,
+    };
+    let finding = refused(entry.identity(), &verdict, Found::Lock);
+    Proven::Not(Box::new(finding))
+}
+
+/// Whether the entry says that the holder of a key signed it.
+fn is_claimed(entry: &LockedImage, key: &PublicKey) -> bool {
+    let fingerprint = key.fingerprint().as_str();
+    let is_it = |verified: &Verified| *verified.key == *fingerprint;
+    entry.verified.iter().any(is_it)
+}
+
+/// Images that machines boot although nothing could sign them, where the project requires signatures: files of web servers, and
+/// images that a pool names by their address.
+fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if *required == RequiredSignatures::Nowhere {
+        return findings;
+    }
+    let mut tell = |what: String, image: Option<&Arc<str>>, place| {
+        let message = format!(
+            "`policy.signatures` requires signatures, and nothing can sign {what}: it is no OCI artifact"
+        );
+        let subject = Subject {
+            cluster: Some(view.cluster.name.to_string()),
+            image: image.map(ToString::to_string),
+            ..Subject::default()
+        };
+        let finding = Finding::new("signature-unchecked", message).about(subject);
+        findings.push(finding.at(view.sources.resolve(place), "").help(
+            "publish the image in a registry, sign it with `cosign sign`, and name it by `oci://…`",
+        ));
+    };
+    let used = view.images.values().filter(|image| !is_lockable(image));
+    for image in used.filter(|image| view.is_used(&image.key)) {
+        if required.cover(address(image)) {
+            tell(
+                format!("image `{}`", image.key),
+                Some(&image.key),
+                image.place,
+            );
+        }
+    }
+    if *required == RequiredSignatures::Everywhere {
+        let pools = view.cluster.pools.iter().zip(&view.selections);
+        for (pool, _) in pools.filter(|(_, it)| it.outcome == Outcome::Explicit) {
+            tell(
+                format!("the address that node pool `{}` boots", pool.name),
+                None,
+                pool.place,
+            );
+        }
+    }
+    findings
+}
+
+fn address(image: &Image) -> &str {
+    image.uri.as_ref().map_or("", |uri| &uri.value)
+}

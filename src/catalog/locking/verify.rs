@@ -1,0 +1,276 @@
+//! The lock against the world: do tags still stand for what was locked, is it whole and signed, does it say what the
+//! lock says?
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::layers::{self, Promised};
+use super::pages::Pages;
+use super::signers::{Found, Keyring, Signing, refused};
+use super::trust::{self, Proven};
+use super::{Asks, moved, pages};
+use crate::artifacts::signature::{self, PublicKey, Verdict};
+use crate::catalog::sources::{Artifact, RESTORE, artifacts};
+use crate::model::finding::{Finding, Subject};
+use crate::model::image::fact;
+use crate::model::lock::{Lock, LockedImage};
+use crate::model::place::Sources;
+use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
+use crate::rules;
+
+/// What verifying a lock came to.
+#[derive(Debug, Default)]
+pub struct Verification {
+    /// One line for each entry, in the lock's order.
+    pub images: Vec<VerifiedImage>,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+    /// What could not be asked.
+    pub failures: Vec<Failure>,
+}
+
+impl Verification {
+    /// What could not be had, at the entry that wants it; once, whatever else wants it.
+    pub(super) fn fail(&mut self, failure: Failure, image: &LockedImage, sources: &Sources) {
+        let is_it =
+            |known: &Failure| known.wanted == failure.wanted && known.message == failure.message;
+        if !self.failures.iter().any(is_it) {
+            let place = sources.resolve(image.reference.place);
+            let place = place.map(|spot| spot.to_string());
+            self.failures.push(failure.at(place, &image.key.value));
+        }
+    }
+}
+
+/// What became of one entry.
+#[derive(Clone, Debug)]
+pub struct VerifiedImage {
+    /// Its key.
+    pub key: Arc<str>,
+    /// Its reference.
+    pub reference: Arc<str>,
+    /// Whether its tag stands for the locked digest; none where nobody answered.
+    pub in_place: Option<bool>,
+    /// The fingerprint of the key that it is signed by; none where no key is known or it is not signed by it.
+    pub signed_by: Option<Arc<str>>,
+}
+
+/// Asks for every entry of the lock once, and for each of its layers how long it is. What clusters ask for says which key counts.
+/// Files that index pages list were asked for already.
+pub fn verify(
+    lock: &Lock,
+    sources: &Sources,
+    (asks, keyring): (&Asks, &Keyring),
+    (architecture, pages): (&str, &Pages),
+    store: &dyn Store,
+) -> Verification {
+    let mut out = Verification::default();
+    let mut references: BTreeMap<&str, Reference> = BTreeMap::new();
+    for image in lock.images() {
+        // The reader has proven it.
+        if let Ok(reference) = Reference::parse(&image.reference.value) {
+            references.insert(&image.reference.value, reference);
+        }
+    }
+    let batch: Vec<Reference> = references.values().cloned().collect();
+    let answers: BTreeMap<&str, Result<Artifact, Failure>> = references
+        .keys()
+        .copied()
+        .zip(artifacts(&batch, architecture, store))
+        .collect();
+    let mut promised = Vec::new();
+    for image in lock.images() {
+        let name = &*image.reference.value;
+        let in_place = match answers.get(name) {
+            Some(Ok(arrived)) => Some(compare(image, arrived, sources, &mut out.findings)),
+            Some(Err(failure)) => failed(image, failure, sources, &mut out),
+            None => pages::compare(image, pages, sources, &mut out.findings),
+        };
+        if let (Some(true), Some(Ok(arrived)), Some(reference)) =
+            (in_place, answers.get(name), references.get(name))
+        {
+            promised.push(Promised {
+                image,
+                reference,
+                layers: &arrived.layers,
+            });
+        }
+        out.images.push(VerifiedImage {
+            key: Arc::clone(&image.key.value),
+            reference: Arc::clone(&image.reference.value),
+            in_place,
+            signed_by: None,
+        });
+    }
+    layers::compare(&promised, sources, store, &mut out);
+    signatures(lock, sources, (asks, keyring), store, &mut out);
+    out
+}
+
+/// Whether the tag stands for the locked digest; and, if it does, whether the lock says what the annotations say.
+fn compare(
+    image: &LockedImage,
+    arrived: &Artifact,
+    sources: &Sources,
+    findings: &mut Vec<Finding>,
+) -> bool {
+    if image.digest.value != arrived.digest {
+        let help = format!(
+            "find out who moved it; the lock still names the bytes that were tested: `{}`",
+            image.digest.value
+        );
+        findings.push(moved(image, arrived.digest.as_str(), sources).help(help));
+        return false;
+    }
+    // What has evidence was compared when the lock was read.
+    if image.evidence.is_none() {
+        for difference in arrived.differences(image) {
+            let (message, place) = difference.told(image);
+            let finding = about(image, "lock-tampered", message);
+            findings.push(finding.at(sources.resolve(place), "").help(RESTORE));
+        }
+    }
+    findings.extend(too_small(image, arrived, sources));
+    true
+}
+
+/// That the layers cannot hold the archive that the annotations promise. They hold it compressed once more, which takes
+/// nearly nothing off what is compressed already (docs/sylva.md#facts); a tenth is far more than that.
+fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Option<Finding> {
+    let archive = image.facts.get(fact::ARCHIVE_SIZE)?;
+    let bytes: u64 = archive.value.parse().ok()?;
+    let sizes = arrived.layers.iter().map(|layer| layer.size);
+    let size = sizes.fold(0, u64::saturating_add);
+    if size >= bytes - bytes / 10 {
+        return None;
+    }
+    let message = format!(
+        "`archive-size` of `{}` is {bytes} bytes, and the artifact's layers have {size}",
+        image.key.value
+    );
+    let finding = about(image, "fact-conflict", message);
+    Some(finding.at(sources.resolve(archive.place), "more than there is"))
+}
+
+/// What is not there any more is a finding; what could not be asked is not known.
+fn failed(
+    image: &LockedImage,
+    failure: &Failure,
+    sources: &Sources,
+    out: &mut Verification,
+) -> Option<bool> {
+    if failure.kind == FailureKind::NotFound {
+        let message = format!("`{}` is gone: {}", image.reference.value, failure.message);
+        let finding = about(image, "catalog-drift", message);
+        let finding = finding.at(sources.resolve(image.reference.place), "locked here");
+        let finding = failure.help.iter().cloned().fold(finding, Finding::help);
+        out.findings.push(finding);
+        return Some(false);
+    }
+    out.fail(failure.clone(), image, sources);
+    None
+}
+
+/// Signatures of the locked digests, at the registry wherever the tags are by now, and in the lock's evidence. One finding an
+/// entry and key: what the registry says tells more than what the lock does.
+fn signatures(
+    lock: &Lock,
+    sources: &Sources,
+    (asks, keyring): (&Asks, &Keyring),
+    store: &dyn Store,
+    out: &mut Verification,
+) {
+    let mut wanted: Vec<(usize, (Reference, Digest, PublicKey))> = Vec::new();
+    let mut unproven = HashSet::new();
+    for (index, image) in lock.images().iter().enumerate() {
+        let identity = (
+            Arc::clone(&image.key.value),
+            Arc::clone(&image.reference.value),
+        );
+        let spot = || sources.resolve(image.digest.place);
+        let keys = match asks.get(&identity).map(|ask| &ask.signing) {
+            Some(Signing::By(keys)) => keys,
+            Some(Signing::Unasked) if !image.verified.is_empty() => {
+                let finding = rules::signature_unchecked(image);
+                out.findings.push(finding.at(spot(), "locked here"));
+                continue;
+            }
+            _ => continue,
+        };
+        for key in keys {
+            let reference = Reference::parse(&identity.1).ok();
+            let reference = reference.filter(|_| out.images[index].in_place.is_some());
+            match reference {
+                Some(reference) => {
+                    let digest = image.digest.value.clone();
+                    wanted.push((index, (reference, digest, key.clone())));
+                }
+                None => offline(image, key, keyring, sources, &mut unproven, out),
+            }
+        }
+    }
+    let (indexes, questions): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
+    let mut signers: BTreeMap<usize, Vec<Option<String>>> = BTreeMap::new();
+    let answers = signature::check(store, &questions);
+    for ((index, (_, _, key)), answer) in indexes.into_iter().zip(&questions).zip(answers) {
+        let image = &lock.images()[index];
+        let signer = match answer {
+            Ok(Verdict::Good(signature)) => {
+                offline(image, key, keyring, sources, &mut unproven, out);
+                Some(signature.fingerprint.to_string())
+            }
+            Ok(verdict) => {
+                let spot = sources.resolve(image.digest.place);
+                let finding = refused(image.identity(), &verdict, Found::Registry);
+                out.findings.push(finding.at(spot, ""));
+                None
+            }
+            Err(failure) => {
+                offline(image, key, keyring, sources, &mut unproven, out);
+                out.fail(failure, image, sources);
+                None
+            }
+        };
+        signers.entry(index).or_default().push(signer);
+    }
+    for (index, signers) in signers {
+        let all: Option<Vec<String>> = signers.into_iter().collect();
+        out.images[index].signed_by = all.map(|all| all.join(", ").into());
+    }
+    let images = lock.images().iter();
+    let stale: Vec<&LockedImage> = images
+        .filter(|image| unproven.contains(&image.place().start))
+        .collect();
+    out.findings.extend(rules::unproven(&stale, sources));
+    out.findings
+        .extend(rules::without_evidence(lock, sources, &unproven));
+}
+
+/// What the lock itself proves of an entry.
+fn offline(
+    image: &LockedImage,
+    key: &PublicKey,
+    keyring: &Keyring,
+    sources: &Sources,
+    unproven: &mut HashSet<u32>,
+    out: &mut Verification,
+) {
+    match trust::under(image, key, keyring) {
+        Proven::Good => {}
+        Proven::WithoutEvidence => {
+            unproven.insert(image.place().start);
+        }
+        Proven::Not(finding) => {
+            let spot = sources.resolve(image.digest.place);
+            out.findings.push(finding.at(spot, "locked here"));
+        }
+    }
+}
+
+/// A finding about an entry of the lock.
+pub(super) fn about(image: &LockedImage, rule: &'static str, message: String) -> Finding {
+    Finding::new(rule, message).about(Subject {
+        image: Some(image.key.value.to_string()),
+        ..Subject::default()
+    })
+}

@@ -1,0 +1,167 @@
+//! The component bundles of a catalog with their references and facts.
+
+use std::sync::Arc;
+
+use super::{Problem, learn_from};
+use crate::catalog::sources::ImageSource;
+use crate::error::Error;
+use crate::model::catalog::{Catalog, CatalogEntry};
+use crate::model::image::{Fact, Facts, Image, Images, Origin, fact};
+use crate::model::name::key_of;
+use crate::model::place::Located;
+use crate::model::signing::KEY_PROPERTY;
+use crate::oci::Digest;
+
+/// What entries call facts that have another name here.
+const NAMES: [(&str, &str); 9] = [
+    ("k8s_flavor", fact::K8S_FLAVOR),
+    ("k8s_flavor", fact::K8S_FLAVOR),
+    ("k8s_version", fact::K8S_VERSION),
+    ("ref", fact::URI),
+    ("public_key", KEY_PROPERTY),
+    ("signature.public_key", KEY_PROPERTY),
+    ("signature.public-key", KEY_PROPERTY),
+    ("env_declared", "env"),
+    ("env_required", "env-required"),
+];
+
+/// Expands `component_bundles`.
+///
+/// # Errors
+/// A source cannot be read.
+pub(super) fn bundles(
+    catalog: &Catalog,
+    sources: &[Box<dyn ImageSource>],
+    problems: &mut Vec<Problem>,
+) -> Result<Images, Error> {
+    let mut bundles = Images::new();
+    if catalog.bundles.is_empty() {
+        return Ok(bundles);
+    }
+    for entry in &catalog.bundles {
+        let bundle = bundle(entry, problems);
+        bundles.insert(Arc::clone(&bundle.key), bundle);
+    }
+    for source in sources {
+        learn_from(&**source, &mut bundles, problems)?;
+    }
+    Ok(bundles)
+}
+
+fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
+    let name = &entry.name.value;
+    let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
+    let facts = facts(entry);
+    let uri = reference(&facts, entry);
+    if uri.is_none() {
+        problems.push(Problem::NoReference {
+            key: Arc::clone(&key),
+            place: entry.place,
+            reason: format!("`{name}` of `component_bundles` has no `uri`"),
+        });
+    }
+    Image {
+        key,
+        artifact: Arc::clone(name),
+        place: entry.place,
+        uri,
+        digest: None,
+        facts,
+        enabled: None,
+        built: false,
+        list: "component_bundles",
+        registry: None,
+    }
+}
+
+fn facts(entry: &CatalogEntry) -> Facts {
+    let mut facts = Facts::default();
+    for (name, written) in &entry.properties {
+        let known = NAMES.iter().find(|(theirs, _)| **name == **theirs);
+        let name = known.map_or(&**name, |(_, ours)| ours);
+        let value = match name {
+            fact::K8S_VERSION => written.value.strip_prefix('v').map(Arc::from),
+            _ => None,
+        };
+        let fact = Fact {
+            value: value.unwrap_or_else(|| Arc::clone(&written.value)),
+            origin: Origin::Values,
+            place: written.place,
+        };
+        facts.learn(name, fact);
+    }
+    facts
+}
+
+/// The reference, with the scheme that the proposal leaves out and the digest that stands beside it.
+fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
+    let uri = facts.text(fact::URI).filter(|uri| !uri.is_empty())?;
+    let schemed = match uri.contains("://") {
+        true => uri.to_owned(),
+        false => format!("oci://{uri}"),
+    };
+    let digest = facts.text("digest").filter(|_| !schemed.contains('@'));
+    let digest = digest.filter(|digest| Digest::parse(digest).is_ok());
+    let whole = match digest {
+        Some(digest) => format!("{schemed}@{digest}"),
+        None => schemed,
+    };
+    Some(Located::new(whole.into(), entry.place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bundles;
+    use crate::model::catalog::{Catalog, CatalogEntry};
+    use crate::model::image::fact;
+    use crate::model::place::{Located, Place};
+
+    fn catalog(properties: &[(&str, &str)]) -> Catalog {
+        let located = |text: &str| Located::new(text.into(), Place::NONE);
+        let properties = properties.iter();
+        Catalog {
+            bundles: vec![CatalogEntry {
+                name: located("rke2-1.31"),
+                built: false,
+                list: "component_bundles",
+                registry: None,
+                enabled: None,
+                default_enabled: None,
+                properties: properties
+                    .map(|(name, value)| ((*name).into(), located(value)))
+                    .collect(),
+                mistyped: Vec::new(),
+                place: Place::NONE,
+            }],
+            ..Catalog::default()
+        }
+    }
+
+    #[test]
+    fn an_entry_has_a_reference_with_scheme_and_digest() {
+        let digest = format!("sha256:{}", "0".repeat(64));
+        let entry = [
+            ("ref", "registry.suse.com/bundles/rke2:v1.26.7"),
+            ("digest", &digest),
+            ("k8s_version", "v1.26.7+rke2r1"),
+            ("env.A", "1"),
+        ];
+        let mut problems = Vec::new();
+        let found = bundles(&catalog(&entry), &[], &mut problems).expect("no source");
+        let bundle = &found["rke2-1-31"];
+        let uri = bundle.uri.as_ref().map(|uri| uri.value.to_string());
+        let wanted = format!("oci://registry.suse.com/bundles/rke2:v1.26.7@{digest}");
+        assert_eq!(uri, Some(wanted));
+        assert_eq!(bundle.facts.text(fact::K8S_VERSION), Some("1.26.7+rke2r1"));
+        assert_eq!(bundle.facts.text("env.A"), Some("1"));
+        assert_eq!(problems, []);
+    }
+
+    #[test]
+    fn one_without_a_reference_is_told() {
+        let mut problems = Vec::new();
+        let found = bundles(&catalog(&[]), &[], &mut problems).expect("no source");
+        assert_eq!(found["rke2-1-31"].uri, None);
+        assert_eq!(problems.len(), 1);
+    }
+}

@@ -1,0 +1,194 @@
+//! Stage 2: catalog + [`ImageSource`]s → images with their references and facts; then what each pool chose of them.
+//!
+//! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (docs/sylva.md#facts).
+
+mod bundles;
+mod facts;
+mod problem;
+mod reference;
+mod selections;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+use std::sync::Arc;
+
+use crate::catalog::sources::{ImageSource, Wanted};
+use crate::error::Error;
+use crate::model::catalog::{Catalog, CatalogEntry, Described};
+use crate::model::image::{Image, ImageKey, Images, fact};
+use crate::model::name::key_of;
+use crate::model::place::Located;
+use crate::model::workspace::Registry;
+pub use problem::Problem;
+use reference::Reference;
+pub use selections::{Catalogs, cluster};
+
+/// What a catalog came to. Clusters that do not touch the shared catalog share one.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The images by key.
+    pub images: Arc<Images>,
+    /// The component bundles by key.
+    pub bundles: Arc<Images>,
+    /// The registries that the catalog knows, by name.
+    pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
+    /// What is wrong with the catalog, in its order.
+    pub problems: Vec<Problem>,
+}
+
+/// The address below which the registry of an entry of the builder's list has its image; none of an entry that gives its own
+/// reference, or whose registry is switched off or not known.
+pub fn registry_prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> {
+    reference::prefix(entry, catalog)
+}
+
+/// Expands a catalog: `os_images` first, then the builder's list (docs/sylva.md#the-catalog), each entry with its reference
+/// (docs/sylva.md#the-catalog) and with all that values, sources and its name say of it.
+///
+/// Images of a disabled registry are left out silently (docs/sylva.md#the-catalog). Where the catalog has no builder's list,
+/// the images that sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
+/// What the project file records is always one.
+///
+/// # Errors
+/// A source cannot be read.
+pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Resolved, Error> {
+    let mut images = Images::new();
+    let mut problems = Vec::new();
+    for entry in &catalog.entries {
+        if let Some(image) = expanded(entry, catalog, &mut problems) {
+            add(image, &mut images, &mut problems);
+        }
+    }
+    let has_list = catalog.entries.iter().any(|entry| entry.built);
+    let listing = sources
+        .iter()
+        .filter(|source| !has_list || source.declares());
+    for (key, described) in listing.flat_map(|source| source.listed()) {
+        images
+            .entry(Arc::clone(&key))
+            .or_insert_with(|| listed(key, &described));
+    }
+    for source in sources {
+        learn_from(&**source, &mut images, &mut problems)?;
+    }
+    for image in images.values_mut() {
+        facts::learn_name(image, &mut problems);
+    }
+    let bundles = bundles::bundles(catalog, sources, &mut problems)?;
+    Ok(Resolved {
+        images: Arc::new(images),
+        bundles: Arc::new(bundles),
+        registries: Arc::new(catalog.registries.clone()),
+        problems,
+    })
+}
+
+/// An entry with its key, its reference and what it says itself. A name that can be no key stays as it is, for
+/// `image-name-invalid` to show.
+fn expanded(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) -> Option<Image> {
+    let name = &entry.name.value;
+    let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
+    let uri = match reference::of(entry, catalog) {
+        Reference::Known(uri) => Some(Located::new(uri, entry.place)),
+        Reference::Disabled => return None,
+        Reference::UnknownRegistry => None,
+        Reference::Incomplete(reason) => {
+            let place = entry
+                .registry
+                .as_ref()
+                .map_or(entry.place, |registry| registry.place);
+            problems.push(Problem::NoReference {
+                key: Arc::clone(&key),
+                place,
+                reason,
+            });
+            None
+        }
+    };
+    let artifact = match &uri {
+        Some(uri) if !entry.built => reference::artifact(&uri.value).map(Arc::from),
+        _ => None,
+    };
+    Some(Image {
+        facts: facts::written(entry, uri.as_ref()),
+        artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
+        place: entry.place,
+        uri,
+        digest: None,
+        enabled: entry.enabled.clone(),
+        built: entry.built,
+        list: entry.list,
+        registry: entry
+            .registry
+            .as_ref()
+            .map(|registry| Arc::clone(&registry.value)),
+        key,
+    })
+}
+
+/// One key, one image. Upstream writes both lists into one map, where the later one, the builder's, wins
+/// (docs/sylva.md#the-catalog).
+fn add(image: Image, images: &mut Images, problems: &mut Vec<Problem>) {
+    match images.entry(Arc::clone(&image.key)) {
+        btree_map::Entry::Vacant(vacant) => {
+            vacant.insert(image);
+        }
+        btree_map::Entry::Occupied(mut occupied) => {
+            let replaced = occupied.insert(image);
+            let kept = occupied.get();
+            problems.push(Problem::Collision {
+                key: Arc::clone(&kept.key),
+                kept: (Arc::clone(&kept.artifact), kept.place),
+                dropped: (Arc::clone(&replaced.artifact), replaced.place),
+                across_lists: kept.built != replaced.built,
+            });
+        }
+    }
+}
+
+/// An image that only a source knows.
+fn listed(key: ImageKey, described: &Described) -> Image {
+    let uri = described.facts.get(fact::URI);
+    let artifact = uri
+        .and_then(|uri| reference::artifact(&uri.value))
+        .map_or_else(|| Arc::clone(&described.name), Arc::from);
+    Image {
+        key,
+        artifact,
+        place: described.place,
+        uri: uri.map(|uri| Located::new(Arc::clone(&uri.value), uri.place)),
+        digest: None,
+        facts: described.facts.clone(),
+        enabled: None,
+        built: false,
+        list: "os_images",
+        registry: None,
+    }
+}
+
+fn learn_from(
+    source: &dyn ImageSource,
+    images: &mut Images,
+    problems: &mut Vec<Problem>,
+) -> Result<(), Error> {
+    let wanted: Vec<Wanted<'_>> = images
+        .values()
+        .map(|image| Wanted {
+            key: &image.key,
+            uri: image.uri.as_ref().map(|uri| &*uri.value),
+        })
+        .collect();
+    let described: Vec<Option<Arc<Described>>> = source
+        .describe(&wanted)
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    for (image, described) in images.values_mut().zip(described) {
+        if let Some(described) = described {
+            facts::learn_described(image, &described, problems);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

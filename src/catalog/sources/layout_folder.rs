@@ -1,0 +1,81 @@
+//! Facts from the annotations of images that lie in a folder, as an OCI image layout.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{ImageSource, Wanted, artifact};
+use crate::artifacts::layout::Layout;
+use crate::error::Error;
+use crate::model::catalog::Described;
+use crate::model::image::{Fact, Facts, Origin, is_oci};
+use crate::model::place::Place;
+use crate::oci::{FailureKind, Reference};
+
+/// A layout that is asked for facts.
+pub(super) struct LayoutFolder {
+    layout: Layout,
+    /// The architecture whose annotations are read of an index.
+    architecture: Arc<str>,
+}
+
+/// Opens the layout in a folder below the root.
+///
+/// # Errors
+/// The folder is no layout.
+pub(super) fn open(
+    root: &Path,
+    folder: &str,
+    architecture: &Arc<str>,
+) -> Result<LayoutFolder, Error> {
+    let layout = Layout::open(root, folder).map_err(|failure| Error::Fetch {
+        failures: vec![failure],
+    })?;
+    Ok(LayoutFolder {
+        layout,
+        architecture: Arc::clone(architecture),
+    })
+}
+
+impl ImageSource for LayoutFolder {
+    /// What the layout does not hold it does not know; what it holds and cannot give is an error.
+    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
+        let reference = |wanted: &Wanted<'_>| {
+            let uri = wanted.uri.filter(|uri| is_oci(uri))?;
+            Reference::parse(uri).ok()
+        };
+        let references: Vec<Option<Reference>> = wanted.iter().map(reference).collect();
+        let asked: Vec<Reference> = references.iter().flatten().cloned().collect();
+        let answers = artifact::artifacts(&asked, &self.architecture, &self.layout);
+        let mut answers = answers.into_iter();
+        let answer = |(wanted, reference): (&Wanted<'_>, &Option<Reference>)| {
+            let answer = reference.as_ref().and_then(|_| answers.next());
+            match answer {
+                None => Ok(None),
+                Some(Ok(artifact)) => Ok(Some(Arc::new(described(wanted, &artifact)))),
+                Some(Err(failure)) if failure.kind == FailureKind::NotFound => Ok(None),
+                Some(Err(failure)) => Err(Error::Fetch {
+                    failures: vec![failure],
+                }),
+            }
+        };
+        wanted.iter().zip(&references).map(answer).collect()
+    }
+}
+
+fn described(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described {
+    let mut facts = Facts::default();
+    for (name, value) in &artifact.facts {
+        let fact = Fact {
+            value: Arc::clone(value),
+            origin: Origin::Annotation,
+            place: Place::NONE,
+        };
+        facts.learn(name, fact);
+    }
+    Described {
+        name: Arc::clone(wanted.key),
+        place: Place::NONE,
+        facts,
+        digest: None,
+    }
+}

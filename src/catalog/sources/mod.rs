@@ -1,0 +1,162 @@
+//! Where facts about images come from, beside the values and the images' names.
+//!
+//! A file each: the info file, with what image-builder writes; a folder of image files; the index page of a web server; the folder with an OCI image
+//! layout; the lock; the project file's own records; and the way to registries and image layouts behind the project's mirrors.
+
+mod artifact;
+mod image_files;
+mod image_folder;
+mod index_page;
+mod info_file;
+mod layout_folder;
+mod lock_file;
+mod records;
+mod stores;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::artifacts::layout;
+use crate::error::Error;
+use crate::files::Files;
+use crate::model::catalog::Described;
+use crate::model::finding::Finding;
+use crate::model::image::ImageKey;
+use crate::model::lock::Lock;
+use crate::model::place::{Place, Source, Sources};
+use crate::model::written::WrittenImage;
+
+pub use artifact::{Artifact, Difference, artifacts};
+pub use index_page::{OfferedImage, Page, base as page_base, is_page, page};
+pub use lock_file::{
+    RESTORE, bytes as lock_bytes, evidence_path, evidence_text, text as lock_text,
+};
+pub use stores::{Stores, stores};
+
+/// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
+pub trait ImageSource: Send + Sync {
+    /// What it knows of each image, in the order asked; none of an image that it does not know.
+    fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
+
+    /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
+    fn listed(&self) -> Vec<(ImageKey, Arc<Described>)> {
+        Vec::new()
+    }
+
+    /// Whether what it lists are images of the catalog whatever else is in it: the user wrote them for this project.
+    fn declares(&self) -> bool {
+        false
+    }
+}
+
+/// An image that facts are wanted of.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Its key.
+    pub key: &'a ImageKey,
+    /// Its OCI reference or URL, where one is known.
+    pub uri: Option<&'a str>,
+}
+
+/// The sources of a project, the strongest first, and their files.
+#[derive(Default)]
+pub struct ImageFacts {
+    /// The sources.
+    pub sources: Vec<Box<dyn ImageSource>>,
+    /// The files that the facts' places point into, through [`Sources::with_facts`].
+    pub files: Arc<Vec<Arc<Source>>>,
+    /// The lock, where the project has one.
+    pub lock: Option<Arc<Lock>>,
+}
+
+impl ImageFacts {
+    /// Adds the records of a project file; they stand before all other sources.
+    pub fn add_records(&mut self, images: &[WrittenImage], file: &Arc<Source>) {
+        let number = Sources::facts_file(self.files.len());
+        let records = records::Records::new(images, number);
+        self.sources.insert(0, Box::new(records));
+        Arc::make_mut(&mut self.files).push(Arc::clone(file));
+    }
+}
+
+/// Opens the sources that the paths name, image layouts in folders below `root`, and tells what is wrong in them.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn facts(
+    root: &Path,
+    tree: &dyn Files,
+    paths: &[PathBuf],
+    architecture: &Arc<str>,
+) -> Result<(ImageFacts, Vec<Finding>), Error> {
+    let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let mut unlocked = Vec::new();
+    let mut lock: Option<Arc<Lock>> = None;
+    let mut evidence: Option<Source> = None;
+    for (index, path) in paths.iter().enumerate() {
+        let shown = path.to_string_lossy().replace('\\', "/");
+        let file = Sources::facts_file(index);
+        if let Some(folder) = shown.strip_prefix(layout::SCHEME) {
+            let folder = layout_folder::open(root, folder, architecture)?;
+            sources.push(Box::new(folder) as Box<dyn ImageSource>);
+            // It has no places; the files after it keep their numbers.
+            files.push(Arc::new(Source::new(shown, "")));
+            continue;
+        }
+        if is_page(&shown) {
+            // Its facts stand in the lock: nothing is asked while values are checked.
+            let page = index_page::Locked::below(&shown, lock.as_deref());
+            if page.is_empty() {
+                unlocked.push(index_page::unlocked(&shown));
+            }
+            sources.push(Box::new(page));
+            files.push(Arc::new(Source::new(shown, "")));
+            continue;
+        }
+        if index == 0 && path.extension().is_some_and(|name| name == "lock") {
+            // Behind all files that are named: they keep their numbers.
+            let beside = Sources::facts_file(paths.len());
+            let read = lock_file::read(tree, path, (file, beside), architecture)?;
+            lock = Some(read.lock);
+            evidence = Some(read.evidence);
+            sources.push(Box::new(read.file) as Box<dyn ImageSource>);
+            files.push(Arc::new(read.source));
+            faults.extend(read.faults);
+            continue;
+        }
+        if tree.is_folder(path) {
+            let folder = image_folder::read(tree, path, &shown, file)?;
+            sources.push(Box::new(folder.images));
+            files.push(Arc::new(folder.source));
+            faults.extend(folder.faults);
+            continue;
+        }
+        let read = info_file::read(tree, path, &shown, file)?;
+        sources.push(Box::new(read.info) as Box<dyn ImageSource>);
+        files.push(Arc::new(read.source));
+        faults.extend(read.faults);
+    }
+    files.extend(evidence.map(Arc::new));
+    let files = Arc::new(files);
+    let places = Sources::default().with_facts(&files);
+    let finding = |fault: Fault| {
+        let finding = Finding::new(fault.rule, fault.message);
+        let finding = finding.at(places.resolve(fault.place), "");
+        fault.help.into_iter().fold(finding, Finding::help)
+    };
+    let findings = faults.into_iter().map(finding).chain(unlocked).collect();
+    let facts = ImageFacts {
+        sources,
+        files,
+        lock,
+    };
+    Ok((facts, findings))
+}
+
+/// A finding before its place is looked up.
+struct Fault {
+    rule: &'static str,
+    message: String,
+    place: Place,
+    help: Option<String>,
+}

@@ -1,0 +1,160 @@
+//! The edits that findings carry, made in the user's files.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::finding::Judged;
+use crate::model::fix::Fix;
+use crate::model::place::Source;
+use crate::output::{self, Held};
+use crate::read::Workspace;
+use crate::yaml::edit::{Edit, EditError, Target, edit};
+
+use super::texts;
+use crate::pipeline::Terminal;
+
+/// Makes every edit that a finding is sure of, in all files or none, and reports each on stderr. Answers how many were made.
+///
+/// # Errors
+/// A file cannot be written, or is not what was read; another run is writing.
+pub(crate) fn findings(
+    workspace: &Workspace,
+    judged: &[Judged],
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<usize, Error> {
+    let (mut edited, mut told) = (Vec::new(), Vec::new());
+    for (source, fixes) in by_file(judged) {
+        let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
+        told.extend(outcomes);
+        if text != source.text {
+            edited.push((source, text));
+        }
+    }
+    if !edited.is_empty() {
+        output::holding(held, &workspace.settings.root, |held| {
+            texts::replace(workspace, &edited, held)
+        })?;
+    }
+    let made = told.iter().filter(|(_, outcome)| outcome.is_ok()).count();
+    for (place, outcome) in told {
+        match outcome {
+            Ok(fix) => writeln!(terminal.err, "fixed {place}: `{fix}`")?,
+            Err(why) => writeln!(terminal.err, "not fixed {place}: {why}")?,
+        }
+    }
+    Ok(made)
+}
+
+/// How edits are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tense {
+    /// They are not made.
+    Would,
+    /// The caller makes them.
+    Done,
+}
+
+/// The texts that the files of findings have after their edits, each edit reported on stderr; nothing is written.
+///
+/// # Errors
+/// Stderr is gone.
+pub(crate) fn planned(
+    workspace: &Workspace,
+    judged: &[Judged],
+    tense: Tense,
+    terminal: &mut Terminal,
+) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    let (done, not_done) = match tense {
+        Tense::Would => ("would fix", "would not fix"),
+        Tense::Done => ("fixed", "not fixed"),
+    };
+    let mut files = Vec::new();
+    for (source, fixes) in by_file(judged) {
+        let (text, told) = fixed(&source, &fixes, workspace.engine);
+        for (place, outcome) in told {
+            match outcome {
+                Ok(fix) => writeln!(terminal.err, "{done} {place}: `{fix}`")?,
+                Err(why) => writeln!(terminal.err, "{not_done} {place}: {why}")?,
+            }
+        }
+        if text != source.text {
+            files.push((source, text));
+        }
+    }
+    Ok(files)
+}
+
+/// The fixes of each file, in the order of their places; what many clusters share once.
+fn by_file(judged: &[Judged]) -> Vec<(Arc<Source>, Vec<&Fix>)> {
+    let mut files: BTreeMap<Arc<str>, (Arc<Source>, Vec<&Fix>)> = BTreeMap::new();
+    for fix in judged
+        .iter()
+        .filter_map(|judged| judged.finding.fix.as_ref())
+    {
+        let source = &fix.spot.source;
+        let file = files
+            .entry(Arc::clone(&source.path))
+            .or_insert_with(|| (Arc::clone(source), Vec::new()));
+        let known = |other: &&Fix| other.spot == fix.spot && other.value == fix.value;
+        if !file.1.iter().any(known) {
+            file.1.push(fix);
+        }
+    }
+    let mut files: Vec<_> = files.into_values().collect();
+    for (_, fixes) in &mut files {
+        fixes.sort_by_key(|fix| fix.spot.start);
+    }
+    files
+}
+
+/// A place, and the words of the fix that was made there, or why none was.
+type Told = (String, Result<String, String>);
+
+/// A file's text after its fixes. Each is tried upon those before it, so that one that is refused stops no other.
+fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<Told>) {
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut text = source.text.clone();
+    let mut told = Vec::new();
+    let mut last: Option<&Fix> = None;
+    for fix in fixes {
+        let place = fix.spot.to_string();
+        if let Some(first) = last.filter(|last| last.spot.end > fix.spot.start) {
+            let why = format!(
+                "`{}` has changed this place, so `{}` cannot",
+                first.text, fix.text
+            );
+            told.push((place, Err(why)));
+            continue;
+        }
+        edits.push(Edit::Set {
+            at: Target::Place(fix.spot.start as usize..fix.spot.end as usize),
+            value: fix.value.as_str().into(),
+        });
+        match edited(&source.text, engine, &edits) {
+            Ok(new) => {
+                text = new;
+                last = Some(fix);
+                told.push((place, Ok(fix.text.clone())));
+            }
+            Err(why) => {
+                edits.pop();
+                told.push((place, Err(why.to_string())));
+            }
+        }
+    }
+    (text, told)
+}
+
+/// A text after edits: as the project's engine reads it, else, where the place is in a later document, as kubectl does.
+pub(crate) fn edited(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
+    match edit(text, engine, edits) {
+        Err(EditError::Missing { .. }) if engine != Engine::Kubectl => {
+            edit(text, Engine::Kubectl, edits)
+        }
+        done => done,
+    }
+}

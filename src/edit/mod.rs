@@ -1,0 +1,5 @@
+//! Edits in the user's own files: pins and rotated machine templates, and the fixes of findings.
+
+pub(crate) mod fix;
+pub mod stamp;
+pub(crate) mod texts;

@@ -1,0 +1,62 @@
+//! The edits of objects as the new texts of their files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::place::Source;
+use crate::objects::{Choice, Standing};
+use crate::yaml::edit::{Edit, edit};
+
+/// The texts of the files that change, and whether none is left out. A file that cannot be edited as a whole stays; the objects to
+/// blame are told.
+pub(super) fn changed(
+    objects: &[Standing],
+    edits: &BTreeMap<usize, Vec<Edit>>,
+    choices: &mut [Choice],
+) -> (Vec<(Arc<Source>, String)>, bool) {
+    let (mut changed, mut is_whole) = (Vec::new(), true);
+    let mut start = 0;
+    for file in objects.chunk_by(|a, b| Arc::ptr_eq(a.file(), b.file())) {
+        let range = start..start + file.len();
+        start = range.end;
+        let own = edits.range(range).filter(|(_, edits)| !edits.is_empty());
+        let mut outward = BTreeMap::new();
+        for (&index, edits) in own {
+            match objects[index].text.frozen() {
+                Some(why) => {
+                    is_whole = false;
+                    choices[index].problems.push(why.to_owned());
+                }
+                None => drop(outward.insert(index, objects[index].text.outward(edits.clone()))),
+            }
+        }
+        if outward.is_empty() {
+            continue;
+        }
+        let source = file[0].file();
+        let all: Vec<Edit> = outward.values().flatten().cloned().collect();
+        match edit(&source.text, Engine::Kubectl, &all) {
+            Ok(text) => changed.push((Arc::clone(source), text)),
+            Err(error) => {
+                is_whole = false;
+                blame(source, &outward, &error.to_string(), choices);
+            }
+        }
+    }
+    (changed, is_whole)
+}
+
+/// Tells the objects whose own edits cannot be made; where all can, the first one.
+fn blame(source: &Source, edits: &BTreeMap<usize, Vec<Edit>>, error: &str, choices: &mut [Choice]) {
+    let mut blamed = 0;
+    for (index, own) in edits {
+        if let Err(error) = edit(&source.text, Engine::Kubectl, own) {
+            choices[*index].problems.push(error.to_string());
+            blamed += 1;
+        }
+    }
+    if let (0, Some(first)) = (blamed, edits.keys().next()) {
+        choices[*first].problems.push(error.to_owned());
+    }
+}

@@ -1,0 +1,176 @@
+//! Marker comments: `# metalmark: image=KEY`.
+
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place, Spot};
+use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::stamping::{Asked, Wish};
+use crate::model::value::{Map, Value};
+use crate::objects::{MARKER, Text};
+use crate::yaml;
+
+/// A marker as it stands.
+pub(super) struct Marker {
+    /// Where its `#` stands in its text.
+    pub(super) at: u32,
+    /// From its `#` to the end of the line, in its file.
+    pub(super) spot: Option<Spot>,
+    /// Whether the line holds nothing else.
+    pub(super) is_alone: bool,
+    /// What it says, or why it is not understood.
+    pub(super) wish: Result<Wish, String>,
+}
+
+/// The markers of a text, in their order. Text in quotes may look like one: [`super::subject`] tells.
+pub(super) fn markers(text: &Text) -> Vec<Marker> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.source.text.split_inclusive('\n') {
+        found.extend(in_line(text, line.trim_end(), start));
+        start += line.len();
+    }
+    found
+}
+
+fn in_line(text: &Text, line: &str, start: usize) -> Option<Marker> {
+    let (at, rest) = line.match_indices('#').find_map(|(at, _)| {
+        let opens = at == 0 || line[..at].ends_with([' ', '\t']);
+        let rest = line[at + 1..].trim_start().strip_prefix(MARKER)?;
+        opens.then_some((at, rest))
+    })?;
+    let place = Place {
+        file: FileId(0),
+        start: (start + at) as u32,
+        end: (start + line.len()) as u32,
+    };
+    let spot = text.spot(place);
+    Some(Marker {
+        at: place.start,
+        is_alone: line[..at].trim().is_empty(),
+        wish: wish(rest.trim(), spot.clone()),
+        spot,
+    })
+}
+
+/// `image=KEY` or `selector={…}` or `ignore`, then `field=…` and `region=…`.
+fn wish(text: &str, spot: Option<Spot>) -> Result<Wish, String> {
+    let mut wish = Wish {
+        asked: Asked::Nothing,
+        field: None,
+        region: None,
+        spot,
+    };
+    let (mut rest, mut is_said) = (text, false);
+    while !rest.is_empty() {
+        let (word, behind) = word(rest)?;
+        let asked = match word.split_once('=') {
+            Some((_, "")) => return Err(format!("`{word}` says nothing behind `=`")),
+            Some(("image", key)) => Some(Asked::Image(key.into())),
+            Some(("selector", map)) => Some(Asked::Selector(selector(map)?)),
+            Some(("field", name)) => {
+                wish.field = Some(name.into());
+                None
+            }
+            Some(("region", name)) => {
+                wish.region = Some(name.into());
+                None
+            }
+            None if word == "ignore" => Some(Asked::Nothing),
+            _ => return Err(format!("a marker knows no `{word}`")),
+        };
+        if let Some(asked) = asked {
+            if is_said {
+                return Err("it names more than one image".to_owned());
+            }
+            (wish.asked, is_said) = (asked, true);
+        }
+        rest = behind.trim_start();
+    }
+    match is_said {
+        true => Ok(wish),
+        false => Err("it names no image".to_owned()),
+    }
+}
+
+/// The first word; a map in braces is one.
+fn word(text: &str) -> Result<(&str, &str), String> {
+    let blank = text.find(char::is_whitespace).unwrap_or(text.len());
+    match text.find('{').filter(|brace| *brace < blank) {
+        Some(_) => {
+            let end = text.rfind('}').ok_or("its `{` is not closed")?;
+            Ok(text.split_at(end + 1))
+        }
+        None => Ok(text.split_at(blank)),
+    }
+}
+
+fn selector(text: &str) -> Result<Selector, String> {
+    let document = format!("selector: {text}\n");
+    let read = yaml::values(&document, FileId(0), Engine::Kubectl);
+    let tree = read.map_err(|error| format!("its selector is no YAML: {error}"))?;
+    let node = tree.at(&["selector"]);
+    let map = node.and_then(|node| node.value.as_map());
+    let map = map.ok_or("its selector is no map in braces")?;
+    Ok(terms(map))
+}
+
+/// A selector as the terms that matching takes. Numbers are refused there.
+fn terms(map: &Map) -> Selector {
+    let none = crate::model::place::Place::NONE;
+    let terms = map.iter().map(|entry| Term {
+        fact: Arc::clone(&entry.key),
+        wanted: match &entry.node.value {
+            Value::String(pattern) => Wanted::Pattern(Arc::clone(pattern)),
+            Value::Bool(flag) => Wanted::Bool(*flag),
+            other => Wanted::Invalid(other.kind()),
+        },
+        place: none,
+        key_place: none,
+    });
+    Selector {
+        terms: terms.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::markers;
+    use crate::model::place::Source;
+    use crate::model::stamping::Asked;
+    use crate::objects::Text;
+
+    fn said(text: &str) -> Result<String, String> {
+        let source = Source::new("a.yaml", format!("# metalmark: {text}"));
+        let marker = markers(&Text::of_file(Arc::new(source)))
+            .pop()
+            .expect("a marker");
+        marker.wish.map(|wish| match wish.asked {
+            Asked::Image(key) => format!("{key} {:?} {:?}", wish.field, wish.region),
+            Asked::Selector(selector) => format!("{} terms", selector.terms.len()),
+            Asked::Nothing => "nothing".to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_marker_says_one_image() {
+        assert_eq!(said("image=a"), Ok("a None None".into()));
+        let whole = said("image=a field=url region=eu-west-1");
+        assert_eq!(whole, Ok("a Some(\"url\") Some(\"eu-west-1\")".into()));
+        let map = "selector={os: ubuntu, os-release: 'no.*'} region=x";
+        assert_eq!(said(map), Ok("2 terms".into()));
+        assert_eq!(said("ignore"), Ok("nothing".into()));
+        for bad in [
+            "",
+            "image=",
+            "image=a image=b",
+            "selector=x",
+            "selector={a",
+            "imgae=a",
+        ] {
+            assert!(said(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The templates of the past: one is kept as a copy behind the template that takes its place, and the oldest go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::{KEPT_ANNOTATION, Standing};
+use crate::yaml;
+use crate::yaml::edit::{Edit, Position, Step, Target, edit};
+
+use super::plan::Plan;
+use super::rotate::base;
+
+/// What an object is found by: its kind, its namespace and its name, or what its name starts with.
+type Name<'a> = (&'a str, &'a str, &'a str);
+
+/// The objects by name, and the templates that are kept of the past.
+pub(super) struct Past<'a> {
+    objects: &'a [Standing],
+    named: BTreeMap<Name<'a>, Vec<usize>>,
+    kept: BTreeMap<Name<'a>, Vec<usize>>,
+    /// How many are kept.
+    keep: usize,
+    /// Those that something refers to.
+    used: BTreeSet<usize>,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn of(objects: &'a [Standing], keep: usize, used: BTreeSet<usize>) -> Self {
+        let (mut named, mut kept) = (BTreeMap::<_, Vec<usize>>::new(), BTreeMap::new());
+        for (index, object) in objects.iter().enumerate() {
+            let (kind, namespace): (&str, &str) = (&object.kind, &object.namespace);
+            let name: Name<'a> = (kind, namespace, &object.name);
+            named.entry(name).or_default().push(index);
+            if object.is_kept() {
+                let name: Name<'a> = (kind, namespace, base(&object.name));
+                kept.entry(name).or_insert_with(Vec::new).push(index);
+            }
+        }
+        Self {
+            objects,
+            named,
+            kept,
+            keep,
+            used,
+        }
+    }
+
+    /// The name of the kept copy with this content. Content that comes back gets it, so that machines that were made from it stay.
+    pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
+        let object = &self.objects[index];
+        let has_content = |copy: &&Standing| {
+            let own = copy.node.at(&["spec"]);
+            Arc::ptr_eq(&copy.text, &object.text) && own.is_some_and(|own| own.value.same(spec))
+        };
+        let mut copies = self.copies(index).map(|index| &self.objects[index]);
+        let copy = copies.find(has_content)?;
+        Some(copy.name.to_string())
+    }
+
+    /// The kept copies of a template.
+    fn copies(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let object = &self.objects[index];
+        let name = (&*object.kind, &*object.namespace, base(&object.name));
+        self.kept.get(&name).into_iter().flatten().copied()
+    }
+
+    /// Puts a template under a new name: what bears that name goes, the template as it was is kept, and the oldest of the
+    /// past go.
+    ///
+    /// # Errors
+    /// An object that somebody keeps himself has that name.
+    pub(super) fn follow(&self, index: usize, name: &str, plan: &mut Plan) -> Result<(), String> {
+        self.make_room(index, name, plan)?;
+        keep(self.objects, index, name, self.keep, plan);
+        self.prune(index, name, plan);
+        Ok(())
+    }
+
+    /// Takes away the copy of the past that bears the name that a template is to get: content that comes back.
+    fn make_room(&self, index: usize, name: &str, plan: &mut Plan) -> Result<(), String> {
+        let object = &self.objects[index];
+        let known = self.named.get(&(&*object.kind, &*object.namespace, name));
+        for &other in known.into_iter().flatten() {
+            let standing = &self.objects[other];
+            if !Arc::ptr_eq(standing.file(), object.file()) {
+                continue;
+            }
+            match standing.is_kept() {
+                true => remove(self.objects, other, plan),
+                false => return Err(format!("its new name would be `{name}`, which is taken")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the templates of the past that are more than are kept, the oldest first. One that is referred to stays.
+    fn prune(&self, index: usize, successor: &str, plan: &mut Plan) {
+        let object = &self.objects[index];
+        let is_past = |old: &usize| {
+            let old = &self.objects[*old];
+            *old.name != *successor && Arc::ptr_eq(&old.text, &object.text)
+        };
+        // Copies stand behind their successors, so the newest comes first; one more is being added.
+        let past = self.copies(index).filter(is_past);
+        for old in past.skip(self.keep.saturating_sub(1)) {
+            if !self.used.contains(&old) {
+                remove(self.objects, old, plan);
+            }
+        }
+    }
+}
+
+/// The template as it was, behind the one that takes its place.
+fn keep(objects: &[Standing], index: usize, successor: &str, keep: usize, plan: &mut Plan) {
+    let object = &objects[index];
+    if keep == 0 {
+        return;
+    }
+    let edit = match object.steps.split_last() {
+        None => copy(object, successor).map(|text| Edit::InsertDocument {
+            after: object.document,
+            text,
+        }),
+        Some((Step::Item(item), list)) => Some(Edit::InsertItem {
+            list: Target::Path(object.document, list.to_vec()),
+            value: marked(&object.node, successor),
+            position: Position::After(Step::Item(*item)),
+        }),
+        Some(_) => None,
+    };
+    match edit {
+        Some(edit) => plan.edit(index, edit),
+        None => plan.choices[index].problems.push(
+            "there is no place beside it for the template that is to be kept: run with `--keep 0`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A document's text with the annotation in it; none of a JSON file, which holds one document.
+fn copy(object: &Standing, successor: &str) -> Option<String> {
+    let text = &object.text.source.text;
+    if text.trim_start().starts_with('{') {
+        return None;
+    }
+    let parts = yaml::parts(text).ok()?;
+    let text = text.get(parts.get(object.document)?.clone())?;
+    let annotations = object.node.at(&["metadata", "annotations"]);
+    let is_map = annotations.is_some_and(|node| node.value.as_map().is_some());
+    let change = match is_map {
+        true => Edit::Insert {
+            map: Target::keys(&["metadata", "annotations"]),
+            key: KEPT_ANNOTATION.to_owned(),
+            value: successor.into(),
+            position: Position::Last,
+        },
+        false => Edit::Insert {
+            map: Target::keys(&["metadata"]),
+            key: "annotations".to_owned(),
+            value: Map::from_iter([Entry::computed(KEPT_ANNOTATION, successor)]).into(),
+            position: Position::Last,
+        },
+    };
+    edit(
+        text.trim_start_matches('\u{feff}'),
+        Engine::Kubectl,
+        &[change],
+    )
+    .ok()
+}
+
+/// An object's tree with the annotation in it.
+fn marked(node: &Node, successor: &str) -> Value {
+    let map = |node: Option<&Node>| {
+        let map = node.and_then(|node| node.value.as_map());
+        map.map_or_else(Map::default, |map| (**map).clone())
+    };
+    let mut annotations = map(node.at(&["metadata", "annotations"]));
+    annotations.insert(Entry::computed(KEPT_ANNOTATION, successor));
+    let mut metadata = map(node.at(&["metadata"]));
+    metadata.insert(Entry::computed("annotations", annotations));
+    let mut object = map(Some(node));
+    object.insert(Entry::computed("metadata", metadata));
+    object.into()
+}
+
+/// Takes an object out of its file.
+fn remove(objects: &[Standing], index: usize, plan: &mut Plan) {
+    let object = &objects[index];
+    let edit = match object.steps.is_empty() {
+        true => Edit::RemoveDocument {
+            document: object.document,
+        },
+        false => Edit::Remove {
+            at: Target::Path(object.document, object.steps.clone()),
+        },
+    };
+    plan.edit(index, edit);
+}

@@ -1,0 +1,190 @@
+//! Rotation: a template whose content changes gets a name of its own, every reference follows it, and the old one is kept for
+//! the machines that still refer to it.
+//!
+//! The object that people edit keeps its place, its comments and its marker under the new name; what is kept of the past is a
+//! copy behind it, marked by an annotation. Upstream's advice: the new template and the version in one change
+//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Source};
+use crate::model::value::{Node, Value};
+use crate::objects::{Reference, Standing, Text, references};
+use crate::render::objects::hash;
+use crate::yaml;
+use crate::yaml::edit::{Edit, Step, Target, edit};
+
+use super::past::Past;
+use super::plan::Plan;
+
+/// The longest name of an object.
+const LONGEST_NAME: usize = 253;
+
+/// Renames the templates whose content changes, and moves what refers to them.
+pub(super) fn rotate(objects: &[Standing], keep: usize, unread: &[Arc<Source>], plan: &mut Plan) {
+    let references = references(objects);
+    let mut referring: BTreeMap<usize, Vec<&Reference<'_>>> = BTreeMap::new();
+    for reference in &references {
+        if let Some(template) = reference.to {
+            referring.entry(template).or_default().push(reference);
+        }
+    }
+    let past = Past::of(objects, keep, referring.keys().copied().collect());
+    let mut given = BTreeSet::new();
+    for (index, spec) in specs(objects, plan) {
+        let object = &objects[index];
+        let former = past.name_of(index, &spec);
+        let former = former.filter(|name| !given.contains(&identity(object, name)));
+        let name = former.unwrap_or_else(|| named(object, &spec, &given));
+        if name == *object.name {
+            continue;
+        }
+        if let Some(file) = unread.iter().find(|file| names(&file.text, object)) {
+            plan.choices[index].problems.push(format!(
+                "`{}` refers to it and is no YAML: write the reference into a file that is",
+                file.path
+            ));
+            continue;
+        }
+        match past.follow(index, &name, plan) {
+            Ok(()) => {
+                let referring = referring.get(&index).map_or(&[][..], Vec::as_slice);
+                rename(objects, index, &name, referring, plan);
+                given.insert(identity(object, &name));
+            }
+            Err(problem) => plan.choices[index].problems.push(problem),
+        }
+    }
+}
+
+/// Whether a text that cannot be read names an object: its kind, and its name behind a key `name`.
+fn names(text: &str, object: &Standing) -> bool {
+    let is_name = |rest: &str| {
+        let rest = rest.trim_start().trim_start_matches(['"', '\'']);
+        let rest = rest.strip_prefix(&*object.name);
+        let goes_on = |letter: char| letter.is_alphanumeric() || "-._{".contains(letter);
+        rest.is_some_and(|rest| !rest.starts_with(goes_on))
+    };
+    let mut named = text.split("name:").skip(1);
+    text.contains(&*object.kind) && named.any(is_name)
+}
+
+/// A name that a template gets in its file.
+type Identity<'a> = (*const Source, &'a str, &'a str, String);
+
+fn identity<'o>(object: &'o Standing, name: &str) -> Identity<'o> {
+    let file = Arc::as_ptr(object.file());
+    (file, &object.kind, &object.namespace, name.to_owned())
+}
+
+/// The specs that templates come to whose fields said something else before.
+fn specs(objects: &[Standing], plan: &Plan) -> BTreeMap<usize, Value> {
+    let mut texts: BTreeMap<*const Text, Vec<Node>> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let mut changes = plan.choices[index].changes.iter();
+        let overwrites = changes.any(|change| change.overwrites);
+        if !object.is_template() || !overwrites || object.name.is_empty() {
+            continue;
+        }
+        let documents = texts
+            .entry(Arc::as_ptr(&object.text))
+            .or_insert_with(|| edited(objects, &object.text, plan));
+        let Some(document) = documents.get(object.document) else {
+            continue;
+        };
+        let node = below(document, &object.steps).and_then(|node| node.at(&["spec"]));
+        found.insert(index, node.map_or(Value::Null, |spec| spec.value.clone()));
+    }
+    found
+}
+
+/// The documents of a text with the edits of its objects; none where they cannot be made, which is told later.
+fn edited(objects: &[Standing], text: &Arc<Text>, plan: &Plan) -> Vec<Node> {
+    let own = plan
+        .edits
+        .iter()
+        .filter(|(index, _)| Arc::ptr_eq(&objects[**index].text, text));
+    let own: Vec<Edit> = own.flat_map(|(_, edits)| edits.clone()).collect();
+    let edited = edit(&text.source.text, Engine::Kubectl, &own).ok();
+    let read = edited.and_then(|text| yaml::read(&text, FileId(0), Engine::Kubectl).ok());
+    read.map_or_else(Vec::new, |read| read.documents)
+}
+
+fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
+    steps.iter().try_fold(node, |node, step| match step {
+        Step::Key(key) => node.value.as_map()?.get(key),
+        Step::Item(index) => node.value.as_list()?.get(*index),
+    })
+}
+
+/// The template's own name, and every reference to it.
+fn rename(
+    objects: &[Standing],
+    index: usize,
+    name: &str,
+    referring: &[&Reference<'_>],
+    plan: &mut Plan,
+) {
+    plan.choices[index].is_rotated = true;
+    let object = &objects[index];
+    let own = ["metadata", "name"].map(Step::from);
+    let own = object.steps.iter().cloned().chain(own).collect();
+    let moved = referring.iter().map(|reference| {
+        let document = objects[reference.from].document;
+        (reference.from, document, reference.steps.clone())
+    });
+    for (object, document, steps) in moved.chain([(index, object.document, own)]) {
+        let at = Target::Path(document, steps);
+        let value = name.into();
+        plan.edit(object, Edit::Set { at, value });
+    }
+}
+
+/// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
+/// looks like a hash is taken as a part of the name.
+fn named(object: &Standing, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
+    let hash = hash::of_text(&yaml::emit(spec));
+    let with_hash = |base: &str| {
+        let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());
+        format!("{}-{hash}", base[..end].trim_end_matches(['-', '.']))
+    };
+    let name = with_hash(base(&object.name));
+    match given.contains(&identity(object, &name)) {
+        true => with_hash(&object.name),
+        false => name,
+    }
+}
+
+/// A name without the hash behind it.
+pub(super) fn base(name: &str) -> &str {
+    let length = hash::of_text("").len();
+    match name.rsplit_once('-') {
+        Some((base, end))
+            if end.len() == length
+                && !base.is_empty()
+                && end
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) =>
+        {
+            base
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base;
+
+    #[test]
+    fn only_a_hash_is_no_part_of_a_name() {
+        let hash = crate::render::objects::hash::of_text("x");
+        assert_eq!(base(&format!("edge-7-{hash}")), "edge-7");
+        for name in ["edge-7", "edge", "a-worker", &hash] {
+            assert_eq!(base(name), name);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! One wish: its image, and the edits that bring the object to it.
+
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::image::{ImageKey, fact};
+use crate::model::stamping::{Asked, Wish};
+use crate::model::value::{Node, Value};
+use crate::objects::{Choice, FieldChange, Standing, kind_of, version_node};
+use crate::providers::{self, Kind, Provider, Stamp};
+use crate::yaml::edit::{Edit, Step, Target};
+
+use super::choose::{self, Chooser};
+use super::fields::{self, Change};
+use super::plan::Plan;
+use super::wish::Wished;
+
+/// Plans what a wish comes to. `runs` is the Kubernetes version of the object's machines, where it is known.
+pub(super) fn wish(
+    objects: &[Standing],
+    wished: &Wished,
+    runs: Option<&str>,
+    chooser: &Chooser<'_>,
+    plan: &mut Plan,
+) {
+    let (index, object) = (wished.object, &objects[wished.object]);
+    if matches!(wished.wish.asked, Asked::Nothing) || object.is_kept() {
+        return;
+    }
+    let choice = &mut plan.choices[index];
+    if wished.field.is_none() || choice.spot.is_none() {
+        choice.spot.clone_from(&wished.wish.spot);
+    }
+    let (key, stamp) = match image(&wished.wish, runs, chooser) {
+        Some(Ok(found)) => found,
+        Some(Err(finding)) => return plan.findings.push(*finding),
+        None => return,
+    };
+    if !choice.images.contains(&key) {
+        choice.images.push(key);
+    }
+    let made = match &wished.field {
+        Some(field) => of_field(object, field, &wished.wish, &stamp),
+        None => of_object(object, &stamp),
+    };
+    match made.and_then(without_expressions) {
+        Ok(changes) => {
+            told(object, &changes, choice);
+            learn_version(index, object, &changes, plan);
+            let edits = changes.into_iter().filter_map(|change| change.edit);
+            plan.edits.entry(index).or_default().extend(edits);
+        }
+        Err(problems) => {
+            choice.spot.clone_from(&wished.wish.spot);
+            choice.problems.extend(problems);
+        }
+    }
+}
+
+/// The image of a wish and what is stamped of it; none where what is wrong is told elsewhere.
+fn image(
+    wish: &Wish,
+    runs: Option<&str>,
+    chooser: &Chooser<'_>,
+) -> Option<Result<(ImageKey, Stamp), Box<Finding>>> {
+    let key = match chooser.image(wish, runs) {
+        Ok(key) => key,
+        Err(finding) => return Some(Err(finding)),
+    };
+    let image = chooser.images.get(&key)?;
+    let stamp = (chooser.stamp)(image)?;
+    let region = wish.region.clone();
+    Some(stamp.map(|stamp| (key, Stamp { region, ..stamp })))
+}
+
+/// The image fields of an object that are not as its image says.
+fn of_object(object: &Standing, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
+    let Some((provider, kind)) = providers::of_object(&object.api_version, &object.kind) else {
+        let (_, version) = object.group_version();
+        let versions = kind_of(object).map_or(String::new(), |kind| kind.versions.join(", "));
+        let message = format!("{} is known in {versions}, not in {version}", object.kind);
+        return Err(vec![message]);
+    };
+    if !fields::is_bootable(stamp, provider, kind) {
+        // A rule tells.
+        return Err(Vec::new());
+    }
+    let mut problems = fields::unknown(stamp, provider, kind);
+    match changes(object, provider, kind, stamp) {
+        Ok(changes) if problems.is_empty() => return Ok(changes),
+        Ok(_) => {}
+        Err(problem) => problems.push(problem),
+    }
+    Err(problems)
+}
+
+fn changes(
+    object: &Standing,
+    provider: &dyn Provider,
+    kind: &Kind,
+    stamp: &Stamp,
+) -> Result<Vec<Change>, String> {
+    let (_, version) = object.group_version();
+    let wanted = provider.stamp(kind, version, stamp)?;
+    fields::changes(&object.node, (object.document, &object.steps), &wanted)
+}
+
+/// One scalar that a marker or an entry names.
+fn of_field(
+    object: &Standing,
+    (steps, node): &(Vec<Step>, Node),
+    wish: &Wish,
+    stamp: &Stamp,
+) -> Result<Vec<Change>, Vec<String>> {
+    let name = wish.field.as_deref().unwrap_or("url");
+    let text = match (&wish.asked, name) {
+        // A key with dots has dashes in the catalog; elsewhere the image may have the name that the marker gives.
+        (Asked::Image(key), "key") => Some(Arc::from(&**key)),
+        _ => choose::word(stamp, name),
+    };
+    let Some(text) = text else {
+        let key = stamp.key.as_deref().unwrap_or_default();
+        return Err(vec![format!("nothing says `{name}` of image `{key}`")]);
+    };
+    let value = match &node.value {
+        Value::String(old) if old.starts_with('v') && name == fact::K8S_VERSION => {
+            format!("v{}", text.strip_prefix('v').unwrap_or(&text)).into()
+        }
+        _ => Value::String(text),
+    };
+    if node.value.same(&value) {
+        return Ok(Vec::new());
+    }
+    let at = Target::Path(object.document, steps.clone());
+    Ok(vec![Change {
+        path: shown(&steps[object.steps.len()..]),
+        current: Some(node.clone()),
+        proposed: Some(value.clone()),
+        edit: Some(Edit::Set { at, value }),
+    }])
+}
+
+/// Refuses to put text in the place of an expression that another program evaluates.
+fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
+    let held = |change: &Change| {
+        let text = expression(&change.current.as_ref()?.value)?;
+        let path = &change.path;
+        // Tinkerbell and AWS have templates of their own there.
+        let is_template = path.ends_with("imageLookupFormat");
+        (!is_template).then(|| format!("`{path}` holds the expression `{text}`"))
+    };
+    let held: Vec<String> = changes.iter().filter_map(held).collect();
+    match held.is_empty() {
+        true => Ok(changes),
+        false => Err(vec![format!(
+            "{}, which is not replaced: delete it first",
+            held.join(" and ")
+        )]),
+    }
+}
+
+/// The first text at or below a value in which a Helm or shell expression stands.
+fn expression(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => (text.contains("{{") || text.contains("${")).then_some(&**text),
+        Value::Map(map) => map.iter().find_map(|entry| expression(&entry.node.value)),
+        Value::List(items) => items.iter().find_map(|item| expression(&item.value)),
+        _ => None,
+    }
+}
+
+/// A version that a field of the object itself gets is the one that its machines will run.
+fn learn_version(index: usize, object: &Standing, changes: &[Change], plan: &mut Plan) {
+    let Some((_, node)) = version_node(object) else {
+        return;
+    };
+    let own = changes
+        .iter()
+        .find(|change| change.place() == Some(node.place));
+    if let Some(Value::String(version)) = own.and_then(|change| change.proposed.as_ref()) {
+        plan.versions.insert(index, version.clone());
+    }
+}
+
+/// `spec.variables[0].value`
+fn shown(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text.push_str(&format!(".{key}")),
+            Step::Item(index) => text.push_str(&format!("[{index}]")),
+        }
+    }
+    text
+}
+
+fn told(object: &Standing, changes: &[Change], choice: &mut Choice) {
+    let says = |node: &Node| {
+        let is_empty = node.value.as_str().is_some_and(|text| text.is_empty());
+        !node.value.is_null() && !is_empty
+    };
+    choice
+        .changes
+        .extend(changes.iter().map(|change| FieldChange {
+            path: change.path.clone(),
+            spot: change.place().and_then(|place| object.spot(place)),
+            overwrites: change.current.as_ref().is_some_and(says),
+        }));
+}

@@ -1,0 +1,101 @@
+//! The variables of a ClusterClass, which its patches put into templates: by the `variables` of an entry of `stamps:`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::stamping::{StampEntry, Wish};
+use crate::model::value::Node;
+use crate::objects::Standing;
+use crate::yaml::edit::Step;
+
+use super::wish::{Wished, fits};
+
+/// Where a Cluster gives variables: for all its machines, for its control plane, for its workers.
+const LISTS: [&str; 4] = [
+    "spec.topology.variables",
+    "spec.topology.controlPlane.variables.overrides",
+    "spec.topology.workers.machineDeployments[].variables.overrides",
+    "spec.topology.workers.machinePools[].variables.overrides",
+];
+/// Where a ClusterClass has the value that holds where a Cluster gives none.
+const DEFAULT: [&str; 3] = ["schema", "openAPIV3Schema", "default"];
+
+/// What entries wish of variables; of several entries the first counts. A marker beside a value has spoken already.
+pub(super) fn wishes(
+    objects: &[Standing],
+    entries: &[StampEntry],
+    found: &mut Vec<Wished>,
+    findings: &mut Vec<Finding>,
+) {
+    let said = found.iter().filter_map(|wished| {
+        let (steps, _) = wished.field.as_ref()?;
+        Some((wished.object, steps.clone()))
+    });
+    let mut said: BTreeSet<(usize, Vec<Step>)> = said.collect();
+    for entry in entries {
+        for (name, word) in &entry.variables {
+            let is_of = |object: &Standing| {
+                matches!(&*object.kind, "Cluster" | "ClusterClass") && fits(entry, object)
+            };
+            let fitting = objects.iter().enumerate();
+            let fitting: Vec<_> = fitting.filter(|(_, object)| is_of(object)).collect();
+            let mut is_there = false;
+            for (index, object) in &fitting {
+                for field in values(object, name) {
+                    is_there = true;
+                    if said.insert((*index, field.0.clone())) {
+                        found.push(wished(entry, *index, field, word));
+                    }
+                }
+            }
+            if !fitting.is_empty() && !is_there {
+                findings.push(nowhere(entry, name));
+            }
+        }
+    }
+}
+
+fn wished(entry: &StampEntry, object: usize, field: (Vec<Step>, Node), word: &Arc<str>) -> Wished {
+    Wished {
+        object,
+        field: Some(field),
+        wish: Wish {
+            field: Some(Arc::clone(word)),
+            ..entry.wish.clone()
+        },
+    }
+}
+
+fn nowhere(entry: &StampEntry, name: &str) -> Finding {
+    let message =
+        format!("no Cluster or ClusterClass of this entry gives the variable `{name}` a value");
+    Finding::new("image-unstamped", message)
+        .at(entry.wish.spot.clone(), "")
+        .help("write the variable with any value, or take it out of the entry")
+}
+
+/// The values of a variable in an object: `imageURL`, or `image.url` for what stands in a map.
+fn values(object: &Standing, name: &str) -> Vec<(Vec<Step>, Node)> {
+    let mut parts = name.split('.');
+    let name = parts.next().unwrap_or_default();
+    let inner: Vec<&str> = parts.collect();
+    let (lists, value): (&[&str], &[&str]) = match &*object.kind {
+        "Cluster" => (&LISTS, &["value"]),
+        _ => (&["spec.variables"], &DEFAULT),
+    };
+    let items = lists
+        .iter()
+        .flat_map(|path| object.nodes(&format!("{path}[]")));
+    let named = items.filter(|(_, item)| {
+        let own = item.at(&["name"]).and_then(|own| own.value.as_str());
+        own.is_some_and(|own| **own == *name)
+    });
+    let found = named.filter_map(|(steps, item)| {
+        let path: Vec<&str> = value.iter().chain(&inner).copied().collect();
+        let node = item.at(&path)?.clone();
+        let below = path.into_iter().map(Step::from);
+        Some((steps.into_iter().chain(below).collect(), node))
+    });
+    found.collect()
+}

@@ -1,0 +1,144 @@
+//! The functions that Helm adds to Go's own: Sprig's and Helm's, by family.
+//!
+//! Their results are Go's, quirks included. What takes memory is charged to the evaluation's budget before it is made.
+
+#[cfg(test)]
+mod answers;
+mod constraint;
+mod convert;
+mod decimal;
+mod defaults;
+mod dicts;
+mod durations;
+mod encoding;
+mod json;
+mod json_text;
+mod lists;
+mod math;
+mod merge;
+mod paths;
+mod regex;
+mod semver;
+mod spelling;
+mod strings;
+mod types;
+mod url;
+mod url_text;
+mod version;
+mod words;
+mod yaml;
+
+use super::function::Function;
+use super::{Budget, Error, Value};
+
+/// Every family's table.
+pub(super) const TABLES: &[&[Function]] = &[
+    defaults::TABLE,
+    dicts::TABLE,
+    durations::TABLE,
+    encoding::TABLE,
+    json::TABLE,
+    lists::TABLE,
+    math::TABLE,
+    merge::TABLE,
+    paths::TABLE,
+    regex::TABLE,
+    semver::TABLE,
+    strings::TABLE,
+    types::TABLE,
+    url::TABLE,
+    words::TABLE,
+    yaml::TABLE,
+];
+
+/// JSON as `fromJson` reads it; none where the text is not JSON.
+pub(super) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
+    let value = json_text::read(text, budget)?.ok();
+    if let Some(value) = &value {
+        budget.made(value)?;
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::{ProptestConfig, Strategy, prop, prop_oneof, proptest};
+
+    use super::TABLES;
+    use crate::helm::{Budget, Limits, NoHost, Value, execute, parse};
+
+    /// What functions trip over: the ends of ranges, texts that are cut within a character, the wrong type.
+    const ARGUMENTS: &[&str] = &[
+        "0",
+        "1",
+        "-1",
+        "3",
+        "70000",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "1e308",
+        "5e-324",
+        "-0.5",
+        r#""""#,
+        r#""é☃𝄞""#,
+        r#""1.0.""#,
+        r#""-9223372036854775808""#,
+        r#""18446744073709551616""#,
+        r#""1e999""#,
+        r#""v1.2.3-rc.1+b""#,
+        r#"">= 1.2 - 1.4 || ~x""#,
+        r#""((a|é)*?)+$1${1}""#,
+        r#""%[1]*.[2]*d%!%.70000f%-070000U%T""#,
+        r#""https://u:p@[::1]:8/%zz?a#b""#,
+        r#""{a: [1, *x], 'b"#,
+        r#""[1, {\"a\": \"\\ud800\"}]""#,
+        r#""YQ=\n=""#,
+        r#""/../a//.b.""#,
+        "true",
+        "nil",
+        ".none",
+        ".self",
+        r#"(list 1 "é" nil 1.5 (list))"#,
+        r#"(dict "a" 1 "é" (dict "b" nil))"#,
+        r#"(semver "1.2.3")"#,
+    ];
+
+    fn call() -> impl Strategy<Value = String> {
+        let names: Vec<&str> = TABLES
+            .iter()
+            .flat_map(|table| table.iter().map(|function| function.name))
+            .chain([
+                "printf", "print", "index", "len", "slice", "html", "js", "urlquery",
+            ])
+            .collect();
+        let text = "[ -~é]{0,12}".prop_map(|text| format!("{text:?}"));
+        let argument = prop_oneof![
+            4 => prop::sample::select(ARGUMENTS).prop_map(str::to_owned),
+            1 => text,
+        ];
+        (
+            prop::sample::select(names),
+            prop::collection::vec(argument, 0..5),
+        )
+            .prop_map(|(name, arguments)| format!("{{{{ {name} {} }}}}", arguments.join(" ")))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+
+        #[test]
+        fn no_argument_makes_a_function_panic(text in call()) {
+            let Ok(template) = parse("text", &text) else {
+                return Ok(());
+            };
+            let dot = Value::map(BTreeMap::new());
+            if let Value::Map(map) = &dot {
+                map.set("self", dot.clone());
+            }
+            let limits = Limits { steps: 20_000, bytes: 4 << 20, ..Limits::default() };
+            let _ = execute(&template, &dot, &NoHost, &Budget::new(limits));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The plugin's configuration file, as Argo CD's sidecar reads it (`cmpserver/plugin/config.go`).
+
+use crate::error::Error;
+use crate::pipeline::{Terminal, Verdict};
+use crate::yaml;
+
+/// What `cmp plugin-config` was asked for.
+#[derive(Clone, Debug)]
+pub struct PluginOptions {
+    /// The plugin's name: what Applications say in `spec.source.plugin.name`.
+    pub name: String,
+    /// Whether Applications that name no plugin are looked at too.
+    pub discover: bool,
+}
+
+/// `metalmark cmp plugin-config`: the sidecar's plugin.yaml on stdout.
+///
+/// # Errors
+/// Stdout is gone, or there is no name.
+pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    if options.name.is_empty() || options.name.contains('/') {
+        let message =
+            "a plugin's name is the name of its socket: it is not empty and holds no slash";
+        return Err(Error::Usage {
+            message: message.to_owned(),
+        });
+    }
+    terminal.out.product(text(options).as_bytes())?;
+    Ok(Verdict::Clean)
+}
+
+fn text(options: &PluginOptions) -> String {
+    let name = yaml::quoted(&options.name);
+    let discover = if options.discover {
+        DISCOVER
+    } else {
+        NO_DISCOVERY
+    };
+    format!(
+        "\
+# Argo CD's sidecar reads this file at /home/argocd/cmp-server/config/plugin.yaml.
+apiVersion: argoproj.io/v1alpha1
+kind: ConfigManagementPlugin
+metadata:
+  name: {name}
+spec:
+  # Without `version`, which would become part of the name that Applications say.
+  generate:
+    command: [metalmark]
+    args: [cmp, generate]
+{discover}  parameters:
+    dynamic:
+      command: [metalmark]
+      args: [cmp, parameters]
+"
+    )
+}
+
+const DISCOVER: &str = "  \
+  # Applications that name no plugin are served where they are called like a cluster of their project.
+  discover:
+    find:
+      command: [metalmark]
+      args: [cmp, discover]
+";
+
+const NO_DISCOVERY: &str = "  \
+  # Without `discover`: Applications name the plugin, and the repository is sent once instead of twice.
+";

@@ -1,0 +1,185 @@
+//! Which image a machine template among the items gets, and why it gets none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::finding::{Finding, Judged};
+use crate::model::suggest::did_you_mean;
+use crate::model::value::Node;
+use crate::model::workspace::ClusterView;
+use crate::pipeline::check;
+use crate::pipeline::fleet::{self, Tools};
+use crate::providers::Stamp;
+use crate::read::Workspace;
+use crate::render::Renderer;
+
+use super::config::{Config, IMAGE_ANNOTATION};
+use super::result::{FunctionResult, Severity};
+
+/// The label by which Cluster API's tools find a cluster's objects.
+const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// The project as far as items asked for it.
+pub(super) struct Project<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) tools: &'a Tools,
+    pub(super) renderer: &'a Renderer<'a>,
+    pub(super) config: &'a Config,
+    /// The clusters that items belong to, by name.
+    pub(super) clusters: BTreeMap<Arc<str>, Cluster>,
+    /// What the shared layers alone hold.
+    pub(super) shared: Option<ClusterView>,
+}
+
+/// A cluster with its stamps.
+pub(super) struct Cluster {
+    view: ClusterView,
+    stamps: Vec<Option<Stamp>>,
+    pub(super) judged: Vec<Judged>,
+    has_errors: bool,
+}
+
+/// What an item gets.
+pub(super) enum Choice {
+    Stamp(Stamp),
+    /// Its cluster has errors, which are told as such.
+    Faulty,
+    Refused(FunctionResult),
+}
+
+impl Project<'_> {
+    /// The item's annotation, else the configuration, else the pool of the cluster that the item belongs to.
+    pub(super) fn choice(&mut self, item: &Node) -> Result<Choice, Error> {
+        let text = |path: &[&str]| item.at(path).and_then(|node| node.value.as_str()).cloned();
+        let own = text(&["metadata", "annotations", IMAGE_ANNOTATION]);
+        let key = own.or_else(|| self.config.image.as_deref().map(Arc::from));
+        let name = match &self.config.cluster {
+            Some(name) => Some(Arc::from(name.as_str())),
+            None => text(&["metadata", "labels", CLUSTER_LABEL]),
+        };
+        let name = name.or_else(|| text(&["metadata", "namespace"]));
+        let cluster = match &name {
+            Some(name) => self.cluster(name)?,
+            None => None,
+        };
+        if let Some(key) = key {
+            return self.by_key(&key, cluster.as_ref());
+        }
+        let Some(cluster) = cluster.and_then(|name| self.clusters.get(&name)) else {
+            let message = format!(
+                "no image is named, and no cluster of the project has this machine template: \
+                 annotate it with `{IMAGE_ANNOTATION}`, or label it with `{CLUSTER_LABEL}`"
+            );
+            return Ok(Choice::Refused(FunctionResult::new(
+                Severity::Warning,
+                message,
+            )));
+        };
+        Ok(by_pool(
+            cluster,
+            &text(&["metadata", "name"]).unwrap_or_default(),
+        ))
+    }
+
+    /// Reads a cluster once, known by its name or by its objects'; its name if there is one.
+    fn cluster(&mut self, name: &str) -> Result<Option<Arc<str>>, Error> {
+        let known = |cluster: &Cluster| {
+            [
+                &cluster.view.cluster.name,
+                &cluster.view.cluster.object_name,
+            ]
+            .iter()
+            .any(|known| ***known == *name)
+        };
+        if let Some((name, _)) = self.clusters.iter().find(|(_, cluster)| known(cluster)) {
+            return Ok(Some(Arc::clone(name)));
+        }
+        let mut entries = self.workspace.clusters.iter();
+        let Some(entry) = entries.find(|entry| *entry.name == *name) else {
+            return Ok(None);
+        };
+        let view = fleet::view(self.workspace, self.tools, entry)?;
+        let settings = &self.workspace.settings;
+        let mut checked = check::cluster(&view, settings, self.tools.today);
+        let mut found: Vec<Finding> = Vec::new();
+        let mut report = |mut finding: Finding| {
+            finding.subject.cluster = Some(entry.name.to_string());
+            found.push(finding);
+        };
+        let stamps = self.renderer.stamps(&view, &mut report);
+        checked.join(check::findings(found, settings, self.tools.today));
+        let cluster = Cluster {
+            has_errors: checked.has_errors(),
+            judged: checked.findings,
+            stamps,
+            view,
+        };
+        self.clusters.insert(Arc::clone(&entry.name), cluster);
+        Ok(Some(Arc::clone(&entry.name)))
+    }
+
+    /// An image by its key: of the item's cluster, else of the layers that all clusters share.
+    fn by_key(&mut self, key: &Arc<str>, cluster: Option<&Arc<str>>) -> Result<Choice, Error> {
+        let known = cluster.and_then(|name| self.clusters.get(name));
+        let view = match known {
+            Some(cluster) if cluster.has_errors => return Ok(Choice::Faulty),
+            Some(cluster) => &cluster.view,
+            None => {
+                if self.shared.is_none() {
+                    self.shared = Some(fleet::shared(self.workspace, self.tools)?);
+                }
+                match &self.shared {
+                    Some(view) => view,
+                    None => return Ok(Choice::Faulty),
+                }
+            }
+        };
+        let Some(image) = view.images.get(key) else {
+            let help = did_you_mean(key, view.images.keys().map(|known| &**known));
+            let help = help.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
+            let message = format!("the catalog has no image `{key}`{help}");
+            return Ok(Choice::Refused(FunctionResult::new(
+                Severity::Error,
+                message,
+            )));
+        };
+        let whose = known.map(|cluster| &cluster.view.cluster);
+        Ok(match self.renderer.stamp_of(&view.images, image, whose) {
+            Some(Ok(stamp)) => Choice::Stamp(stamp),
+            Some(Err(finding)) => {
+                let fault = FunctionResult::new(Severity::Error, finding.message.as_str());
+                Choice::Refused(fault)
+            }
+            None => Choice::Faulty,
+        })
+    }
+}
+
+/// The stamp of the pool that a template's name begins with: `<cluster>-<pool>`, the longest of them.
+fn by_pool(cluster: &Cluster, name: &str) -> Choice {
+    if cluster.has_errors {
+        return Choice::Faulty;
+    }
+    let of = &cluster.view.cluster;
+    let pools = of.pools.iter().zip(&cluster.stamps);
+    let named = pools.filter_map(|(pool, stamp)| {
+        let prefix = format!("{}-{}", of.object_name, pool.name);
+        let rest = name.strip_prefix(&prefix)?;
+        (rest.is_empty() || rest.starts_with('-')).then_some((prefix.len(), stamp))
+    });
+    match named.max_by_key(|(length, _)| *length) {
+        Some((_, Some(stamp))) => Choice::Stamp(stamp.clone()),
+        Some((_, None)) => Choice::Faulty,
+        None => {
+            let pools: Vec<String> = of.pools.iter().map(|pool| pool.name.to_string()).collect();
+            let message = format!(
+                "the name says none of the pools of cluster `{}` ({}): `{}-POOL`, or annotate it with `{IMAGE_ANNOTATION}`",
+                of.name,
+                pools.join(", "),
+                of.object_name
+            );
+            Choice::Refused(FunctionResult::new(Severity::Warning, message))
+        }
+    }
+}

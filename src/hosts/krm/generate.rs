@@ -1,0 +1,284 @@
+//! The generator: what `render --stdout` prints, as items, the rendered bytes kept.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::manifest::{FileKind, ManifestFile};
+use crate::model::place::FileId;
+use crate::model::policy::Date;
+use crate::model::suggest::did_you_mean;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::pipeline::rendered::{self, EMPTY, Faulty, Part};
+use crate::read::{self, Request, Workspace};
+use crate::yaml;
+use crate::yaml::edit::{Edit, EditError, Position, Target, edit};
+
+use super::config::Config;
+use super::findings;
+use super::list::{List, below_item};
+use super::result::{ItemReference, Outcome};
+
+/// Where an item stands in which file, for hosts that write items to disk.
+const PATH: &str = "internal.config.kubernetes.io/path";
+const INDEX: &str = "internal.config.kubernetes.io/index";
+
+/// What stands in the list for an item until its text is put there.
+const PLACEHOLDER: &str = "metalmark-generated-item-";
+
+/// A new item.
+struct Item {
+    /// The document with its annotations.
+    text: String,
+    node: Node,
+    identity: ItemReference,
+}
+
+/// Adds the rendered objects to the list.
+pub(super) fn run(
+    request: &Request,
+    config: &Config,
+    list: &List<'_>,
+    today: Date,
+) -> Result<Outcome, Error> {
+    let mut workspace = read::workspace(request)?;
+    let outputs = &mut workspace.settings.outputs;
+    if !config.targets.is_empty() {
+        outputs.retain(|output| config.targets.contains(&output.target));
+    }
+    let entry = cluster(&workspace, config)?;
+    let part = entry.as_ref().map_or(Part::Whole, Part::Cluster);
+    let rendered = rendered::rendered(&mut workspace, today, part, Faulty::StopAll)?;
+    let results = findings::results(&rendered.survey.judged);
+    if rendered.survey.has_errors() {
+        return Ok(super::unchanged(list, results));
+    }
+    let mut items = Vec::new();
+    for file in &rendered.files {
+        if file.kind == FileKind::Objects {
+            of_file(file, &mut items)?;
+        }
+    }
+    if items.is_empty() {
+        return Err(usage(EMPTY));
+    }
+    let text = with_items(list, &config.identity, &items).map_err(|error| {
+        usage(&format!(
+            "the items find no place in the ResourceList: {error}"
+        ))
+    })?;
+    Ok(Outcome {
+        text,
+        has_results: list.has_results,
+        results,
+    })
+}
+
+fn usage(message: &str) -> Error {
+    Error::Usage {
+        message: message.to_owned(),
+    }
+}
+
+fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::ClusterEntry>, Error> {
+    let Some(name) = &config.cluster else {
+        return Ok(None);
+    };
+    let mut entries = workspace.clusters.iter();
+    if let Some(entry) = entries.find(|entry| *entry.name == **name) {
+        return Ok(Some(entry.clone()));
+    }
+    let names = workspace.clusters.iter().map(|entry| &*entry.name);
+    let help = did_you_mean(name, names);
+    let help = help.map_or(String::new(), |meant| {
+        format!("\nhelp: did you mean `{meant}`?")
+    });
+    Err(usage(&format!("there is no cluster `{name}`{help}")))
+}
+
+/// The documents of a rendered file.
+fn of_file(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error> {
+    let broken = |error: String| usage(&format!("the rendered file `{}`: {error}", file.path));
+    for (index, text) in documents(&file.text).into_iter().enumerate() {
+        let read = |text: &str| -> Result<Option<Node>, Error> {
+            let read = yaml::read(text, FileId(0), Engine::Kubectl);
+            let read = read.map_err(|error| broken(error.message))?;
+            Ok(read
+                .documents
+                .into_iter()
+                .find(|node| !node.value.is_null()))
+        };
+        let Some(node) = read(text)? else {
+            continue;
+        };
+        let text = annotated(text, &node, &file.path, index);
+        let text = text.map_err(|error| broken(error.to_string()))?;
+        if let Some(node) = read(&text)? {
+            items.push(Item {
+                identity: ItemReference::of(&node),
+                text,
+                node,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The texts between the lines `---`.
+fn documents(text: &str) -> Vec<&str> {
+    let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        let behind = at + line.len();
+        if line.trim_end() == "---" {
+            found.push(&text[start..at]);
+            start = behind;
+        }
+        at = behind;
+    }
+    found.push(&text[start..]);
+    found.retain(|part| !part.trim().is_empty());
+    found
+}
+
+/// The document that says where it belongs.
+fn annotated(text: &str, node: &Node, path: &str, index: usize) -> Result<String, EditError> {
+    let index = index.to_string();
+    let wanted = [(INDEX, &*index), (PATH, path)];
+    let entries = || wanted.map(|(key, value)| Entry::computed(key, value));
+    let annotations = node.at(&["metadata", "annotations"]);
+    let edits = match annotations.and_then(|node| node.value.as_map()) {
+        None => vec![Edit::Insert {
+            map: Target::keys(&["metadata"]),
+            key: "annotations".to_owned(),
+            value: Map::from_iter(entries()).into(),
+            position: Position::First,
+        }],
+        Some(_) => {
+            let insert = |entry: Entry| Edit::Insert {
+                map: Target::keys(&["metadata", "annotations"]),
+                key: entry.key.to_string(),
+                value: entry.node.value,
+                position: Position::Last,
+            };
+            entries().into_iter().map(insert).collect()
+        }
+    };
+    edit(text, Engine::Kubectl, &edits)
+}
+
+/// The list with the new items: the configuration's own item goes, an object of the same identity is replaced where it stands,
+/// others are added behind.
+fn with_items(
+    list: &List<'_>,
+    config: &ItemReference,
+    items: &[Item],
+) -> Result<String, EditError> {
+    let word = |index: usize| Value::from(format!("{PLACEHOLDER}{index}"));
+    let mut edits = Vec::new();
+    let mut placed = vec![false; items.len()];
+    for (index, item) in list.items.iter().enumerate() {
+        let identity = ItemReference::of(item);
+        let same = items.iter().position(|new| new.identity == identity);
+        let at = below_item(index, &[]);
+        match same.filter(|same| !placed[*same]) {
+            Some(same) => {
+                placed[same] = true;
+                let value = word(same);
+                edits.push(Edit::Set { at, value });
+            }
+            None if identity == *config => edits.push(Edit::Remove { at }),
+            None => {}
+        }
+    }
+    let new = (0..items.len()).filter(|index| !placed[*index]);
+    let text = match (list.has_items, edits.len() == list.items.len()) {
+        // A list that loses all that it has and gets others is another list.
+        (true, true) if placed.iter().all(|placed| !placed) => {
+            let all: Vec<Node> = new.map(|index| Node::computed(word(index))).collect();
+            let at = Target::keys(&["items"]);
+            let value = Value::from(all);
+            edit(list.text, Engine::Kubectl, &[Edit::Set { at, value }])?
+        }
+        (true, _) => {
+            edits.extend(new.map(|index| Edit::InsertItem {
+                list: Target::keys(&["items"]),
+                value: word(index),
+                position: Position::Last,
+            }));
+            edit(list.text, Engine::Kubectl, &edits)?
+        }
+        (false, _) => {
+            let all: Vec<Node> = new.map(|index| Node::computed(word(index))).collect();
+            let insert = Edit::Insert {
+                map: Target::keys(&[]),
+                key: "items".to_owned(),
+                value: all.into(),
+                position: Position::Last,
+            };
+            edit(list.text, Engine::Kubectl, &[insert])?
+        }
+    };
+    filled(&text, items)
+}
+
+/// The placeholders replaced: by the items' own texts where they stand on lines of their own, else by their values.
+fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
+    let mut out = String::with_capacity(text.len());
+    let mut left = items.len();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        let column = line.len() - bare.len();
+        let number = bare
+            .strip_prefix("- ")
+            .and_then(|rest| rest.trim().strip_prefix(PLACEHOLDER)?.parse().ok());
+        match number.and_then(|number: usize| items.get(number)) {
+            Some(item) => {
+                indented(&item.text, column, &mut out);
+                left -= left.min(1);
+            }
+            None => out.push_str(line),
+        }
+    }
+    let is_whole = left == 0
+        && List::read(&out).is_ok_and(|list| {
+            let holds = |item: &Item| {
+                list.items
+                    .iter()
+                    .any(|node| node.value.same(&item.node.value))
+            };
+            items.iter().all(holds)
+        });
+    if is_whole {
+        return Ok(out);
+    }
+    let Ok(list) = List::read(text) else {
+        return Err(EditError::NotFollowed);
+    };
+    let mut edits = Vec::new();
+    for (index, node) in list.items.iter().enumerate() {
+        let word: Option<&Arc<str>> = node.value.as_str();
+        let number = word.and_then(|word| word.strip_prefix(PLACEHOLDER)?.parse().ok());
+        if let Some(item) = number.and_then(|number: usize| items.get(number)) {
+            edits.push(Edit::Set {
+                at: below_item(index, &[]),
+                value: item.node.value.clone(),
+            });
+        }
+    }
+    edit(text, Engine::Kubectl, &edits)
+}
+
+/// A document as an item of a list whose dashes stand in that column.
+fn indented(text: &str, column: usize, out: &mut String) {
+    let (dash, spaces) = (" ".repeat(column) + "- ", " ".repeat(column + 2));
+    for (number, line) in text.lines().enumerate() {
+        let before = match (number, line.is_empty()) {
+            (0, _) => &dash,
+            (_, true) => "",
+            (_, false) => &spaces,
+        };
+        out.push_str(before);
+        out.push_str(line);
+        out.push('\n');
+    }
+}

@@ -1,0 +1,76 @@
+//! `metalmark fn`: a KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
+//!
+//! The contract is kustomize's functions specification (cmd/config/docs/api-conventions/functions-spec.md). What was not asked
+//! for keeps its bytes. Hosts swallow results or show nothing else, so errors are in the list and on stderr; while one stands
+//! the items are passed on as they came.
+
+mod choice;
+mod config;
+mod findings;
+mod generate;
+mod list;
+mod result;
+mod stamp;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::files::repository_top;
+use crate::model::policy::Date;
+use crate::read::Request;
+
+use crate::pipeline::{Terminal, Verdict};
+use config::{Config, Function};
+use list::List;
+use result::{Outcome, Severity};
+
+/// The repository that a function runs in, which is all that it reads; the folder that it starts in where that is in none.
+pub fn function_folder(request: &Request) -> PathBuf {
+    let start = request.directory.clone().unwrap_or_else(|| ".".into());
+    repository_top(&start).unwrap_or(start)
+}
+
+/// Runs the function that the list's `functionConfig` names.
+///
+/// # Errors
+/// The input is no ResourceList, its configuration is not understood, or the world failed; nothing is printed then.
+pub fn function(
+    request: &Request,
+    input: &str,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let list = List::read(input)?;
+    let config = Config::read(list.config.as_ref())?;
+    // The configuration is the repository's text: a project that it names is in the repository, too.
+    let confined = Some(function_folder(request));
+    let mut request = config.request(request);
+    request.flags.confined = confined;
+    let outcome = match config.function {
+        Function::Generator => generate::run(&request, &config, &list, today)?,
+        Function::Transformer => stamp::transform(&request, &config, &list, today)?,
+        Function::Validator => stamp::validate(&request, &config, &list, today)?,
+    };
+    let text = list::with_results(&outcome)?;
+    terminal.out.product(text.as_bytes())?;
+    let faults = outcome
+        .results
+        .iter()
+        .filter(|result| result.severity == Severity::Error);
+    let mut verdict = Verdict::Clean;
+    for fault in faults {
+        writeln!(terminal.err, "{fault}")?;
+        verdict = Verdict::Findings;
+    }
+    Ok(verdict)
+}
+
+/// The items as they came, with what was found.
+fn unchanged(list: &List<'_>, results: Vec<result::FunctionResult>) -> Outcome {
+    Outcome {
+        text: list.text.to_owned(),
+        has_results: list.has_results,
+        results,
+    }
+}

@@ -1,0 +1,218 @@
+//! The transformer and the validator: the image fields of machine templates, held against what their images say.
+
+use std::collections::BTreeMap;
+
+use crate::edit::stamp::{changes, problems};
+use crate::error::Error;
+use crate::model::engine::Engine;
+use crate::model::policy::Date;
+use crate::model::value::Node;
+use crate::pipeline::check;
+use crate::pipeline::fleet;
+use crate::providers::{self, Kind, PROVIDERS, Provider};
+use crate::read::{self, Request, Workspace};
+use crate::render::Renderer;
+use crate::yaml::edit::{Edit, Step, edit};
+
+use super::choice::{Choice, Project};
+use super::config::Config;
+use super::findings;
+use super::list::List;
+use super::result::{Field, FunctionResult, ItemReference, Outcome, Severity};
+
+/// Stamps the items; as they came where an error stands.
+pub(super) fn transform(
+    request: &Request,
+    config: &Config,
+    list: &List<'_>,
+    today: Date,
+) -> Result<Outcome, Error> {
+    let (stamped, _) = stamped(request, config, list, today)?;
+    let Stamped { edits, results } = stamped;
+    if results
+        .iter()
+        .any(|result| result.severity == Severity::Error)
+    {
+        return Ok(super::unchanged(list, results));
+    }
+    match edit(list.text, Engine::Kubectl, &edits) {
+        Ok(text) => Ok(Outcome {
+            text,
+            has_results: list.has_results,
+            results,
+        }),
+        Err(error) => {
+            let message = format!("the machine templates cannot be stamped: {error}");
+            let fault = FunctionResult::new(Severity::Error, message);
+            Ok(super::unchanged(list, vec![fault]))
+        }
+    }
+}
+
+/// Says what the transformer would change, as errors, and what the rules say of the whole project. The items stay as they are.
+pub(super) fn validate(
+    request: &Request,
+    config: &Config,
+    list: &List<'_>,
+    today: Date,
+) -> Result<Outcome, Error> {
+    let (stamped, mut workspace) = stamped(request, config, list, today)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let mut results = findings::results(&survey.judged);
+    let of_items = stamped
+        .results
+        .into_iter()
+        .filter(|result| result.item.is_some());
+    results.extend(of_items.map(as_fault));
+    Ok(super::unchanged(list, results))
+}
+
+/// A change that the transformer would make, as the validator tells it.
+fn as_fault(result: FunctionResult) -> FunctionResult {
+    let Some(field) = result
+        .field
+        .as_ref()
+        .filter(|_| result.severity == Severity::Info)
+    else {
+        return result;
+    };
+    FunctionResult {
+        message: format!("`{}` is not what the project says", field.path),
+        severity: Severity::Error,
+        ..result
+    }
+}
+
+/// What stamping comes to.
+#[derive(Default)]
+struct Stamped {
+    edits: Vec<Edit>,
+    results: Vec<FunctionResult>,
+}
+
+fn stamped(
+    request: &Request,
+    config: &Config,
+    list: &List<'_>,
+    today: Date,
+) -> Result<(Stamped, Workspace), Error> {
+    let mut workspace = read::workspace(request)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let (settings, templates) = (workspace.settings.clone(), BTreeMap::new());
+    let mut found = workspace.findings.clone();
+    let renderer = Renderer::new(&settings, &templates, None, &mut |finding| {
+        found.push(finding)
+    });
+    let mut stamped = Stamped::default();
+    let checked = check::findings(found, &settings, today);
+    stamped.results = findings::results(&checked.findings);
+    let mut project = Project {
+        workspace: &workspace,
+        tools: &tools,
+        renderer: &renderer,
+        config,
+        clusters: BTreeMap::new(),
+        shared: None,
+    };
+    for (index, item) in list.items.iter().enumerate() {
+        let identity = ItemReference::of(item);
+        let known = providers::of_object(&identity.api_version, &identity.kind);
+        if known.is_none() {
+            stamped.results.extend(unknown_version(item));
+        }
+        if let Some((provider, kind)) = known {
+            one(&mut project, item, index, (provider, kind), &mut stamped)?;
+        }
+    }
+    for (_, cluster) in project.clusters {
+        stamped.results.extend(findings::results(&cluster.judged));
+    }
+    Ok((stamped, workspace))
+}
+
+fn one(
+    project: &mut Project<'_>,
+    item: &Node,
+    index: usize,
+    (provider, kind): (&dyn Provider, &Kind),
+    stamped: &mut Stamped,
+) -> Result<(), Error> {
+    let about = |mut result: FunctionResult| {
+        result.item = Some(ItemReference::of(item));
+        result.file = file(item);
+        result
+    };
+    let stamp = match project.choice(item)? {
+        Choice::Stamp(stamp) => stamp,
+        Choice::Faulty => return Ok(()),
+        Choice::Refused(result) => {
+            stamped.results.push(about(result));
+            return Ok(());
+        }
+    };
+    let identity = ItemReference::of(item);
+    let version = identity.api_version.split_once('/');
+    let version = version.map_or("", |(_, version)| version);
+    let mut problems = problems(&stamp, provider, kind);
+    let wanted = provider.stamp(kind, version, &stamp);
+    let steps = [Step::from("items"), Step::from(index)];
+    let changes = match wanted.and_then(|wanted| changes(item, (0, &steps), &wanted)) {
+        Ok(changes) => changes,
+        Err(problem) => {
+            problems.push(problem);
+            Vec::new()
+        }
+    };
+    if !problems.is_empty() {
+        let faults = problems.into_iter();
+        let faults = faults.map(|problem| about(FunctionResult::new(Severity::Error, problem)));
+        stamped.results.extend(faults);
+        return Ok(());
+    }
+    let key = stamp.key.as_deref().unwrap_or(&stamp.url);
+    for change in changes {
+        let message = match &change.proposed {
+            Some(_) => format!("`{}` is stamped for image `{key}`", change.path),
+            None => format!("`{}` goes: image `{key}` has none", change.path),
+        };
+        let mut result = FunctionResult::new(Severity::Info, message);
+        result.field = Some(Field {
+            path: change.path,
+            current: change.current.map(|node| node.value),
+            proposed: change.proposed,
+        });
+        stamped.results.push(about(result));
+        stamped.edits.extend(change.edit);
+    }
+    Ok(())
+}
+
+/// A kind that is known, in a version that is not: it cannot be told where its image stands.
+fn unknown_version(item: &Node) -> Option<FunctionResult> {
+    let identity = ItemReference::of(item);
+    let (group, version) = identity.api_version.split_once('/')?;
+    let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+    let kind = kinds.find(|kind| kind.kind == identity.kind && kind.group == group)?;
+    let known = kind.versions.join(", ");
+    let message = format!("{} is known in {known}, not in {version}", kind.kind);
+    let mut fault = FunctionResult::new(Severity::Error, message);
+    fault.file = file(item);
+    fault.item = Some(identity);
+    Some(fault)
+}
+
+/// Where an item comes from, as its annotations say.
+fn file(item: &Node) -> Option<(String, Option<i64>)> {
+    let annotation = |name: &str| {
+        ["internal.config.kubernetes.io", "config.kubernetes.io"]
+            .iter()
+            .find_map(|group| {
+                let key = format!("{group}/{name}");
+                let node = item.at(&["metadata", "annotations", &key])?;
+                node.value.as_str().map(|text| text.to_string())
+            })
+    };
+    let index = annotation("index").and_then(|index| index.parse().ok());
+    Some((annotation("path")?, index))
+}

@@ -1,0 +1,419 @@
+//! Runs the rules over what was read and resolved, and says how much each finding matters: its level, and whether it is waived.
+//!
+//! Never reads a clock: the day that waivers are held against is given by whoever asks.
+
+use std::collections::BTreeSet;
+
+use crate::model::finding::{Finding, Judged, Level};
+use crate::model::policy::{Date, Policy};
+use crate::model::proposal::{Change, Proposal};
+use crate::model::replacement;
+use crate::model::workspace::{ClusterView, Settings};
+use crate::objects::Manifests;
+use crate::objects::bundled::Bundle;
+use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, WorkspaceInput};
+
+/// What checking one cluster, or the workspace, came to.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// The findings that are neither off nor waived. [`crate::report`] sorts them and shows each fault once, however many
+    /// clusters and pools inherit it.
+    pub findings: Vec<Judged>,
+    /// The waivers that accepted a finding, by their number in the policy: [`workspace`] needs those of all clusters.
+    pub waivers_used: BTreeSet<usize>,
+}
+
+/// Checks one cluster: the findings of the stages before, and those of every rule.
+pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked {
+    let policy = &settings.policy;
+    let mut checked = Checked::default();
+    // What a broken file was to say would be missed by value after value and rule after rule.
+    let broken = view
+        .findings
+        .iter()
+        .any(|finding| finding.rule == "yaml-syntax");
+    let follows = |finding: &&Finding| broken && finding.rule == "value-missing";
+    for finding in view.findings.iter().filter(|finding| !follows(finding)) {
+        checked.judge(finding.clone(), policy, today);
+    }
+    if broken {
+        return checked;
+    }
+    for finding in ruled(view, settings) {
+        let finding = tried(finding, view, settings);
+        checked.judge(finding, policy, today);
+    }
+    checked
+}
+
+/// What the rules find in a cluster.
+fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+    let input = ClusterInput { view, settings };
+    let mut found = Vec::new();
+    for rule in running(&settings.policy) {
+        rule.cluster(&input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// A finding with the proposals that repair it and make nothing worse: each is made on the model and the rules run again.
+fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Finding {
+    if finding.proposals.is_empty() {
+        return finding;
+    }
+    let before = errors(view, settings);
+    let subject = &finding.subject;
+    let is_known = |rule: &'static str, pool: &Option<String>| {
+        let mut known = before.iter();
+        known.any(|(other, of, _)| *other == rule && of == pool)
+    };
+    let fits = |proposal: &Proposal| {
+        let changed = proposal.change.made(view, settings);
+        let is_worse = |(rule, pool, image): &PoolError| {
+            // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
+            let is_hidden = match &proposal.change {
+                Change::ImageKey { key, .. } if finding.rule == "unknown-image" => {
+                    image.as_deref() == Some(&**key) || is_known("unknown-image", pool)
+                }
+                _ => false,
+            };
+            let is_left = *rule == finding.rule && *pool == subject.pool;
+            is_left || !is_known(rule, pool) && !is_hidden
+        };
+        !replacement::lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
+    };
+    let mut proposals = std::mem::take(&mut finding.proposals);
+    proposals.retain(fits);
+    Finding {
+        proposals,
+        ..finding
+    }
+    .with_proposals()
+}
+
+/// A rule that finds an error, with the pool and the image.
+type PoolError = (&'static str, Option<String>, Option<String>);
+
+/// What is wrong with a cluster. That an image is not locked yet counts nothing: the help names the command that locks it.
+fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
+    let found = ruled(view, settings).into_iter();
+    let is_error = |finding: &Finding| {
+        level(finding, &settings.policy) == Level::Error && !finding.rule.starts_with("lock-")
+    };
+    found
+        .filter(is_error)
+        .map(|finding| (finding.rule, finding.subject.pool, finding.subject.image))
+        .collect()
+}
+
+/// How much a finding matters, waivers apart.
+fn level(finding: &Finding, policy: &Policy) -> Level {
+    // A rule that is not in the table is a slip of ours: its findings still count.
+    let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
+    policy.level(finding, default)
+}
+
+/// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
+/// neither a cluster (`waivers_used`) nor this check used are findings too, unless only a part of the clusters was looked at, and
+/// so are those past their day.
+pub fn workspace(
+    input: &WorkspaceInput<'_>,
+    found: Vec<Finding>,
+    waivers_used: &BTreeSet<usize>,
+    today: Date,
+) -> Checked {
+    let policy = &input.settings.policy;
+    let mut checked = Checked::default();
+    for finding in found {
+        checked.judge(finding, policy, today);
+    }
+    for rule in running(policy) {
+        rule.workspace(input, &mut |finding| checked.judge(finding, policy, today));
+    }
+    checked.waivers_used.extend(waivers_used);
+    for finding in waivers(policy, &checked.waivers_used, input.reach, today) {
+        checked.judge(finding, policy, today);
+    }
+    checked
+}
+
+/// Checks what a change does to a cluster that is on both sides of it.
+pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(&settings.policy) {
+        rule.change(input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// Checks manifests that stand in files.
+pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(policy) {
+        rule.manifests(input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// Checks a bundle of manifests.
+pub fn bundle(input: &Bundle<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for rule in running(policy) {
+        rule.bundle(input, &mut |finding| found.push(finding));
+    }
+    found
+}
+
+/// Judges findings of stages behind this one, such as a target's.
+pub fn findings(found: Vec<Finding>, settings: &Settings, today: Date) -> Checked {
+    let mut checked = Checked::default();
+    for finding in found {
+        checked.judge(finding, &settings.policy, today);
+    }
+    checked
+}
+
+impl Checked {
+    /// Whether an error stands: nothing may be written, and the exit status is 1.
+    pub fn has_errors(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|judged| judged.level == Level::Error)
+    }
+
+    /// Adds what was found later of the same cluster.
+    pub fn join(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        self.waivers_used.extend(later.waivers_used);
+    }
+
+    fn judge(&mut self, finding: Finding, policy: &Policy, today: Date) {
+        let finding = finding.without_secrets();
+        let level = level(&finding, policy);
+        if level == Level::Off {
+            return;
+        }
+        match policy.waiver(&finding, today) {
+            Some(waiver) => {
+                self.waivers_used.insert(waiver);
+            }
+            None => self.findings.push(Judged { finding, level }),
+        }
+    }
+}
+
+fn running(policy: &Policy) -> impl Iterator<Item = &'static dyn Rule> {
+    RULES
+        .iter()
+        .copied()
+        .filter(|rule| policy.rules.is_empty() || !policy.is_off(rule.id()))
+}
+
+/// The waivers that have outlived their day or their use.
+fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -> Vec<Finding> {
+    let stale = policy
+        .waivers
+        .iter()
+        .enumerate()
+        .filter_map(|(index, waiver)| {
+            let (rule, text) = (&waiver.rule, waiver.pattern.glob().glob());
+            let finding = match &waiver.until {
+                Some(until) if waiver.has_expired(today) => Finding::new(
+                    "waiver-expired",
+                    format!("the waiver of `{rule}` for `{text}` ended on {until}"),
+                )
+                .at(waiver.spot.clone(), "no longer accepts anything")
+                .help("mend what it covered and remove it, or decide anew and move `until`"),
+                _ if used.contains(&index) || reach == Reach::Shard => return None,
+                // A change is over when it is merged, and manifests are another command's; their waivers may stay.
+                _ if crate::rules::rule(rule)
+                    .is_some_and(|rule| rule.is_of_change() || rule.is_of_manifests()) =>
+                {
+                    return None;
+                }
+                _ => Finding::new(
+                    "waiver-unused",
+                    format!("the waiver of `{rule}` for `{text}` accepts nothing"),
+                )
+                .at(waiver.spot.clone(), "no such finding")
+                .help("remove it"),
+            };
+            Some(finding)
+        });
+    stale.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+
+    use super::{Checked, cluster, findings, workspace};
+    use crate::model::finding::{Finding, Level};
+    use crate::model::image::Images;
+    use crate::model::matching::Outcome;
+    use crate::model::place::Sources;
+    use crate::model::policy::{Date, Waiver, pattern};
+    use crate::model::workspace::{ClusterView, Settings};
+    use crate::rules::{Reach, WorkspaceInput};
+    use crate::testing::{Given, settings, today};
+
+    const MISSING: &str = "checksum-missing";
+
+    /// A cluster whose image has no checksum and a format.
+    fn without_checksum() -> Given {
+        let mut given = Given::new();
+        let facts = [("k8s-version", "1.31.8+rke2r1"), ("image-format", "raw")];
+        given.image("noble-a", &facts);
+        given.boots("noble-a");
+        given
+    }
+
+    fn waived(rule: &str, place: &str, until: Option<&str>) -> Settings {
+        let mut settings = settings();
+        settings.policy.waivers.push(Waiver {
+            rule: rule.into(),
+            pattern: pattern(place).unwrap(),
+            reason: "ticket 4711".into(),
+            until: until.map(str::to_string),
+            spot: None,
+        });
+        settings
+    }
+
+    fn rules(checked: &Checked) -> Vec<&str> {
+        let rules = checked.findings.iter().map(|judged| judged.finding.rule);
+        rules.collect()
+    }
+
+    fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
+        let input = WorkspaceInput {
+            reach: Reach::Fleet,
+            uses: &[],
+            images: &Images::new(),
+            sources: &Sources::default(),
+            settings,
+            facts_given: true,
+            lock: None,
+        };
+        workspace(&input, Vec::new(), used, today)
+    }
+
+    #[test]
+    fn a_clean_cluster_has_no_findings() {
+        let mut given = without_checksum();
+        given.settings.images.url = "{{ image.uri }}".into();
+        let checked = cluster(&given.finished(), &given.settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert!(!checked.has_errors());
+    }
+
+    #[test]
+    fn stages_and_rules_findings_are_judged_alike() {
+        let mut given = without_checksum();
+        given.view.findings = vec![Finding::new("value-surprising", "odd")];
+        let mut settings = settings();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), ["value-surprising", MISSING]);
+        assert_eq!(checked.findings[0].level, Level::Warning);
+        assert!(checked.has_errors());
+        settings.policy.rules = [MISSING, "value-surprising"]
+            .map(|rule| (rule.to_string(), Level::Off))
+            .into();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_is_told_alone() {
+        let mut given = without_checksum();
+        given.view.findings = vec![
+            Finding::new("value-missing", "`cluster` is not set"),
+            Finding::new("yaml-syntax", "a tab"),
+        ];
+        let checked = cluster(&given.finished(), &settings(), today());
+        assert_eq!(rules(&checked), ["yaml-syntax"]);
+    }
+
+    #[test]
+    fn a_waiver_accepts_and_is_counted_as_used() {
+        let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(checked.waivers_used, BTreeSet::from([0]));
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_expired_waiver_accepts_nothing_and_is_told() {
+        let settings = waived(MISSING, "edge-*", Some("2026-11-20"));
+        let given = without_checksum();
+        let checked = cluster(&given.finished(), &settings, today());
+        assert_eq!(rules(&checked), [MISSING]);
+        let checked = whole(&settings, &checked.waivers_used, today());
+        assert_eq!(rules(&checked), ["waiver-expired"]);
+    }
+
+    #[test]
+    fn a_waiver_that_accepts_nothing_is_told() {
+        let settings = waived(MISSING, "edge-2", None);
+        let checked = whole(&settings, &BTreeSet::new(), today());
+        assert_eq!(rules(&checked), ["waiver-unused"]);
+    }
+
+    #[test]
+    fn findings_of_later_stages_keep_their_own_level() {
+        let found = vec![Finding::new("duplicate-key", "twice").unless_set(Level::Warning)];
+        let checked = findings(found, &settings(), today());
+        assert_eq!(checked.findings[0].level, Level::Warning);
+    }
+
+    #[test]
+    fn a_view_without_pools_is_no_trouble() {
+        let view = ClusterView {
+            selections: Vec::new(),
+            ..Given::new().finished()
+        };
+        assert_eq!(
+            rules(&cluster(&view, &settings(), today())),
+            Vec::<&str>::new()
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_text_in_the_values_breaks_a_rule(texts in prop::array::uniform8(TEXT)) {
+            let [version, key, url, format, checksum, kind, fact, pattern] = &texts;
+            let mut given = Given::new();
+            given.view.cluster.k8s_version = Some(given.line("k8s_version", version));
+            given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
+            given.view.cluster.default_storage = Some(given.line("space", fact));
+            given.image(
+                key,
+                &[("k8s-version", fact), ("sha256", checksum), ("image-format", format), ("size", fact)],
+            );
+            let further = [("format", &**format), ("checksum", checksum), ("checksum_type", kind)];
+            given.boots_url(url, &further);
+            let by_url = cluster(&given.finished(), &settings(), today());
+            given.boots(key);
+            let by_key = cluster(&given.finished(), &settings(), today());
+            for outcome in [Outcome::Image(key.as_str().into()), Outcome::NoMatch, Outcome::Several(vec![key.as_str().into()])] {
+                given.selects(&[(fact, pattern), ("os", pattern)], &outcome);
+                let by_selector = cluster(&given.finished(), &settings(), today());
+                let all = by_selector.findings.iter().chain(&by_url.findings).chain(&by_key.findings);
+                for label in all.flat_map(|judged| &judged.finding.labels) {
+                    let (start, end) = (label.spot.start as usize, label.spot.end as usize);
+                    prop_assert!(label.spot.source.text.get(start..end).is_some(), "{label:?}");
+                }
+            }
+        }
+    }
+
+    /// Half of it near the texts that rules take apart.
+    const TEXT: &str = r"[a-z0-9.+():/\\\[\]|*-]{0,16}|v1[.][0-9]{1,2}([.][0-9])?([+]rke2r1)?|https?://[a-z.]{1,8}/.{0,12}|.{0,12}";
+}

@@ -1,0 +1,366 @@
+//! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
+//! order. What is not asked for is dropped with its cluster, so that memory does not grow with the fleet's values.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::catalog::locking::{self, Keyring};
+use crate::catalog::resolve::{self, Catalogs};
+use crate::catalog::sources;
+use crate::error::Error;
+use crate::evaluate::TemplateCache;
+use crate::model::catalog::Catalog;
+use crate::model::finding::{Finding, Judged, Level};
+use crate::model::image::{Image, Images};
+use crate::model::lock::{Lock, is_lockable};
+use crate::model::matching::{Outcome, PatternCache};
+use crate::model::place::Sources;
+use crate::model::policy::Date;
+use crate::model::pool_counts::PoolCounts;
+use crate::model::workspace::ClusterView;
+use crate::pipeline::check::{self, Checked};
+use crate::read::{self, ClusterEntry, SharedCatalog, Workspace};
+use crate::rules::{self, ImageUse, Reach, WorkspaceInput};
+
+/// What the stages need beside the workspace.
+pub(crate) struct Tools {
+    /// Patterns, each compiled once.
+    pub(crate) patterns: PatternCache,
+    /// Expressions, each parsed once.
+    templates: TemplateCache,
+    /// The catalog of the shared layers alone: of every cluster that does not touch it.
+    shared: SharedCatalog,
+    /// Catalogs, each expanded once.
+    catalogs: Catalogs,
+    /// Public keys, and what they prove of the lock's evidence, each once.
+    pub(crate) keyring: Keyring,
+    /// The day that waivers are held against.
+    pub(crate) today: Date,
+}
+
+impl Tools {
+    /// The lock; empty where there is none.
+    pub(crate) fn lock(&self) -> &Lock {
+        static NONE: Lock = Lock::EMPTY;
+        self.catalogs.facts().lock.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The files that the lock's places point into.
+    pub(crate) fn lock_sources(&self) -> Sources {
+        Sources::default().with_facts(&self.catalogs.facts().files)
+    }
+}
+
+/// What a survey keeps of each cluster, and what all of them came to.
+pub(crate) struct Survey<T> {
+    /// What the caller made of each cluster, in the workspace's order.
+    pub(crate) results: Vec<T>,
+    /// The clusters with a finding at error level.
+    pub(crate) faulty: BTreeSet<Arc<str>>,
+    /// The images that any cluster is served, by key.
+    pub(crate) served: Arc<Images>,
+    /// What was checked of the node pools.
+    pub(crate) counts: PoolCounts,
+    /// All findings.
+    pub(crate) judged: Vec<Judged>,
+}
+
+impl<T> Survey<T> {
+    /// Whether a finding at error level stands anywhere.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors() > 0
+    }
+
+    /// How many findings are at error level.
+    pub(crate) fn errors(&self) -> usize {
+        let judged = self.judged.iter();
+        judged.filter(|judged| judged.level == Level::Error).count()
+    }
+
+    /// The survey with nothing kept of each cluster.
+    pub(crate) fn without_results(self) -> Survey<()> {
+        Survey {
+            results: Vec::new(),
+            faulty: self.faulty,
+            served: self.served,
+            counts: self.counts,
+            judged: self.judged,
+        }
+    }
+
+    /// Adds a finding where no node pool was checked and no error says why. Other shards may have checked some.
+    pub(crate) fn require_pools(&mut self, workspace: &Workspace, today: Date) {
+        if self.counts.checked > 0 || workspace.shard.is_some() || self.has_errors() {
+            return;
+        }
+        let is_known = |judged: &Judged| judged.finding.rule == NOTHING_CHECKED;
+        let finding = match self.judged.iter().position(is_known) {
+            Some(known) => Finding {
+                unless_set: None,
+                ..self.judged.remove(known).finding
+            },
+            None => {
+                let counts = self.counts.text();
+                let (message, help) = match &*counts {
+                    "" => (
+                        "no node pool was checked",
+                        "`metalmark stamp --check` checks manifests",
+                    ),
+                    text => (
+                        text,
+                        "select images in the values, `cluster.capm3.image_key: …`",
+                    ),
+                };
+                Finding::new(NOTHING_CHECKED, message).help(help)
+            }
+        };
+        let finding = finding.help("or type `--allow-empty`");
+        self.add(vec![finding], workspace, today);
+    }
+
+    /// Adds what was found behind the rules.
+    pub(crate) fn add(&mut self, found: Vec<Finding>, workspace: &Workspace, today: Date) {
+        let checked = check::findings(found, &workspace.settings, today);
+        self.judged.extend(checked.findings);
+    }
+}
+
+/// The rule of a run that checked nothing.
+const NOTHING_CHECKED: &str = "nothing-checked";
+
+/// One cluster's part on its way.
+struct Part<T> {
+    checked: Checked,
+    counts: PoolCounts,
+    uses: ImageUse,
+    served: Vec<Image>,
+    result: T,
+}
+
+/// Opens the image sources; what is wrong in them joins the workspace's findings.
+pub(crate) fn tools(workspace: &mut Workspace, today: Date) -> Result<Tools, Error> {
+    let (mut facts, found) = sources::facts(
+        &workspace.settings.root,
+        &*workspace.files,
+        &workspace.facts,
+        &workspace.settings.registries.architecture,
+    )?;
+    if let Some((records, file)) = &workspace.records {
+        facts.add_records(records, file);
+    }
+    workspace.findings.extend(found);
+    let templates = TemplateCache::default();
+    let files = Arc::clone(&workspace.files);
+    Ok(Tools {
+        keyring: Keyring::new(move |named| read::key_text(&*files, named)),
+        shared: read::shared_catalog(workspace, &templates),
+        catalogs: Catalogs::new(facts),
+        patterns: PatternCache::default(),
+        templates,
+        today,
+    })
+}
+
+/// One cluster, read and resolved, its lock entries compared with the keys of its values.
+pub(crate) fn view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let mut view = unlocked_view(workspace, tools, entry)?;
+    let required = &workspace.settings.policy.signatures;
+    let trust = locking::trust(&view, required, &tools.keyring);
+    view.findings.extend(trust.findings);
+    view.signed = trust.signed;
+    Ok(view)
+}
+
+/// One cluster, read and resolved, whatever its lock says.
+pub(crate) fn unlocked_view(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<ClusterView, Error> {
+    let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
+    resolve::cluster(read, &tools.catalogs, &workspace.settings, &tools.patterns)
+}
+
+/// What the shared layers, and then each cluster's, say of images; each catalog once.
+pub(crate) fn catalogs(
+    workspace: &Workspace,
+    tools: &Tools,
+) -> Result<Vec<(Arc<Catalog>, Sources)>, Error> {
+    let shared = read::shared(workspace, &tools.shared);
+    let mut all = vec![(shared.catalog, shared.sources)];
+    for entry in &workspace.clusters {
+        let read = read::cluster(workspace, entry, &tools.shared, &tools.templates)?;
+        if !all
+            .iter()
+            .any(|(known, _)| Arc::ptr_eq(known, &read.catalog))
+        {
+            all.push((read.catalog, read.sources));
+        }
+    }
+    Ok(all)
+}
+
+/// The clusters that this run looks at: all of them, or its shard's.
+pub(crate) fn entries(workspace: &Workspace) -> impl Iterator<Item = &ClusterEntry> {
+    let is_held = |entry: &&ClusterEntry| {
+        let shard = workspace.shard;
+        shard.is_none_or(|shard| shard.holds(&entry.name))
+    };
+    workspace.clusters.iter().filter(is_held)
+}
+
+/// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
+pub(crate) fn survey<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Survey<T>, Error> {
+    let entries: Vec<&ClusterEntry> = entries(workspace).collect();
+    let parts = parts(workspace, tools, &entries, keep)?;
+    conclude(workspace, tools, parts)
+}
+
+/// One cluster through the stages, as [`survey`] takes all of them. Nothing is said of what only the whole fleet can tell, such
+/// as an image that nobody uses.
+pub(crate) fn survey_one<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Survey<T>, Error> {
+    let parts = parts(workspace, tools, &[entry], keep)?;
+    let (mut survey, uses, _) = gather(parts);
+    let mut found = workspace.findings.clone();
+    // Another cluster may name the key of an entry that this one names none for.
+    if workspace.clusters.len() == 1 {
+        found.extend(rules::unchecked(tools.lock(), &tools.lock_sources(), &uses));
+    }
+    survey.add(found, workspace, tools.today);
+    Ok(survey)
+}
+
+fn parts<T: Send>(
+    workspace: &Workspace,
+    tools: &Tools,
+    entries: &[&ClusterEntry],
+    keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
+) -> Result<Vec<Part<T>>, Error> {
+    let part = |entry: &&ClusterEntry| -> Result<Part<T>, Error> {
+        let view = view(workspace, tools, entry)?;
+        let mut checked = check::cluster(&view, &workspace.settings, tools.today);
+        let (result, found) = keep(&view, &checked)?;
+        if !found.is_empty() {
+            checked.join(check::findings(found, &workspace.settings, tools.today));
+        }
+        Ok(Part {
+            uses: uses(&view),
+            counts: PoolCounts::of(&view, workspace.settings.matching),
+            served: served(&view),
+            checked,
+            result,
+        })
+    };
+    entries.par_iter().map(part).collect()
+}
+
+/// The clusters' parts put together: the survey, what each uses, and the waivers that accepted something.
+fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>) {
+    let mut survey = Survey {
+        results: Vec::new(),
+        faulty: BTreeSet::new(),
+        served: Arc::default(),
+        counts: PoolCounts::default(),
+        judged: Vec::new(),
+    };
+    let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
+    for part in parts {
+        if part.checked.has_errors() {
+            survey.faulty.insert(Arc::clone(&part.uses.cluster));
+        }
+        used.extend(part.checked.waivers_used);
+        survey.judged.extend(part.checked.findings);
+        survey.counts.add(&part.counts);
+        survey.results.push(part.result);
+        for image in part.served {
+            images.entry(Arc::clone(&image.key)).or_insert(image);
+        }
+        all.push(part.uses);
+    }
+    survey.served = Arc::new(images);
+    (survey, all, used)
+}
+
+/// What the clusters come to together.
+fn conclude<T>(
+    workspace: &Workspace,
+    tools: &Tools,
+    parts: Vec<Part<T>>,
+) -> Result<Survey<T>, Error> {
+    let (mut survey, all, used) = gather(parts);
+    let shared = shared(workspace, tools)?;
+    let input = WorkspaceInput {
+        reach: match workspace.shard {
+            None => Reach::Fleet,
+            Some(_) => Reach::Shard,
+        },
+        uses: &all,
+        images: &shared.images,
+        sources: &shared.sources,
+        settings: &workspace.settings,
+        facts_given: !workspace.facts.is_empty() || workspace.records.is_some(),
+        lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
+    };
+    let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
+    survey.judged.extend(whole.findings);
+    Ok(survey)
+}
+
+/// What the layers that every cluster shares come to by themselves.
+pub(crate) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
+    resolve::cluster(
+        read::shared(workspace, &tools.shared),
+        &tools.catalogs,
+        &workspace.settings,
+        &tools.patterns,
+    )
+}
+
+fn uses(view: &ClusterView) -> ImageUse {
+    let chosen = view
+        .cluster
+        .pools
+        .iter()
+        .zip(&view.selections)
+        .filter_map(|(pool, selection)| match &selection.outcome {
+            Outcome::Image(key) => Some((pool.name.to_string(), Arc::clone(key))),
+            _ => None,
+        });
+    let artifacts = || view.images.values().chain(view.bundles.values());
+    ImageUse {
+        cluster: Arc::clone(&view.cluster.name),
+        pools: chosen.collect(),
+        served: view.served.clone(),
+        locked: artifacts()
+            .filter_map(|image| Some(image.digest.as_ref()?.place.start))
+            .collect(),
+        unlocked: artifacts()
+            .filter(|image| view.lock.is_some() && image.digest.is_none() && is_lockable(image))
+            .map(|image| Arc::clone(&image.key))
+            .collect(),
+        signed: view.signed.clone(),
+    }
+}
+
+fn served(view: &ClusterView) -> Vec<Image> {
+    view.served
+        .iter()
+        .filter_map(|key| view.images.get(key))
+        .cloned()
+        .collect()
+}

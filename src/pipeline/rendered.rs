@@ -1,0 +1,299 @@
+//! What is rendered and stays in memory: printed as one stream, handed to Argo CD, or to the next KRM function.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::manifest::ManifestFile;
+use crate::model::place::Source;
+use crate::model::policy::Date;
+use crate::model::shard::Shard;
+use crate::model::workspace::{ClusterView, Settings};
+use crate::pipeline::check::{self, Checked};
+use crate::read::{ClusterEntry, Workspace};
+use crate::render::{self, FileObjects, Home, Renderer};
+use crate::schema::Schemas;
+
+use super::fleet::{self, Survey, Tools};
+use super::{Format, Terminal, Verdict, print_findings};
+
+/// What of a workspace is rendered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    /// Every cluster, and what they share.
+    Whole,
+    /// What the clusters share.
+    Shared,
+    /// One cluster, without what it shares with others. No other cluster's files are read.
+    Cluster(&'a ClusterEntry),
+}
+
+/// What was rendered, and what was found on the way.
+pub(crate) struct Rendered {
+    /// The files: clusters in order, then what they share. None while an error stands, unless the caller keeps going.
+    pub(crate) files: Vec<ManifestFile>,
+    /// What the clusters came to.
+    pub(crate) survey: Survey<()>,
+    /// How many clusters were looked at.
+    pub(crate) clusters: usize,
+}
+
+/// Whether the clusters that are clean are rendered where others have errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Faulty {
+    /// Nothing is rendered.
+    StopAll,
+    /// The clean ones are.
+    KeepGoing,
+}
+
+/// What is rendered with, taken out of the workspace so that what is wrong in it can join the workspace's findings.
+pub(crate) struct Material {
+    settings: Settings,
+    templates: BTreeMap<String, Arc<Source>>,
+    schemas: Schemas,
+}
+
+impl Material {
+    /// The workspace's settings, and the user's templates and schemas, which it holds no more.
+    pub(crate) fn of(workspace: &mut Workspace) -> Self {
+        Self {
+            settings: workspace.settings.clone(),
+            templates: std::mem::take(&mut workspace.templates),
+            schemas: Schemas::built_in(workspace.schemas.take()),
+        }
+    }
+
+    /// The renderer; what is wrong with the templates joins the workspace's findings.
+    pub(crate) fn renderer(&self, workspace: &mut Workspace) -> Renderer<'_> {
+        let (templates, schemas) = (&self.templates, Some(&self.schemas));
+        Renderer::new(&self.settings, templates, schemas, &mut |finding| {
+            workspace.findings.push(finding)
+        })
+    }
+}
+
+/// Renders a part of the workspace.
+///
+/// # Errors
+/// A file cannot be read.
+pub(crate) fn rendered(
+    workspace: &mut Workspace,
+    today: Date,
+    part: Part<'_>,
+    faulty: Faulty,
+) -> Result<Rendered, Error> {
+    let tools = fleet::tools(workspace, today)?;
+    let material = Material::of(workspace);
+    let renderer = material.renderer(workspace);
+    let duty = Duty::of(workspace, &renderer, today);
+    let workspace = &*workspace;
+    let make = |view: &ClusterView, checked: &Checked| {
+        Ok(duty.cluster(workspace, &renderer, view, checked))
+    };
+    let mut survey = match part {
+        Part::Whole => fleet::survey(workspace, &tools, make)?,
+        Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Made::default(), Vec::new())))?,
+        Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, make)?,
+    };
+    let mut made = std::mem::take(&mut survey.results);
+    let mut objects: Vec<FileObjects> = Vec::new();
+    for made in &mut made {
+        objects.append(&mut made.objects);
+    }
+    if matches!(part, Part::Whole) {
+        survey.require_pools(workspace, today);
+    }
+    let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
+    compare((&objects, &[]), workspace, &mut survey, today);
+    let mut common = match !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {
+        true => shared(workspace, &renderer, &mut survey, &tools),
+        false => Vec::new(),
+    };
+    let of_all = render::objects(&mut common, None);
+    compare_shared((&objects, &of_all), workspace, &mut survey, today);
+    let clean = made
+        .into_iter()
+        .filter(|made| !survey.faulty.contains(&made.cluster));
+    let files = clean.flat_map(|made| made.files).chain(common);
+    let files = match may(&survey) {
+        true => files.collect(),
+        false => Vec::new(),
+    };
+    let clusters = match part {
+        Part::Cluster(_) => 1,
+        Part::Whole | Part::Shared => fleet::entries(workspace).count(),
+    };
+    Ok(Rendered {
+        files,
+        survey: survey.without_results(),
+        clusters,
+    })
+}
+
+/// What of the fleet a run renders: all, or one shard's clusters. The first shard's part are the shared files too.
+pub(crate) struct Duty {
+    pub(crate) shard: Option<Shard>,
+    today: Date,
+    /// The management cluster of each cluster that names one or is one.
+    managements: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl Duty {
+    /// What the workspace was asked for. Shared files speak for every cluster: whoever writes them looks at all.
+    pub(crate) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>, today: Date) -> Self {
+        let shard = workspace.shard;
+        if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
+            workspace.shard = None;
+        }
+        let mut managements = BTreeMap::new();
+        for entry in &workspace.clusters {
+            if let Some(management) = &entry.management {
+                managements.insert(Arc::clone(&entry.name), Arc::clone(management));
+                let own = || Arc::clone(management);
+                managements
+                    .entry(Arc::clone(management))
+                    .or_insert_with(own);
+            }
+        }
+        Self {
+            shard,
+            today,
+            managements,
+        }
+    }
+
+    /// Whether the shared files are its part.
+    pub(crate) fn shares(&self) -> bool {
+        self.shard.is_none_or(Shard::is_first)
+    }
+
+    /// The files of a cluster, where they are its part, and what was found in making them. A cluster with an error has none.
+    pub(crate) fn cluster(
+        &self,
+        workspace: &Workspace,
+        renderer: &Renderer<'_>,
+        view: &ClusterView,
+        checked: &Checked,
+    ) -> (Made, Vec<Finding>) {
+        let name = &view.cluster.name;
+        let mut made = Made {
+            cluster: Arc::clone(name),
+            ..Made::default()
+        };
+        let is_own = self.shard.is_none_or(|shard| shard.holds(name));
+        if checked.has_errors() || !is_own {
+            return (made, Vec::new());
+        }
+        let mut found = Vec::new();
+        made.files = renderer.cluster(view, &mut |finding| found.push(finding));
+        if check::findings(found.clone(), &workspace.settings, self.today).has_errors() {
+            made.files.clear();
+        }
+        made.objects = render::objects(&mut made.files, Some(&self.home(view)));
+        (made, found)
+    }
+
+    fn home(&self, view: &ClusterView) -> Arc<Home> {
+        let cluster = &view.cluster;
+        Arc::new(Home {
+            cluster: Arc::clone(&cluster.name),
+            object: (
+                Arc::clone(&cluster.namespace),
+                Arc::clone(&cluster.object_name),
+            ),
+            management: self.managements.get(&cluster.name).cloned(),
+        })
+    }
+}
+
+/// What was rendered for a cluster.
+#[derive(Default)]
+pub(crate) struct Made {
+    /// The project's name of the cluster.
+    pub(crate) cluster: Arc<str>,
+    /// Its files; none where it has an error.
+    pub(crate) files: Vec<ManifestFile>,
+    /// The objects in them.
+    pub(crate) objects: Vec<FileObjects>,
+}
+
+/// Compares the objects of all clusters: one that two of them render is an error of both.
+pub(crate) fn compare<T>(
+    (clusters, shared): (&[FileObjects], &[FileObjects]),
+    workspace: &Workspace,
+    survey: &mut Survey<T>,
+    today: Date,
+) {
+    let found = render::duplicates(clusters, shared, &workspace.settings);
+    let errors = survey.errors();
+    survey.add(found.findings, workspace, today);
+    if survey.errors() > errors {
+        survey.faulty.extend(found.clusters);
+    }
+}
+
+/// Compares the shared files' objects with those of all clusters.
+pub(crate) fn compare_shared<T>(
+    objects: (&[FileObjects], &[FileObjects]),
+    workspace: &Workspace,
+    survey: &mut Survey<T>,
+    today: Date,
+) {
+    if !objects.1.is_empty() {
+        compare(objects, workspace, survey, today);
+    }
+}
+
+/// What all clean clusters share.
+pub(crate) fn shared<T>(
+    workspace: &Workspace,
+    renderer: &Renderer<'_>,
+    survey: &mut Survey<T>,
+    tools: &Tools,
+) -> Vec<ManifestFile> {
+    let clean = |name: &Arc<str>| !survey.faulty.contains(name);
+    let names: Vec<Arc<str>> = workspace
+        .clusters
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .filter(clean)
+        .collect();
+    let mut found = Vec::new();
+    let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
+    survey.add(found, workspace, tools.today);
+    files
+}
+
+/// A GitOps engine that prunes would delete everything.
+pub(crate) const EMPTY: &str = "the render yields no file, and a GitOps engine that prunes would delete everything\n\
+     help: check `clusters`, or type --allow-empty if that is what you want";
+
+impl Rendered {
+    /// Writes findings to stderr.
+    pub(crate) fn report(&self, format: Format, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        if !self.survey.judged.is_empty() {
+            print_findings(
+                &mut terminal.err,
+                &self.survey.judged,
+                self.clusters,
+                format,
+            )?;
+        }
+        Ok(match self.survey.has_errors() {
+            true => Verdict::Findings,
+            false => Verdict::Clean,
+        })
+    }
+
+    /// Writes the files as one YAML stream, each below its path as a comment.
+    pub(crate) fn print(&self, terminal: &mut Terminal) -> Result<(), Error> {
+        for file in &self.files {
+            let text = file.text.strip_prefix("---\n").unwrap_or(&file.text);
+            let text = format!("---\n# {}\n{text}", file.path);
+            terminal.out.product(text.as_bytes())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! Where artifacts are had: each reference at its registry, or at the mirror that the project names for it.
+
+use std::sync::Arc;
+
+use crate::catalog::sources::{self, Stores};
+use crate::read::Workspace;
+
+use super::Terminal;
+
+/// The stores of a project. Nothing is asked before the first question; a terminal is shown how far a batch is.
+pub(crate) fn open(workspace: &Workspace, terminal: &Terminal) -> Stores {
+    let settings = &workspace.settings;
+    sources::stores(
+        &settings.root,
+        &settings.registries,
+        terminal.progress.clone(),
+    )
+}
+
+/// The architecture whose manifest is taken of an index.
+pub(crate) fn architecture(workspace: &Workspace) -> Arc<str> {
+    Arc::clone(&workspace.settings.registries.architecture)
+}

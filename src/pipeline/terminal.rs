@@ -1,0 +1,14 @@
+//! The two streams: results on stdout, everything else on stderr.
+
+use crate::artifacts::registry::Progress;
+use crate::printer::Printer;
+
+/// Where a command prints.
+pub struct Terminal {
+    /// Results.
+    pub out: Printer,
+    /// Talk.
+    pub err: Printer,
+    /// Draws how far a batch of requests is; none where stderr is no terminal. Commands that print for machines leave it out.
+    pub progress: Option<Progress>,
+}

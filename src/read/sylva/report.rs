@@ -1,0 +1,244 @@
+//! How what goes wrong while values are read becomes findings, each once.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
+use crate::helm::ErrorClass;
+use crate::model::finding::{Finding, Subject};
+use crate::model::json::{Html, format_number, to_json};
+use crate::model::place::{Located, Place, Sources, Spot};
+use crate::model::value::{Node, Value};
+use crate::yaml;
+
+/// Collects findings.
+pub(super) struct Report<'s> {
+    sources: &'s Sources,
+    subject: Subject,
+    pub(super) findings: Vec<Finding>,
+    told: HashSet<(Place, String)>,
+}
+
+impl<'s> Report<'s> {
+    pub(super) fn new(sources: &'s Sources, subject: Subject) -> Self {
+        Self {
+            sources,
+            subject,
+            findings: Vec::new(),
+            told: HashSet::new(),
+        }
+    }
+
+    /// What follows is about that node pool.
+    pub(super) fn pool(&mut self, pool: Option<String>) {
+        self.subject.pool = pool;
+    }
+
+    /// The answer of an evaluation; a failure is told and gives nothing.
+    pub(super) fn answer<T>(&mut self, result: Result<Option<T>, Failure>) -> Option<T> {
+        match result {
+            Ok(answer) => answer,
+            Err(failure) => {
+                self.failed(&failure);
+                None
+            }
+        }
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        if !self.is_new(failure.place, &failure.message) {
+            return;
+        }
+        let rule = match failure.class {
+            ErrorClass::NilPointer => "value-missing",
+            _ => "expression-error",
+        };
+        let mut finding = Finding::new(rule, failure.message.clone());
+        let mut steps = failure.chain.iter().rev();
+        if let Some(fault) = steps.next() {
+            let at = self.inside(fault.place, &fault.text, fault.span.clone());
+            finding = finding.at(at, format!("in `{}`", fault.path));
+        }
+        for step in steps {
+            let at = self.inside(step.place, &step.text, step.span.clone());
+            finding = finding.at(at, format!("`{}` needs it", step.path));
+        }
+        self.add(finding);
+    }
+
+    /// A value of a kind that cannot be used.
+    pub(super) fn wrong_type(&mut self, path: &str, node: &Node, wanted: &str) {
+        let message = format!("`{path}` is {}, not {wanted}", node.value.kind());
+        if !self.is_new(node.place, &message) {
+            return;
+        }
+        let spot = self.sources.resolve(node.place);
+        let mut finding =
+            Finding::new("value-type", message).at(spot, format!("{wanted} is expected"));
+        if wanted == "a string"
+            && matches!(node.value, Value::Number(_) | Value::Bool(_))
+            && let Some(text) = self
+                .sources
+                .resolve(node.place)
+                .as_ref()
+                .and_then(Spot::word)
+        {
+            let key = path.rsplit('.').next().unwrap_or(path);
+            finding = finding.help(format!("quote it: `{key}: \"{text}\"`"));
+        }
+        self.add(finding);
+    }
+
+    /// A value of a type that will do, that says nothing that will.
+    pub(super) fn unfit(&mut self, path: &str, place: Place, wanted: &str) {
+        let message = format!("`{path}` is not {wanted}");
+        if self.is_new(place, &message) {
+            let spot = self.sources.resolve(place);
+            let finding = Finding::new("value-type", message);
+            self.add(finding.at(spot, format!("{wanted} is expected")));
+        }
+    }
+
+    /// A null where the charts take none (docs/sylva.md#selection-levels).
+    pub(super) fn null(&mut self, path: &str, place: Place) {
+        let message = format!("`{path}` is null, and the charts need a map there");
+        if self.is_new(place, &message) {
+            let spot = self.sources.resolve(place);
+            let finding = Finding::new("value-type", message)
+                .at(spot, "null")
+                .help(format!("remove `{path}`, or write `{{}}`"));
+            self.add(finding);
+        }
+    }
+
+    /// A value that is needed and not there.
+    pub(super) fn missing(&mut self, path: &str, place: Place, help: &str) {
+        let message = format!("`{path}` is not set");
+        if self.is_new(place, &message) {
+            let spot = self.sources.resolve(place);
+            let finding = Finding::new("value-missing", message)
+                .at(spot, "it would stand here")
+                .help(help);
+            self.add(finding);
+        }
+    }
+
+    /// Several providers that select an image where none is named.
+    pub(super) fn several_providers(&mut self, selecting: &BTreeMap<Arc<str>, Place>) {
+        let names: Vec<String> = selecting.keys().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "{} select images, and `cluster.capi_providers.infra_provider` names none of them",
+            names.join(" and ")
+        );
+        let finding = selecting.values().fold(
+            Finding::new("provider-unknown", message),
+            |finding, place| finding.at(self.sources.resolve(*place), ""),
+        );
+        self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
+    }
+
+    /// Warns of the expressions that Helm would come to something else with (docs/sylva.md#values-and-their-order).
+    pub(super) fn order(&mut self, evaluator: &Evaluator) {
+        for difference in evaluator.order_differences() {
+            self.differs(&difference);
+        }
+    }
+
+    fn differs(&mut self, difference: &OrderDifference) {
+        let here = to_json(&difference.lazy.value, Html::Plain);
+        let there = match &difference.exact {
+            Ok(node) => format!("comes to `{}`", to_json(&node.value, Html::Plain)),
+            Err(message) => format!("stops: {message}"),
+        };
+        let spot = self.sources.resolve(difference.place);
+        let secret = spot.as_ref().is_some_and(Spot::is_secret);
+        let message = if secret || here.len() + there.len() > 300 {
+            format!("`{}` comes to something else in Helm", difference.path)
+        } else {
+            format!(
+                "`{}` is `{here}` here, and in Helm it {there}",
+                difference.path
+            )
+        };
+        let finding = Finding::new("expression-order", message)
+            .at(spot, "it reads a value that Helm has not evaluated yet")
+            .help("evaluate what it reads first, by `tuple . .Values.… | include \"interpret-as-string\"`, or set `evaluation: exact` to get what Helm gets");
+        self.add(finding);
+    }
+
+    /// A string below a map.
+    pub(super) fn string(&mut self, parent: &Branch, key: &str) -> Option<Located<Arc<str>>> {
+        let node = self.value(parent, key)?;
+        self.text_of(&path_of(parent, key), &node)
+    }
+
+    /// A value below a map; none where nothing or null stands.
+    pub(super) fn value(&mut self, parent: &Branch, key: &str) -> Option<Node> {
+        let branch = self.answer(parent.child(key))?;
+        self.answer(branch.node())
+            .filter(|node| !node.value.is_null())
+    }
+
+    /// A node as a string. A number or boolean is told and taken as it reads: an engine has changed what its author wrote.
+    pub(super) fn text_of(&mut self, path: &str, node: &Node) -> Option<Located<Arc<str>>> {
+        match &node.value {
+            Value::Null => None,
+            Value::String(text) => Some(Located::new(Arc::clone(text), node.place)),
+            value => {
+                self.wrong_type(path, node, "a string");
+                scalar_text(value).map(|text| Located::new(text, node.place))
+            }
+        }
+    }
+
+    fn inside(
+        &self,
+        place: Place,
+        text: &str,
+        span: Option<std::ops::Range<usize>>,
+    ) -> Option<Spot> {
+        let spot = self.sources.resolve(place)?;
+        let Some(span) = span else { return Some(spot) };
+        let place = yaml::inside(&spot.source.text, place, text, span);
+        self.sources.resolve(place)
+    }
+
+    fn is_new(&mut self, place: Place, message: &str) -> bool {
+        self.told.insert((place, message.to_owned()))
+    }
+
+    fn add(&mut self, mut finding: Finding) {
+        finding.subject = self.subject.clone();
+        self.findings.push(finding);
+    }
+}
+
+/// The path of a child, as people write it.
+pub(super) fn path_of(parent: &Branch, key: &str) -> String {
+    match parent.path() {
+        path if path.is_empty() => key.to_owned(),
+        path => format!("{path}.{key}"),
+    }
+}
+
+/// A scalar as text; none for null, lists and maps.
+pub(super) fn scalar_text(value: &Value) -> Option<Arc<str>> {
+    match value {
+        Value::String(text) => Some(Arc::clone(text)),
+        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
+        Value::Number(number) => Some(format_number(*number).into()),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
+    }
+}
+
+/// A value's truth, as templates see it.
+pub(super) fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(_) => scalar_text(value).is_some_and(|text| &*text != "0"),
+        Value::String(text) => !text.is_empty(),
+        Value::List(items) => !items.is_empty(),
+        Value::Map(map) => !map.is_empty(),
+    }
+}

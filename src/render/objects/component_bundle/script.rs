@@ -1,0 +1,88 @@
+//! The shell text that brings a component bundle onto a machine: fetched, compared with its digest, unpacked, installed once.
+//!
+//! Asks for `sh`, `curl`, `sha256sum` and `tar`, which images of every distribution hold. Everything that values say stands in single
+//! quotes, so that none of it is ever read as shell text.
+
+use std::fmt::Write as _;
+
+use crate::model::component::INSTALLER;
+use crate::render::objects::shell::quoted;
+
+/// What the script is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Script<'a> {
+    /// Who it is for, in one line.
+    pub title: &'a str,
+    /// Where the tarball is fetched from.
+    pub url: &'a str,
+    /// The tarball's hex digest.
+    pub sha256: &'a str,
+    /// The installer's variables by name, sorted; the names are the shell's.
+    pub env: &'a [(&'a str, &'a str)],
+    /// What tells this installation from others: the digest and the variables.
+    pub id: &'a str,
+}
+
+/// The script. A second run with the same digest and variables does nothing, so that it may stand in commands of every boot.
+pub(super) fn text(script: &Script<'_>) -> String {
+    let mut variables = String::new();
+    for (name, value) in script.env {
+        let _ = write!(variables, " \\\n  {name}={}", quoted(value));
+    }
+    // A comment ends with its line.
+    let title = script.title.replace(['\n', '\r'], " ");
+    format!(
+        "\
+#!/bin/sh
+# {title}
+set -eu
+url={url}
+sha256={sha256}
+id={id}
+state=/var/lib/component-bundle
+if [ \"$(cat \"$state/installed\" 2>/dev/null || :)\" = \"$id\" ]; then
+  exit 0
+fi
+mkdir -p \"$state\"
+work=$(mktemp -d \"$state/work.XXXXXX\")
+trap 'rm -rf \"$work\"' EXIT
+get() {{
+  curl --fail --silent --show-error --location --netrc-optional --retry 5 --connect-timeout 30 \"$@\"
+}}
+{FETCH}
+printf '%s  %s\\n' \"$sha256\" \"$work/bundle\" | sha256sum -c - >/dev/null
+mkdir \"$work/root\"
+tar -x -f \"$work/bundle\" -C \"$work/root\"
+cd \"$work/root\"
+if [ ! -f {INSTALLER} ] || [ -L {INSTALLER} ] || [ ! -x {INSTALLER} ]; then
+  echo 'the component bundle has no executable {INSTALLER} at its root' >&2
+  exit 1
+fi
+env{variables} \\
+  ./{INSTALLER}
+printf '%s\\n' \"$id\" >\"$state/installed\"
+",
+        url = quoted(script.url),
+        sha256 = quoted(script.sha256),
+        id = quoted(script.id),
+    )
+}
+
+/// A registry may ask for a token before it gives anything, also to everybody (<https://distribution.github.io/distribution/spec/auth/token/>).
+const FETCH: &str = r#"if ! get --output "$work/bundle" "$url" 2>"$work/error"; then
+  curl --silent --show-error --location --head --output "$work/head" "$url"
+  asked() {
+    sed -n 's/^[Ww][Ww][Ww]-[Aa]uthenticate: *[Bb]earer.*[ ,]'"$1"'="\([^"]*\)".*/\1/p' "$work/head" | head -n 1
+  }
+  realm=$(asked realm)
+  case $realm in
+    http://* | https://*) ;;
+    *)
+      cat "$work/error" >&2
+      exit 1
+      ;;
+  esac
+  token=$(get --get --data-urlencode "service=$(asked service)" --data-urlencode "scope=$(asked scope)" "$realm" |
+    sed -n 's/.*"\(access_\)\{0,1\}token" *: *"\([^"]*\)".*/\2/p' | head -n 1)
+  get --header "Authorization: Bearer $token" --output "$work/bundle" "$url"
+fi"#;

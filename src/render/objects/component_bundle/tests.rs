@@ -1,0 +1,126 @@
+//! What machines are given, and that no text of the values is ever shell text.
+
+use std::process::Command;
+
+use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
+
+use super::script::{Script, text};
+use super::{Delivery, PATH, annotate, fill_cloud_config, fill_field};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::render::objects::shell::quoted;
+use crate::testing::Given;
+
+/// What a shell hands on of a text, once it is quoted.
+fn through_a_shell(text: &str) -> Option<String> {
+    let line = format!("printf %s {}", quoted(text));
+    let output = Command::new("sh").args(["-c", &line]).output().ok()?;
+    String::from_utf8(output.stdout).ok()
+}
+
+#[test]
+fn what_values_say_is_one_word_to_a_shell() {
+    for hostile in [
+        "$(touch /tmp/x)",
+        "`id`",
+        "'; reboot; '",
+        "a'b''c",
+        "\\'\\",
+        "a\nb",
+        "!!",
+        "-n",
+        "*",
+        "~",
+        "",
+    ] {
+        if let Some(seen) = through_a_shell(hostile) {
+            assert_eq!(seen, hostile);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_they_say(said in "[^\0]{0,40}") {
+        if let Some(seen) = through_a_shell(&said) {
+            prop_assert_eq!(seen, said);
+        }
+    }
+}
+
+#[test]
+fn a_title_stays_a_comment() {
+    let script = text(&Script {
+        title: "one\nrm -rf /",
+        url: "https://h/b",
+        sha256: "00",
+        env: &[("A", "it's")],
+        id: "00-1",
+    });
+    assert!(script.starts_with("#!/bin/sh\n# one rm -rf /\nset -eu\n"));
+    assert!(script.contains("env \\\n  A='it'\\''s' \\\n  ./install.sh\n"));
+}
+
+fn delivery() -> Delivery {
+    Delivery {
+        pool: "control-plane".into(),
+        reference: "oci://r.example/rke2@sha256:00".into(),
+        script: "#!/bin/sh\n".into(),
+        env: Default::default(),
+    }
+}
+
+fn object(pool: &str, kind: &str) -> Node {
+    Node::computed(Map::from_iter([
+        Entry::computed("kind", kind),
+        Entry::computed("pool", pool),
+        Entry::computed("name", "stays"),
+    ]))
+}
+
+fn text_at(node: &Node, path: &[&str]) -> Option<String> {
+    node.at(path)?.value.as_str().map(|text| text.to_string())
+}
+
+#[test]
+fn the_pools_own_objects_are_annotated_and_keep_their_names() {
+    let mut objects = [object("control-plane", "A"), object("md0", "A")];
+    annotate(&[delivery()], &mut objects);
+    let path = ["annotations", "metalmark.dev/component-bundle"];
+    let reference = Some("oci://r.example/rke2@sha256:00".to_owned());
+    assert_eq!(text_at(&objects[0], &path), reference);
+    assert_eq!(text_at(&objects[0], &["name"]).as_deref(), Some("stays"));
+    assert_eq!(text_at(&objects[1], &path), None);
+}
+
+#[test]
+fn the_literal_field_is_written_with_a_warning_and_without_a_scheme() {
+    let (view, mut found) = (Given::new().finished(), Vec::new());
+    let mut objects = [object("control-plane", "ElementalMachineTemplate")];
+    fill_field(&view, &[delivery()], &mut objects, &mut |it| found.push(it));
+    let path = ["spec", "template", "spec", "componentsBundle"];
+    let reference = Some("r.example/rke2@sha256:00".to_owned());
+    assert_eq!(text_at(&objects[0], &path), reference);
+    assert!(found[0].message.ends_with("the API server drops it"));
+}
+
+#[test]
+fn cloud_config_keeps_what_the_user_says_and_a_missing_registration_is_told() {
+    let (view, mut found) = (Given::new().finished(), Vec::new());
+    let mut own = object("control-plane", "ElementalRegistration");
+    let commands = Node::computed(vec![Node::computed("theirs")]);
+    super::put(
+        &mut own,
+        &["spec", "config", "cloudConfig", "runcmd"],
+        commands,
+    );
+    let mut objects = [own];
+    fill_cloud_config(&view, &[delivery()], &mut objects, &mut |it| found.push(it));
+    assert!(found.is_empty());
+    let commands = objects[0].at(&["spec", "config", "cloudConfig", "runcmd"]);
+    let commands = commands.map(|node| node.value.clone());
+    let wanted = vec![Node::computed("theirs"), Node::computed(PATH)];
+    assert_eq!(commands, Some(Value::from(wanted)));
+    fill_cloud_config(&view, &[delivery()], &mut [], &mut |it| found.push(it));
+    assert!(found[0].message.contains("has no registration"));
+}

@@ -1,0 +1,71 @@
+//! The Kubernetes objects and values that more than one target writes, as trees that a template places.
+
+pub mod choices;
+pub mod component_bundle;
+pub mod elemental_registration;
+pub mod hash;
+pub mod info;
+pub mod infra_cluster;
+pub mod kube_vip;
+pub mod machine_template;
+pub mod name;
+mod shell;
+
+use crate::model::place::Place;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::ClusterView;
+
+/// Switches Flux's variable substitution off for one object, where its text holds `${` that is not Flux's.
+/// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution".)
+pub const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// The annotations of an object whose name changes with its content: no GitOps tool deletes it when it is no longer rendered, since
+/// machines and references may use it until they are replaced, and Argo CD does not call its Application out of sync for it. The
+/// Cluster owns it in the end.
+/// (kustomize-controller docs/spec/v1/kustomizations.md, "Prune"; Argo CD docs/user-guide/sync-options.md, "No Prune Resources",
+/// and compare-options.md.)
+pub fn kept() -> Map {
+    Map::from_iter([
+        Entry::computed("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
+        Entry::computed("argocd.argoproj.io/sync-options", "Prune=false"),
+        Entry::computed("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+    ])
+}
+
+/// Whether Flux's post-build substitution would change a text of the tree: an undefined `${variable}` becomes empty there.
+pub fn holds_variables(node: &Node) -> bool {
+    match &node.value {
+        Value::String(text) => text.contains("${"),
+        Value::List(items) => items.iter().any(holds_variables),
+        Value::Map(map) => map
+            .iter()
+            .any(|entry| entry.key.contains("${") || holds_variables(&entry.node)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Where a secret value of the tree is written, if it has one: no manifest may show it.
+fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
+    let own = view.sources.is_secret(node.place).then_some(node.place);
+    own.or_else(|| match &node.value {
+        Value::List(items) => items.iter().find_map(|item| secret_within(view, item)),
+        Value::Map(map) => map
+            .iter()
+            .find_map(|entry| secret_within(view, &entry.node)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_variables;
+    use crate::model::value::{Entry, Map, Node};
+
+    #[test]
+    fn a_variable_is_found_at_any_depth() {
+        let list = vec![Node::computed("$plain"), Node::computed("a ${b} c")];
+        let tree = Map::from_iter([Entry::computed("a", list)]);
+        assert!(holds_variables(&Node::computed(tree)));
+        assert!(!holds_variables(&Node::computed("$a {b}")));
+    }
+}

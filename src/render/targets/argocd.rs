@@ -1,0 +1,287 @@
+//! What Argo CD needs to pick the images up: an Application for each cluster, or one ApplicationSet for all.
+//!
+//! By default a cluster's file holds, in the order of their sync waves, the `os-images-info` ConfigMap (-2), the machine
+//! templates (-1) and the Application (0) that renders the chart with the chosen images in `helm.valuesObject`, which
+//! wins over `helm.valueFiles`. An Application of the user's own (or `kubectl apply`) points at the folder.
+//!
+//! With `applicationset: true` one ApplicationSet reads a small `cluster.yaml` of each cluster through the git generator;
+//! each generated Application has two sources, the chart and the cluster's `objects` folder, in the same waves.
+
+use super::{
+    Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
+};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::Output;
+use crate::render::objects::choices::{self, Root, Style};
+use crate::render::objects::info::{self, Which};
+use crate::render::objects::machine_template;
+
+/// See the module's text.
+pub(super) struct ArgoCd;
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+/// Waves are applied from the lowest; a wave waits for the health of the one before it.
+/// (Argo CD docs/user-guide/sync-waves.md)
+const WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+impl Target for ArgoCd {
+    fn name(&self) -> &'static str {
+        "argocd"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an Application for each cluster, or an ApplicationSet"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "objects.yaml.j2",
+                include_str!("../../../templates/argocd/objects.yaml.j2"),
+            ),
+            (
+                "application.yaml.j2",
+                include_str!("../../../templates/argocd/application.yaml.j2"),
+            ),
+            (
+                "cluster.yaml.j2",
+                include_str!("../../../templates/argocd/cluster.yaml.j2"),
+            ),
+            (
+                "applicationset.yaml.j2",
+                include_str!("../../../templates/argocd/applicationset.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        OPTIONS
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        let cluster = &input.view.cluster;
+        let objects = objects(input, report);
+        if flag_option(input.output, "applicationset", false, report) {
+            return vec![
+                TargetFile {
+                    path: format!("{}/objects/objects.yaml", cluster.name),
+                    template: "objects.yaml.j2",
+                    context: objects,
+                    content: Content::Objects,
+                },
+                TargetFile {
+                    path: format!("{}/cluster.yaml", cluster.name),
+                    template: "cluster.yaml.j2",
+                    context: destination(input, report),
+                    content: Content::Yaml,
+                },
+            ];
+        }
+        let context = objects
+            .iter()
+            .chain(&application(input.output, report))
+            .chain(&destination(input, report))
+            .cloned()
+            .collect();
+        vec![TargetFile {
+            path: format!("{}.yaml", cluster.name),
+            template: "application.yaml.j2",
+            context,
+            content: Content::Objects,
+        }]
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        if !flag_option(input.output, "applicationset", false, report) {
+            return Vec::new();
+        }
+        let output = input.output;
+        let project = text_option(output, "project-path", "", report).trim_matches('/');
+        let folder = [project, input.folder]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| format!("{part}/"))
+            .collect::<String>();
+        let rendered = Map::from_iter([
+            Entry::computed(
+                "rendered_repo_url",
+                required(output, "rendered-repo-url", report),
+            ),
+            Entry::computed(
+                "rendered_revision",
+                text_option(output, "rendered-revision", "HEAD", report),
+            ),
+            Entry::computed("files", format!("{folder}*/cluster.yaml")),
+        ]);
+        let context = application(output, report)
+            .iter()
+            .chain(&rendered)
+            .cloned()
+            .collect();
+        vec![TargetFile {
+            path: "applicationset.yaml".to_owned(),
+            template: "applicationset.yaml.j2",
+            context,
+            content: Content::Objects,
+        }]
+    }
+}
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("repo-url", "required: the repository of the chart"),
+    (
+        "chart-path",
+        "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
+    ),
+    (
+        "chart",
+        "the chart's name, where `repo-url` is a Helm repository",
+    ),
+    (
+        "revision",
+        "the chart's branch, tag or version (default `HEAD`)",
+    ),
+    (
+        "value-files",
+        "a list for `helm.valueFiles`: the cluster's own values",
+    ),
+    ("project", "the Argo CD project (default `default`)"),
+    ("namespace", "Argo CD's namespace (default `argocd`)"),
+    (
+        "server",
+        "the API server that it deploys to (default `https://kubernetes.default.svc`)",
+    ),
+    (
+        "kind",
+        "the machine template's kind, where a provider has several",
+    ),
+    (
+        "api-version",
+        "the machine template's API version: `v1beta1` (default) or `v1beta2`",
+    ),
+    (
+        "machine-templates",
+        "false: leave the machine templates to the chart (default true)",
+    ),
+    (
+        "applicationset",
+        "true: one ApplicationSet for all clusters",
+    ),
+    (
+        "rendered-repo-url",
+        "required with `applicationset`: the repository of the rendered files",
+    ),
+    ("rendered-revision", "its branch or tag (default `HEAD`)"),
+    (
+        "project-path",
+        "the project's folder in that repository (default: its root)",
+    ),
+];
+
+fn wave(number: &str) -> Map {
+    Map::from_iter([Entry::computed(WAVE, number)])
+}
+
+/// The same, of an object that contains the facts of all images: as `kubectl apply` does by default, Argo CD would write it once
+/// more into an annotation, which takes 256 KiB at most.
+/// (Argo CD docs/user-guide/sync-options.md, "Server-Side Apply".)
+fn server_side(number: &str) -> Map {
+    let option = Entry::computed("argocd.argoproj.io/sync-options", "ServerSideApply=true");
+    wave(number).iter().cloned().chain([option]).collect()
+}
+
+/// The ConfigMap and the machine templates, in their waves. A job of sylva-units writes the ConfigMap of that name itself.
+fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let config_map = || {
+        let images = Entry::computed("os_images", info::os_images(input.served()));
+        let namespace = &input.view.cluster.namespace;
+        let values = Map::from_iter([images]);
+        let names = (info::CONFIG_MAP, &**namespace);
+        let object = info::config_map(Which::Info, values, names, false, server_side("-2"));
+        Entry::holding("configmap", object.context)
+    };
+    let config_map = (root(input.output, report) == Root::Top).then(config_map);
+    let wanted = flag_option(input.output, "machine-templates", true, report);
+    let template = wanted.then(|| input.template(report)).flatten();
+    let templates = template.map_or_else(Vec::new, |template| {
+        let (view, stamps) = (input.view, input.stamps);
+        machine_template::contexts(view, stamps, template, &wave("-1"), report)
+    });
+    let templates = Entry::computed("templates", templates);
+    config_map.into_iter().chain([templates]).collect()
+}
+
+/// What Applications of all clusters share.
+fn application(output: &Output, report: Report<'_>) -> Map {
+    let files = output.options.get("value-files").map(tree);
+    let files = files.filter(|node| !node.value.is_null());
+    let entries = [
+        ("repo_url", required(output, "repo-url", report)),
+        (
+            "path",
+            text_option(output, "chart-path", "charts/sylva-capi-cluster", report),
+        ),
+        ("chart", text_option(output, "chart", "", report)),
+        ("revision", text_option(output, "revision", "HEAD", report)),
+        ("project", text_option(output, "project", "default", report)),
+        (
+            "argocd_namespace",
+            text_option(output, "namespace", "argocd", report),
+        ),
+        (
+            "server",
+            text_option(output, "server", "https://kubernetes.default.svc", report),
+        ),
+    ];
+    entries
+        .into_iter()
+        .map(|(key, text)| Entry::computed(key, text))
+        .chain([
+            Entry::holding(
+                "value_files",
+                files.unwrap_or_else(|| Node::computed(Vec::new())),
+            ),
+            Entry::computed("annotations", server_side("0")),
+        ])
+        .collect()
+}
+
+/// Whose values the chart takes.
+fn root(output: &Output, report: Report<'_>) -> Root {
+    let chart = text_option(output, "chart", "", report);
+    Root::of_chart(match chart.is_empty() {
+        true => text_option(output, "chart-path", "", report),
+        false => chart,
+    })
+}
+
+/// What tells one cluster's Application from another's.
+fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let cluster = &input.view.cluster;
+    let root = root(input.output, report);
+    let values = choices::values(input.view, input.stamps, Style::Auto, root);
+    Map::from_iter([
+        // The project's name of the cluster: two clusters may have one name in their values.
+        Entry::computed("name", Value::String(cluster.name.clone())),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("values", values),
+    ])
+}
+
+fn required<'a>(output: &'a Output, name: &str, report: Report<'_>) -> &'a str {
+    let text = text_option(output, name, "", report);
+    if text.is_empty() {
+        report(
+            Finding::new(
+                "project-file",
+                format!("target `{}` needs the option `{name}`", output.target),
+            )
+            .help(format!(
+                "add `{name}: https://git.example.org/repository.git` to the output's options"
+            )),
+        );
+    }
+    text
+}

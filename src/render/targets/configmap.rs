@@ -1,0 +1,164 @@
+//! The `os-images-info` ConfigMap that Sylva's charts read image facts from, and the map of what the image server offers.
+//!
+//! By default one for all clusters, in the namespace of the management cluster; with `scope: cluster` one for each cluster,
+//! in its own namespace, with the images that are served for it. Beside it is a values file with
+//! `capm3_os_image_server_images`, which in a live system only the image server writes: with the two, the
+//! sylva-capi-cluster chart can be rendered offline. Its name has no YAML ending, because it is no object: Flux, Argo CD and
+//! `kubectl apply` take each YAML file of a folder, and would refuse the whole folder.
+
+use super::{
+    Content, SharedInput, Stamper, Target, TargetFile, TargetInput, flag_option, text_option,
+    word_option,
+};
+use crate::model::finding::Finding;
+use crate::model::image::Image;
+use crate::model::value::{Entry, Map};
+use crate::model::workspace::Output;
+use crate::render::objects::info::{self, Which};
+
+/// See the module's text.
+pub(super) struct ConfigMaps;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Shared,
+    Cluster,
+}
+
+impl Target for ConfigMaps {
+    fn name(&self) -> &'static str {
+        "configmap"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the os-images-info ConfigMap and the map of served images"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "os-images-info.yaml.j2",
+                include_str!("../../../templates/configmap/os-images-info.yaml.j2"),
+            ),
+            (
+                "os-image-server-images.yaml.j2",
+                include_str!("../../../templates/configmap/os-image-server-images.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "scope",
+                "`shared` (default): one object for all clusters; `cluster`: one for each, in its namespace",
+            ),
+            (
+                "namespace",
+                "the shared object's namespace (default `sylva-system`)",
+            ),
+            (
+                "name-suffix-hash",
+                "true: the name ends in a hash of the content, so that a change of content is a change of name",
+            ),
+            (
+                "os-images-info-root",
+                "true: the facts stand under `os_images_info` as well, with url, checksum, checksumType and format",
+            ),
+            (
+                UUIDS,
+                "true: the ConfigMap `openstack-images-uuids` is written too, with Glance's ids where they are known",
+            ),
+        ]
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+        if scope(input.output, report) == Scope::Shared {
+            return Vec::new();
+        }
+        let images: Vec<&Image> = input.served().collect();
+        files(
+            &images,
+            (
+                &input.view.cluster.namespace,
+                &format!("{}-", input.view.cluster.name),
+            ),
+            (input.output, input.stamp),
+            report,
+        )
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+        if scope(input.output, report) == Scope::Cluster {
+            return Vec::new();
+        }
+        let images: Vec<&Image> = input.images.values().collect();
+        let namespace = text_option(input.output, "namespace", "sylva-system", report);
+        files(
+            &images,
+            (namespace, ""),
+            (input.output, input.stamp),
+            report,
+        )
+    }
+}
+
+fn scope(output: &Output, report: &mut dyn FnMut(Finding)) -> Scope {
+    let words = [("shared", Scope::Shared), ("cluster", Scope::Cluster)];
+    word_option(output, "scope", &words, report)
+}
+
+fn files(
+    images: &[&Image],
+    (namespace, prefix): (&str, &str),
+    (output, stamp): (&Output, Stamper<'_>),
+    report: &mut dyn FnMut(Finding),
+) -> Vec<TargetFile> {
+    let hashed = flag_option(output, "name-suffix-hash", false, report);
+    let mut values = Map::from_iter([Entry::computed(
+        "os_images",
+        info::os_images(images.iter().copied()),
+    )]);
+    if flag_option(output, "os-images-info-root", false, report) {
+        let facts = info::os_images_info(images.iter().copied(), stamp);
+        values.insert(Entry::computed("os_images_info", facts));
+    }
+    let info = |which, values| {
+        let name = match which {
+            Which::Info => info::CONFIG_MAP,
+            Which::GlanceIds => info::GLANCE_IDS,
+        };
+        let object = info::config_map(which, values, (name, namespace), hashed, Map::default());
+        Map::from_iter([Entry::holding("configmap", object.context)])
+    };
+    let served = info::served(images.iter().copied());
+    let glance_ids = info::glance_ids(images.iter().copied());
+    let glance_ids = flag_option(output, UUIDS, false, report).then(|| TargetFile {
+        path: format!("{prefix}{UUIDS}.yaml"),
+        template: "os-images-info.yaml.j2",
+        context: info(
+            Which::GlanceIds,
+            Map::from_iter([Entry::computed("os_images", glance_ids)]),
+        ),
+        content: Content::Objects,
+    });
+    let mut files = vec![
+        TargetFile {
+            path: format!("{prefix}os-images-info.yaml"),
+            template: "os-images-info.yaml.j2",
+            context: info(Which::Info, values),
+            content: Content::Objects,
+        },
+        TargetFile {
+            path: format!("{prefix}os-image-server-images.values"),
+            template: "os-image-server-images.yaml.j2",
+            context: Map::from_iter([Entry::computed("images", served)]),
+            content: Content::Yaml,
+        },
+    ];
+    files.extend(glance_ids);
+    files
+}
+
+/// The option, and the file, of the object with Glance's ids.
+const UUIDS: &str = "openstack-images-uuids";

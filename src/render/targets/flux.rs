@@ -1,0 +1,285 @@
+//! What Flux needs to pick the images up: for each cluster the ConfigMap, the HelmRelease that takes its values, and the
+//! Kustomization that applies both.
+//!
+//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning: what
+//! `values-from` names (the user's values), the `os-images-info` ConfigMap (docs/sylva.md#values-and-their-order), and the chosen
+//! images inline. With `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is
+//! already there: list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom`
+//! list, unless the chart is sylva-units, which gets no ConfigMap.
+//!
+//! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
+//! undefined variable would become empty.
+
+use super::flux_apply::{kustomization, own_root, root, sync, values_from};
+use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::Output;
+use crate::render::objects::choices::{self, Root, Style};
+use crate::render::objects::info::{self, ConfigMap, Which};
+use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables};
+use crate::yaml;
+
+/// See the module's text.
+pub(super) struct Flux;
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+impl Target for Flux {
+    fn name(&self) -> &'static str {
+        "flux"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the ConfigMap, a HelmRelease and a Kustomization for each cluster"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "os-images-info.yaml.j2",
+                include_str!("../../../templates/flux/os-images-info.yaml.j2"),
+            ),
+            (
+                "helmrelease.yaml.j2",
+                include_str!("../../../templates/flux/helmrelease.yaml.j2"),
+            ),
+            (
+                "kustomization.yaml.j2",
+                include_str!("../../../templates/flux/kustomization.yaml.j2"),
+            ),
+            (
+                "component.yaml.j2",
+                include_str!("../../../templates/flux/component.yaml.j2"),
+            ),
+            (
+                "sync.yaml.j2",
+                include_str!("../../../templates/flux/sync.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        OPTIONS
+    }
+
+    /// A component is listed by the kustomization of its cluster's release.
+    fn is_one_folder(&self, output: &Output) -> bool {
+        text_option(output, "patch", "", &mut |_| {}).is_empty()
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        let folder = &input.view.cluster.name;
+        let object = config_map(input, report);
+        let name = object.as_ref().map(|object| object.name.clone());
+        let mut files: Vec<TargetFile> = object
+            .map(|object| TargetFile {
+                path: format!("{folder}/{CONFIG_MAP}"),
+                template: CONFIG_MAP_TEMPLATE,
+                context: Map::from_iter([Entry::holding("configmap", object.context)]),
+                content: Content::Objects,
+            })
+            .into_iter()
+            .collect();
+        let patched = text_option(input.output, "patch", "", report);
+        if !patched.is_empty() {
+            files.push(component(input, patched, name.as_deref(), report));
+            return files;
+        }
+        files.push(TargetFile {
+            path: format!("{folder}/helmrelease.yaml"),
+            template: "helmrelease.yaml.j2",
+            context: helm_release(input, name.as_deref(), report),
+            content: Content::Objects,
+        });
+        let resources = ["helmrelease.yaml"].into_iter();
+        let resources = resources.chain(name.is_some().then_some(CONFIG_MAP));
+        files.push(kustomization(
+            format!("{folder}/kustomization.yaml"),
+            resources.map(Node::computed).collect(),
+        ));
+        files.push(sync(input, report));
+        files.extend(own_root(input));
+        files
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        if !text_option(input.output, "patch", "", report).is_empty() {
+            return Vec::new();
+        }
+        vec![root(input.clusters)]
+    }
+}
+
+const CONFIG_MAP: &str = "os-images-info.yaml";
+const CONFIG_MAP_TEMPLATE: &str = "os-images-info.yaml.j2";
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("release", "the HelmRelease's name (default `cluster`)"),
+    (
+        "chart",
+        "the chart's path or name in its source (default `charts/sylva-capi-cluster`)",
+    ),
+    ("chart-version", "the chart's version, for a HelmRepository"),
+    (
+        "source-kind",
+        "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference",
+    ),
+    (
+        "source-name",
+        "the source's name (default `sylva-capi-cluster`)",
+    ),
+    (
+        "source-namespace",
+        "the source's namespace (default: the release's)",
+    ),
+    (
+        "values-from",
+        "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
+    ),
+    ("interval", "how often Flux looks (default `10m`)"),
+    (
+        "config-map",
+        "the ConfigMap's name (default `os-images-info`)",
+    ),
+    (
+        "name-suffix-hash",
+        "true: the ConfigMap's name ends in a hash of its content",
+    ),
+    (
+        "patch",
+        "the name of an existing HelmRelease: write a kustomize component that patches it",
+    ),
+    (
+        "git-kind",
+        "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
+    ),
+    ("git-name", "that source's name (default `flux-system`)"),
+    (
+        "flux-namespace",
+        "where the Kustomizations live (default `flux-system`)",
+    ),
+    (
+        "project-path",
+        "the project's folder in that source (default: its root)",
+    ),
+];
+
+fn chart_root(input: &TargetInput<'_>, report: Report<'_>) -> Root {
+    Root::of_chart(text_option(input.output, "chart", "", report))
+}
+
+/// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object of this name, which two
+/// owners would change in turn, so what the chart takes is inline.
+fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> {
+    if chart_root(input, report) == Root::Cluster {
+        return None;
+    }
+    let hashed = flag_option(input.output, "name-suffix-hash", false, report);
+    let images = Entry::computed("os_images", info::os_images(input.served()));
+    let values = Map::from_iter([images]);
+    let name = text_option(input.output, "config-map", info::CONFIG_MAP, report);
+    let names = (name, &*input.view.cluster.namespace);
+    let annotations = Map::default();
+    Some(info::config_map(
+        Which::Info,
+        values,
+        names,
+        hashed,
+        annotations,
+    ))
+}
+
+/// The values of the chart that are inline.
+fn inline(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    match chart_root(input, report) {
+        Root::Cluster => choices::values(input.view, input.stamps, Style::Auto, Root::Cluster),
+        Root::Top => choices::overlay(input.view, input.stamps, Style::Auto, Root::Top),
+    }
+}
+
+fn config_map_reference(name: &str) -> Node {
+    Node::computed(Map::from_iter([
+        Entry::computed("kind", "ConfigMap"),
+        Entry::computed("name", name),
+    ]))
+}
+
+fn helm_release(input: &TargetInput<'_>, config_map: Option<&str>, report: Report<'_>) -> Map {
+    let output = input.output;
+    let values = Node::computed(inline(input, report));
+    let mut annotations = Map::default();
+    if holds_variables(&values) {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+    let kind = text_option(output, "source-kind", "GitRepository", report);
+    let namespace = text_option(output, "source-namespace", "", report);
+    let mut source = Map::from_iter([
+        Entry::computed("kind", kind),
+        Entry::computed(
+            "name",
+            text_option(output, "source-name", "sylva-capi-cluster", report),
+        ),
+    ]);
+    if !namespace.is_empty() {
+        source.insert(Entry::computed("namespace", namespace));
+    }
+    let by_reference = matches!(kind, "OCIRepository" | "HelmChart" | "ExternalArtifact");
+    let mut from = values_from(input);
+    from.extend(config_map.map(config_map_reference));
+    Map::from_iter([
+        Entry::computed("name", text_option(output, "release", "cluster", report)),
+        Entry::computed(
+            "namespace",
+            Value::String(input.view.cluster.namespace.clone()),
+        ),
+        Entry::computed("annotations", annotations),
+        Entry::computed("interval", text_option(output, "interval", "10m", report)),
+        Entry::computed(
+            "chart",
+            text_option(output, "chart", "charts/sylva-capi-cluster", report),
+        ),
+        Entry::computed("version", text_option(output, "chart-version", "", report)),
+        Entry::computed("by_reference", by_reference),
+        Entry::computed("source", source),
+        Entry::holding("values", values),
+        Entry::computed("values_from", from),
+    ])
+}
+
+/// The component that adds the ConfigMap and the choices to an existing release.
+fn component(
+    input: &TargetInput<'_>,
+    release: &str,
+    config_map: Option<&str>,
+    report: Report<'_>,
+) -> TargetFile {
+    let append = config_map.map(|name| {
+        let append = Map::from_iter([
+            Entry::computed("op", "add"),
+            Entry::computed("path", "/spec/valuesFrom/-"),
+            Entry::holding("value", config_map_reference(name)),
+        ]);
+        yaml::emit(&vec![Node::computed(append)].into())
+    });
+    let values = Map::from_iter([Entry::computed("values", inline(input, report))]);
+    let merge = Map::from_iter([
+        Entry::computed("apiVersion", "helm.toolkit.fluxcd.io/v2"),
+        Entry::computed("kind", "HelmRelease"),
+        Entry::computed(
+            "metadata",
+            Map::from_iter([Entry::computed("name", release)]),
+        ),
+        Entry::computed("spec", values),
+    ]);
+    TargetFile {
+        path: format!("{}/kustomization.yaml", input.view.cluster.name),
+        template: "component.yaml.j2",
+        context: Map::from_iter([
+            Entry::computed("release", release),
+            Entry::computed("append", append.unwrap_or_default()),
+            Entry::computed("merge", yaml::emit(&merge.into())),
+        ]),
+        content: Content::Yaml,
+    }
+}

@@ -1,0 +1,221 @@
+//! The images merged into the chart itself, by Flux's ArtifactGenerator: for each cluster a chart whose own `values.yaml` already
+//! knows the images, with no ConfigMap in between.
+//!
+//! The folder of a cluster holds `values.yaml` (the images' facts and the choices), the ArtifactGenerator that copies the chart
+//! and merges that file over the chart's own, the HelmRelease that installs the outcome, and the kustomization over both. The
+//! artifact's revision is a hash of its content, so what does not change triggers nothing. The chart's values are the lowest
+//! layer: what `values-from` names wins over them, so levels that choose stay as the user wrote them, narrowed to one image.
+//! Flux needs the source-watcher (2.7 or newer).
+//! (source-watcher docs/spec/v1beta1/artifactgenerators.md.)
+
+use super::flux_apply::{kustomization, own_root, root, sync, values_from};
+use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::render::objects::choices::{self, Root, Style};
+
+/// See the module's text.
+pub(super) struct FluxArtifact;
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+impl Target for FluxArtifact {
+    fn name(&self) -> &'static str {
+        "flux-artifact"
+    }
+
+    fn summary(&self) -> &'static str {
+        "an ArtifactGenerator for each cluster that merges the images into the chart's own values"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "values.yaml.j2",
+                include_str!("../../../templates/flux-artifact/values.yaml.j2"),
+            ),
+            (
+                "artifactgenerator.yaml.j2",
+                include_str!("../../../templates/flux-artifact/artifactgenerator.yaml.j2"),
+            ),
+            (
+                "helmrelease.yaml.j2",
+                include_str!("../../../templates/flux-artifact/helmrelease.yaml.j2"),
+            ),
+            (
+                "kustomization.yaml.j2",
+                include_str!("../../../templates/flux-artifact/kustomization.yaml.j2"),
+            ),
+            (
+                "sync.yaml.j2",
+                include_str!("../../../templates/flux-artifact/sync.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        OPTIONS
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        let folder = &input.view.cluster.name;
+        let resources = ["artifactgenerator.yaml", "helmrelease.yaml"].map(Node::computed);
+        vec![
+            TargetFile {
+                path: format!("{folder}/values.yaml"),
+                template: "values.yaml.j2",
+                context: Map::from_iter([Entry::computed("values", values(input, report))]),
+                content: Content::Yaml,
+            },
+            TargetFile {
+                path: format!("{folder}/artifactgenerator.yaml"),
+                template: "artifactgenerator.yaml.j2",
+                context: generator(input, report),
+                content: Content::Objects,
+            },
+            TargetFile {
+                path: format!("{folder}/helmrelease.yaml"),
+                template: "helmrelease.yaml.j2",
+                context: release(input, report),
+                content: Content::Objects,
+            },
+            kustomization(format!("{folder}/kustomization.yaml"), resources.to_vec()),
+            sync(input, report),
+        ]
+        .into_iter()
+        .chain(own_root(input))
+        .collect()
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, _report: Report<'_>) -> Vec<TargetFile> {
+        vec![root(input.clusters)]
+    }
+}
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("release", "the HelmRelease's name (default `cluster`)"),
+    (
+        "chart",
+        "the chart's folder in its source (default `charts/sylva-capi-cluster`)",
+    ),
+    (
+        "source-kind",
+        "the chart's source: `GitRepository` (default), `OCIRepository`, `Bucket`, `HelmChart`",
+    ),
+    (
+        "source-name",
+        "the source's name (default `sylva-capi-cluster`)",
+    ),
+    (
+        "source-namespace",
+        "the source's namespace (default: the release's)",
+    ),
+    (
+        "values-from",
+        "a list of `valuesFrom` entries: the cluster's own values",
+    ),
+    ("interval", "how often Flux looks (default `10m`)"),
+    (
+        "git-kind",
+        "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
+    ),
+    ("git-name", "that source's name (default `flux-system`)"),
+    (
+        "flux-namespace",
+        "where that source and the Kustomizations live (default `flux-system`)",
+    ),
+    (
+        "project-path",
+        "the project's folder in that source (default: its root)",
+    ),
+];
+
+fn chart<'a>(input: &TargetInput<'a>, report: Report<'_>) -> &'a str {
+    let default = "charts/sylva-capi-cluster";
+    text_option(input.output, "chart", default, report).trim_matches('/')
+}
+
+fn values(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let root = Root::of_chart(chart(input, report));
+    choices::values(input.view, input.stamps, Style::Auto, root)
+}
+
+/// Copies the chart, then merges the rendered values over its own.
+fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let output = input.output;
+    let cluster = &input.view.cluster;
+    let mut charts = source(
+        "chart",
+        text_option(output, "source-kind", "GitRepository", report),
+        text_option(output, "source-name", "sylva-capi-cluster", report),
+    );
+    let namespace = text_option(output, "source-namespace", "", report);
+    if !namespace.is_empty() {
+        charts.insert(Entry::computed("namespace", namespace));
+    }
+    let mut rendered = source(
+        "rendered",
+        text_option(output, "git-kind", "GitRepository", report),
+        text_option(output, "git-name", "flux-system", report),
+    );
+    let namespace = text_option(output, "flux-namespace", "flux-system", report);
+    rendered.insert(Entry::computed("namespace", namespace));
+    let project = text_option(output, "project-path", "", report).trim_matches('/');
+    let values = path(&[
+        "@rendered",
+        project,
+        input.folder,
+        &cluster.name,
+        "values.yaml",
+    ]);
+    let artifact = artifact_folder(chart(input, report));
+    Map::from_iter([
+        Entry::computed("name", Value::String(cluster.object_name.clone())),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed(
+            "sources",
+            vec![Node::computed(charts), Node::computed(rendered)],
+        ),
+        Entry::computed("chart", path(&["@chart", chart(input, report), "**"])),
+        Entry::computed("values", values),
+        Entry::computed("artifact_values", format!("{artifact}values.yaml")),
+        Entry::computed("artifact", artifact),
+    ])
+}
+
+/// The one folder of a chart archive: Helm refuses files beside it.
+fn artifact_folder(chart: &str) -> String {
+    let name = chart.trim_matches('/').rsplit('/').next();
+    let name = name.filter(|name| !matches!(*name, "" | "."));
+    format!("@artifact/{}/", name.unwrap_or("chart"))
+}
+
+fn source(alias: &str, kind: &str, name: &str) -> Map {
+    Map::from_iter([
+        Entry::computed("alias", alias),
+        Entry::computed("kind", kind),
+        Entry::computed("name", name),
+    ])
+}
+
+fn path(names: &[&str]) -> String {
+    let names = names.iter().filter(|name| !name.is_empty());
+    names.copied().collect::<Vec<_>>().join("/")
+}
+
+fn release(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let cluster = &input.view.cluster;
+    Map::from_iter([
+        Entry::computed(
+            "name",
+            text_option(input.output, "release", "cluster", report),
+        ),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed(
+            "interval",
+            text_option(input.output, "interval", "10m", report),
+        ),
+        Entry::computed("artifact", Value::String(cluster.object_name.clone())),
+        Entry::computed("values_from", values_from(input)),
+    ])
+}

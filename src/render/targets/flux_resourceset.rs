@@ -1,0 +1,186 @@
+//! The images as inputs of a flux-operator ResourceSet: for each cluster its name, its pools with what they boot, and its values.
+//!
+//! By default each cluster is a `ResourceSetInputProvider` of type `Static`: a ResourceSet takes them all with
+//! `inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {metalmark: cluster}}}]`, and its templates read
+//! `<< inputs.cluster >>` or `<< inputs.values | toYaml >>`. The folder builds with `kubectl kustomize`. With `form: inputs` the
+//! same stands as plain lists, one file a cluster and one for all images, for `spec.inputs` and for
+//! `flux-operator build resourceset --inputs-from`.
+//! (fluxoperator.dev/docs/crd/resourceset and …/resourcesetinputprovider.)
+
+use std::sync::Arc;
+
+use super::flux_apply::{own_root, root};
+use super::{Content, SharedInput, Target, TargetFile, TargetInput, text_option, word_option};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::Output;
+use crate::providers::Stamp;
+use crate::render::objects::choices::{self, Root, Style};
+use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
+
+/// See the module's text.
+pub(super) struct FluxResourceSet;
+
+type Report<'a> = &'a mut dyn FnMut(Finding);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Provider,
+    Inputs,
+}
+
+impl Target for FluxResourceSet {
+    fn name(&self) -> &'static str {
+        "flux-resourceset"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the inputs of a flux-operator ResourceSet, as static providers or as lists"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "provider.yaml.j2",
+                include_str!("../../../templates/flux-resourceset/provider.yaml.j2"),
+            ),
+            (
+                "inputs.yaml.j2",
+                include_str!("../../../templates/flux-resourceset/inputs.yaml.j2"),
+            ),
+            (
+                "kustomization.yaml.j2",
+                include_str!("../../../templates/flux-resourceset/kustomization.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "form",
+                "`provider` (default): a ResourceSetInputProvider for each cluster; `inputs`: lists for `spec.inputs`",
+            ),
+            (
+                "namespace",
+                "the namespace of the providers: that of the ResourceSet (default `flux-system`)",
+            ),
+            (
+                "chart",
+                "whose values: `sylva-capi-cluster` (default, at the top) or `sylva-units` (below `cluster`)",
+            ),
+        ]
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        let name = &input.view.cluster.name;
+        let inputs = inputs(input, report);
+        if form(input.output, report) == Form::Inputs {
+            return vec![list(
+                format!("{name}.inputs.yaml"),
+                vec![Node::computed(inputs)],
+            )];
+        }
+        let provider = TargetFile {
+            path: format!("{name}.yaml"),
+            template: "provider.yaml.j2",
+            context: provider(input, inputs, report),
+            content: Content::Objects,
+        };
+        std::iter::once(provider).chain(own_root(input)).collect()
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: Report<'_>) -> Vec<TargetFile> {
+        if form(input.output, report) == Form::Provider {
+            return vec![root(input.clusters)];
+        }
+        let images = info::os_images(input.images.values());
+        let images = images.iter().map(|entry| {
+            let key = Entry::computed("image", Value::String(Arc::clone(&entry.key)));
+            let facts = entry
+                .node
+                .value
+                .as_map()
+                .map(Arc::clone)
+                .unwrap_or_default();
+            Node::computed(
+                std::iter::once(key)
+                    .chain(facts.iter().cloned())
+                    .collect::<Map>(),
+            )
+        });
+        vec![list("images.inputs.yaml".to_owned(), images.collect())]
+    }
+}
+
+fn form(output: &Output, report: Report<'_>) -> Form {
+    let words = [("provider", Form::Provider), ("inputs", Form::Inputs)];
+    word_option(output, "form", &words, report)
+}
+
+/// What a template can ask of one cluster.
+fn inputs(input: &TargetInput<'_>, report: Report<'_>) -> Map {
+    let cluster = &input.view.cluster;
+    let roots = [
+        ("sylva-capi-cluster", Root::Top),
+        ("sylva-units", Root::Cluster),
+    ];
+    let root = word_option(input.output, "chart", &roots, report);
+    let values = choices::values(input.view, input.stamps, Style::Auto, root);
+    let pools = cluster.pools.iter().zip(input.stamps);
+    let pools = pools.map(|(pool, stamp)| {
+        let name = Entry::computed("name", pool.name.to_string());
+        let version = cluster.k8s_version_of(pool).map(|version| {
+            Entry::computed("k8s_version", Value::String(Arc::clone(&version.value)))
+        });
+        let stamped = stamp.iter().flat_map(stamped);
+        Node::computed(
+            std::iter::once(name)
+                .chain(version)
+                .chain(stamped)
+                .collect::<Map>(),
+        )
+    });
+    Map::from_iter([
+        Entry::computed("cluster", Value::String(Arc::clone(&cluster.name))),
+        Entry::computed("namespace", Value::String(cluster.namespace.clone())),
+        Entry::computed("pools", pools.collect::<Vec<_>>()),
+        Entry::computed("values", values),
+    ])
+}
+
+fn stamped(stamp: &Stamp) -> impl Iterator<Item = Entry> {
+    [
+        ("image", stamp.key.as_ref()),
+        ("url", Some(&stamp.url)),
+        ("checksum", stamp.checksum.as_ref()),
+        ("checksumType", stamp.checksum_type.as_ref()),
+        ("format", stamp.format.as_ref()),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some(Entry::computed(name, Value::String(Arc::clone(text?)))))
+}
+
+fn provider(input: &TargetInput<'_>, inputs: Map, report: Report<'_>) -> Map {
+    let inputs = Node::computed(inputs);
+    let mut annotations = Map::default();
+    if holds_variables(&inputs) {
+        annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
+    }
+    let namespace = text_option(input.output, "namespace", "flux-system", report);
+    Map::from_iter([
+        Entry::computed("name", Value::String(input.view.cluster.name.clone())),
+        Entry::computed("namespace", namespace),
+        Entry::computed("annotations", annotations),
+        Entry::holding("inputs", inputs),
+    ])
+}
+
+fn list(path: String, inputs: Vec<Node>) -> TargetFile {
+    TargetFile {
+        path,
+        template: "inputs.yaml.j2",
+        context: Map::from_iter([Entry::computed("inputs", inputs)]),
+        content: Content::Yaml,
+    }
+}

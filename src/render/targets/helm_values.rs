@@ -1,0 +1,119 @@
+//! Values to lay over the user's own: for each cluster the images that its levels select, and the facts of its own images.
+//!
+//! Give the file to Helm as the last `-f`, or to Flux as the last of `valuesFrom`. `choice` says how an image is written.
+//! With `auto` each level keeps its own spelling, because Sylva's schema allows exactly one spelling at a level and a `null`
+//! in a later layer does not remove the other one: `image_key` stays, a selector is narrowed to the one image by
+//! `_os_images_key_`, and everything else becomes `machine_image_url`, `_format`, `_checksum` and `_checksum_type`. `url` and
+//! `key` write one spelling everywhere, with `null` over what else the level wrote: for charts without that rule. For
+//! sylva-units such a `null` is refused.
+
+use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, word_option};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Value};
+use crate::model::workspace::Output;
+use crate::render::objects::choices::{self, Root, Style};
+use crate::render::objects::info;
+
+/// See the module's text.
+pub(super) struct HelmValues;
+
+impl Target for HelmValues {
+    fn name(&self) -> &'static str {
+        "helm-values"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a values overlay for each cluster, and one with all served images"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "cluster.yaml.j2",
+                include_str!("../../../templates/helm-values/cluster.yaml.j2"),
+            ),
+            (
+                "os-images.yaml.j2",
+                include_str!("../../../templates/helm-values/os-images.yaml.j2"),
+            ),
+        ]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "choice",
+                "how a chosen image is written: `auto` (default, in the level's own spelling), `url` (machine_image_*) or `key`",
+            ),
+            (
+                "chart",
+                "whose values: `sylva-units` (default, below `cluster`) or `sylva-capi-cluster` (at the top)",
+            ),
+            (
+                "os-images",
+                "false: leave `os_images` out of the clusters' files (default true)",
+            ),
+        ]
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+        let styles = [
+            ("auto", Style::Auto),
+            ("url", Style::Url),
+            ("key", Style::Key),
+        ];
+        let style = word_option(input.output, "choice", &styles, report);
+        let root = word_option(input.output, "chart", ROOTS, report);
+        let values = match flag_option(input.output, "os-images", true, report) {
+            true => choices::values(input.view, input.stamps, style, root),
+            false => choices::overlay(input.view, input.stamps, style, root),
+        };
+        if let (Root::Cluster, Some(path)) = (root, null_within(&values)) {
+            report(refused(input.output, &path));
+        }
+        vec![TargetFile {
+            path: format!("{}.values.yaml", input.view.cluster.name),
+            template: "cluster.yaml.j2",
+            context: Map::from_iter([Entry::computed("values", values)]),
+            content: Content::Yaml,
+        }]
+    }
+
+    fn shared(&self, input: &SharedInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+        let root = word_option(input.output, "chart", ROOTS, report);
+        let images = info::os_images(input.images.values().filter(|image| root.takes(image)));
+        if images.is_empty() {
+            return Vec::new();
+        }
+        vec![TargetFile {
+            path: "os-images.values.yaml".to_owned(),
+            template: "os-images.yaml.j2",
+            context: Map::from_iter([Entry::computed("images", images)]),
+            content: Content::Yaml,
+        }]
+    }
+}
+
+const ROOTS: &[(&str, Root)] = &[
+    ("sylva-units", Root::Cluster),
+    ("sylva-capi-cluster", Root::Top),
+];
+
+/// The path of a null in a tree of values.
+fn null_within(values: &Map) -> Option<String> {
+    values.iter().find_map(|entry| match &entry.node.value {
+        Value::Null => Some(entry.key.to_string()),
+        Value::Map(map) => Some(format!("{}.{}", entry.key, null_within(map)?)),
+        _ => None,
+    })
+}
+
+/// A selection in another spelling than the level has.
+fn refused(output: &Output, path: &str) -> Finding {
+    let message = format!(
+        "sylva-units refuses another spelling over `{path}`: a level has one, and `null` in a later layer removes none"
+    );
+    Finding::new("project-file", message)
+        .at(output.spot.clone(), "")
+        .help("leave `choice` out, or write `choice: auto`: each level keeps its own spelling")
+}

@@ -1,0 +1,212 @@
+//! Machine templates: one file a cluster, one object a node pool, named after its content.
+//!
+//! A change of image gives a template of another name, and the reference to the new name is what rolls the nodes
+//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). On request also the infrastructure cluster with its
+//! control plane endpoint, and kube-vip.
+
+use super::{
+    Content, TEMPLATE_OPTIONS, Target, TargetFile, TargetInput, flag_option, word_list_option,
+};
+use crate::model::finding::Finding;
+use crate::model::value::{Entry, Map, Node};
+use crate::model::workspace::ENDPOINT_OPTIONS;
+use crate::render::objects::{
+    component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
+};
+
+/// See the module's text.
+pub(super) struct Manifests;
+
+impl Target for Manifests {
+    fn name(&self) -> &'static str {
+        "manifests"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a machine template for each node pool, one file a cluster"
+    }
+
+    fn templates(&self) -> &'static [(&'static str, &'static str)] {
+        &[(
+            "cluster.yaml.j2",
+            include_str!("../../../templates/manifests/cluster.yaml.j2"),
+        )]
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+
+    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile> {
+        let Some(template) = input.template(report) else {
+            return Vec::new();
+        };
+        let none = Map::default();
+        let mut templates =
+            machine_template::contexts(input.view, input.stamps, template, &none, report);
+        let mut registrations = elemental_registration::contexts(input.view, report);
+        let bundles = bundles(input, &mut templates, &mut registrations, report);
+        let [with_cluster, kube_vip, with_template] =
+            ENDPOINT_OPTIONS.map(|option| flag_option(input.output, option, false, report));
+        let mut objects: Vec<Node> = Vec::new();
+        if with_cluster || with_template {
+            let object = infra_cluster::context(input.view, template, &none, report);
+            if let Some(object) = object.as_ref().filter(|_| with_template) {
+                objects.extend(infra_cluster::template(
+                    input.view, template, object, report,
+                ));
+            }
+            objects.extend(object.filter(|_| with_cluster));
+        }
+        objects.extend(registrations);
+        objects.extend(templates);
+        objects.extend(bundles);
+        if kube_vip {
+            objects.extend(kube_vip::context(input.view, &none, report));
+        }
+        if objects.is_empty() {
+            return Vec::new();
+        }
+        vec![file(format!("{}.yaml", input.view.cluster.name), objects)]
+    }
+}
+
+/// What it is told by.
+const OPTIONS: [(&str, &str); 6] = [
+    TEMPLATE_OPTIONS[0],
+    TEMPLATE_OPTIONS[1],
+    (
+        ENDPOINT_OPTIONS[0],
+        "whether the infrastructure cluster is written too, with its control plane endpoint; `false` unless set",
+    ),
+    (
+        ENDPOINT_OPTIONS[1],
+        "whether kube-vip's static Pod is written too, in a Secret for `files[].contentFrom`; `false` unless set",
+    ),
+    (
+        ENDPOINT_OPTIONS[2],
+        "whether the infrastructure cluster is written as the template of a ClusterClass; `false` unless set",
+    ),
+    (
+        BUNDLES,
+        "how pools get their component bundles, one way or a list: `secret` (unless set), `cloud-config`, `annotation`, `field`",
+    ),
+];
+
+/// The option that says how component bundles are delivered.
+const BUNDLES: &str = "component-bundles";
+
+/// A way in which a component bundle reaches its pool.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Secret,
+    CloudConfig,
+    Annotation,
+    Field,
+}
+
+/// Writes the bundles into what takes them, and gives the Secrets that bring them.
+fn bundles(
+    input: &TargetInput<'_>,
+    templates: &mut [Node],
+    registrations: &mut [Node],
+    report: &mut dyn FnMut(Finding),
+) -> Vec<Node> {
+    let words = [
+        ("secret", Way::Secret),
+        ("cloud-config", Way::CloudConfig),
+        ("annotation", Way::Annotation),
+        ("field", Way::Field),
+    ];
+    let ways = word_list_option(input.output, BUNDLES, &words, report);
+    let view = input.view;
+    let deliveries = component_bundle::deliveries(view, report);
+    if ways.contains(&Way::CloudConfig) {
+        component_bundle::fill_cloud_config(view, &deliveries, registrations, report);
+    }
+    if ways.contains(&Way::Annotation) {
+        component_bundle::annotate(&deliveries, templates);
+        component_bundle::annotate(&deliveries, registrations);
+    }
+    if ways.contains(&Way::Field) {
+        component_bundle::fill_field(view, &deliveries, templates, report);
+    }
+    if !ways.contains(&Way::Secret) {
+        return Vec::new();
+    }
+    let secret = |delivery| component_bundle::secret(view, delivery);
+    deliveries.iter().map(secret).collect()
+}
+
+fn file(path: String, templates: Vec<Node>) -> TargetFile {
+    TargetFile {
+        path,
+        template: "cluster.yaml.j2",
+        content: Content::TheseObjects(templates.iter().map(object).collect()),
+        context: Map::from_iter([Entry::computed("templates", templates)]),
+    }
+}
+
+/// The object that `cluster.yaml.j2` writes.
+fn object(template: &Node) -> Node {
+    let entry = |name: &'static str| Some(Entry::holding(name, template.at(&[name])?.clone()));
+    let is_empty = |entry: &Entry| entry.node.value.as_map().is_some_and(|map| map.is_empty());
+    let metadata: Map = [
+        entry("annotations").filter(|annotations| !is_empty(annotations)),
+        entry("labels"),
+        entry("name"),
+        entry("namespace"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let object: Map = [
+        entry("apiVersion"),
+        entry("kind"),
+        Some(Entry::computed("metadata", metadata)),
+        entry("spec"),
+        entry("stringData"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Node::computed(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file;
+    use crate::model::json::{Html, to_json};
+    use crate::model::value::{Entry, Map, Node, Value};
+    use crate::render::targets::Content;
+
+    fn known(annotations: Map) -> String {
+        let map = |key: &str| Map::from_iter([Entry::computed(key, "x")]);
+        let template = Map::from_iter([
+            Entry::computed("apiVersion", "v1"),
+            Entry::computed("kind", "K"),
+            Entry::computed("name", "n"),
+            Entry::computed("namespace", "s"),
+            Entry::computed("pool", "p"),
+            Entry::computed("labels", map("l")),
+            Entry::computed("annotations", annotations),
+            Entry::computed("spec", map("f")),
+        ]);
+        let Content::TheseObjects(objects) =
+            file("f".into(), vec![Node::computed(template)]).content
+        else {
+            return String::new();
+        };
+        to_json(&Value::from(objects), Html::Plain)
+    }
+
+    #[test]
+    fn objects_are_known_as_the_template_writes_them() {
+        assert_eq!(
+            known(Map::default()),
+            r#"[{"apiVersion":"v1","kind":"K","metadata":{"labels":{"l":"x"},"name":"n","namespace":"s"},"spec":{"f":"x"}}]"#
+        );
+        let annotated = known(Map::from_iter([Entry::computed("a", "x")]));
+        assert!(annotated.contains(r#""metadata":{"annotations":{"a":"x"},"labels""#));
+    }
+}

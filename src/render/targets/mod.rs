@@ -1,0 +1,292 @@
+//! The output targets: what is rendered for whom, one file each.
+//!
+//! A target decides what is written and hands trees to its templates, which place them and decide nothing. It touches no
+//! file and no template engine: [`crate::render`] does that.
+
+mod argocd;
+mod configmap;
+mod flux;
+mod flux_apply;
+mod flux_artifact;
+mod flux_resourceset;
+mod helm_values;
+mod manifests;
+
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::image::{Image, Images};
+use crate::model::value::{Map, Node, Value};
+use crate::model::workspace::{ClusterView, Output, Settings};
+use crate::providers::{self, Kind, Provider, Stamp};
+use crate::render::objects::machine_template::Template;
+
+/// One kind of output. Its name is the folder of its templates and of its golden trees.
+pub trait Target: Sync {
+    /// The name in the project file and on the command line.
+    fn name(&self) -> &'static str;
+    /// One line for tables.
+    fn summary(&self) -> &'static str;
+    /// The embedded templates: file name and text. A user's folder overrides them one by one.
+    fn templates(&self) -> &'static [(&'static str, &'static str)];
+    /// The options that it knows, with a line of help each.
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+    /// Whether one Kustomization or Application takes the output's whole folder; else a cluster's own takes its part of it.
+    fn is_one_folder(&self, _output: &Output) -> bool {
+        true
+    }
+    /// The files of one cluster. Findings are about what cannot be written.
+    fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile>;
+    /// The files that all clusters share. Not asked for where the output's path names a cluster.
+    fn shared(
+        &self,
+        _input: &SharedInput<'_>,
+        _report: &mut dyn FnMut(Finding),
+    ) -> Vec<TargetFile> {
+        Vec::new()
+    }
+}
+
+/// Every target, by name.
+pub const TARGETS: &[&dyn Target] = &[
+    &argocd::ArgoCd,
+    &configmap::ConfigMaps,
+    &flux::Flux,
+    &flux_artifact::FluxArtifact,
+    &flux_resourceset::FluxResourceSet,
+    &helm_values::HelmValues,
+    &manifests::Manifests,
+];
+
+/// The target of that name.
+pub fn find(name: &str) -> Option<&'static dyn Target> {
+    TARGETS.iter().copied().find(|target| target.name() == name)
+}
+
+/// What would be stamped of an image; none where its URL cannot be made, which has been reported then.
+pub type Stamper<'a> = &'a dyn Fn(&Image) -> Option<Stamp>;
+
+/// What a target sees of one cluster.
+pub struct TargetInput<'a> {
+    /// The cluster, checked.
+    pub view: &'a ClusterView,
+    /// The project's settings.
+    pub settings: &'a Settings,
+    /// The output being made.
+    pub output: &'a Output,
+    /// The output's folder below the project's root, rendered; no slash at either end.
+    pub folder: &'a str,
+    /// Whether that folder is the cluster's own: then no shared files are made.
+    pub is_alone: bool,
+    /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
+    pub stamps: &'a [Option<Stamp>],
+    /// What would be stamped of any image of the catalog.
+    pub stamp: Stamper<'a>,
+}
+
+/// What a target sees of the whole.
+pub struct SharedInput<'a> {
+    /// The images served for any cluster, resolved.
+    pub images: &'a Images,
+    /// The clusters' names, sorted.
+    pub clusters: &'a [Arc<str>],
+    /// The project's settings.
+    pub settings: &'a Settings,
+    /// The output being made.
+    pub output: &'a Output,
+    /// The output's folder below the project's root, rendered; no slash at either end.
+    pub folder: &'a str,
+    /// What would be stamped of any image of the catalog.
+    pub stamp: Stamper<'a>,
+}
+
+/// One file to be rendered: a target decides what stands in it, its template where.
+pub struct TargetFile {
+    /// The path below the output's folder.
+    pub path: String,
+    /// The template's file name.
+    pub template: &'static str,
+    /// What the template sees: a map.
+    pub context: Map,
+    /// What the text must be.
+    pub content: Content,
+}
+
+/// What a file holds, and so how it is checked once rendered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Kubernetes objects, each with apiVersion, kind and a legal name.
+    Objects,
+    /// The same, and these they are wherever the embedded template writes them, so that the text need not be read again.
+    TheseObjects(Vec<Node>),
+    /// Any other YAML: values, a kustomization.
+    Yaml,
+}
+
+impl TargetInput<'_> {
+    /// The images served for the cluster, by key.
+    fn served(&self) -> impl Iterator<Item = &Image> {
+        self.view
+            .served
+            .iter()
+            .filter_map(|key| self.view.images.get(key))
+    }
+
+    /// The provider of the cluster's machines; Metal3 where the values name none. A finding where metalmark knows it not.
+    fn provider(&self, report: &mut dyn FnMut(Finding)) -> Option<&'static dyn Provider> {
+        let named = self.view.cluster.infra_provider.as_ref();
+        let name = named.map_or("capm3", |name| &*name.value);
+        let provider = providers::find(name);
+        if provider.is_none() {
+            let known: Vec<&str> = providers::PROVIDERS.iter().map(|p| p.name()).collect();
+            let mut finding = Finding::new(
+                "manifest-invalid",
+                format!("no machine template is known for the infrastructure provider `{name}`"),
+            )
+            .at(
+                named.and_then(|name| self.view.sources.resolve(name.place)),
+                "named here",
+            )
+            .help(format!("providers that are known: {}", known.join(", ")));
+            finding.subject.cluster = Some(self.view.cluster.name.to_string());
+            report(finding);
+        }
+        provider
+    }
+
+    /// The machine template that the cluster's provider has, in the kind and version that the output asks for.
+    fn template(&self, report: &mut dyn FnMut(Finding)) -> Option<Template<'static>> {
+        let provider = self.provider(report)?;
+        let templates = provider.kinds().iter().filter(|kind| kind.is_template());
+        let mut kinds: Vec<(String, &'static Kind)> = Vec::new();
+        for kind in templates {
+            // Of two kinds of one name, in two groups, the second is asked for with its group.
+            let is_taken = kinds.iter().any(|(name, _)| name == kind.kind);
+            let name = match is_taken {
+                true => format!("{}/{}", kind.group, kind.kind),
+                false => kind.kind.to_owned(),
+            };
+            kinds.push((name, kind));
+        }
+        let words: Vec<(&str, &'static Kind)> =
+            kinds.iter().map(|(name, kind)| (&**name, *kind)).collect();
+        let kind = word_option(self.output, "kind", &words, report);
+        let versions: Vec<(&str, &'static str)> = kind.versions.iter().map(|v| (*v, *v)).collect();
+        Some(Template {
+            provider,
+            kind,
+            version: word_option(self.output, "api-version", &versions, report),
+        })
+    }
+}
+
+/// The options of targets that write machine templates.
+const TEMPLATE_OPTIONS: [(&str, &str); 2] = [
+    (
+        "kind",
+        "the machine template's kind, where a provider has several, such as `HetznerBareMetalMachineTemplate`",
+    ),
+    (
+        "api-version",
+        "the machine template's API version: `v1beta1` (default) or `v1beta2`, as the provider has them",
+    ),
+];
+
+/// An option that is a text; the default where it is not set. Another type is a finding.
+fn text_option<'a>(
+    output: &'a Output,
+    name: &str,
+    default: &'a str,
+    report: &mut dyn FnMut(Finding),
+) -> &'a str {
+    match output.options.get(name) {
+        None => default,
+        Some(serde_json::Value::String(text)) => text,
+        Some(other) => {
+            report(wrong_type(output, name, "a text", other));
+            default
+        }
+    }
+}
+
+/// An option that is true or false; the default where it is not set. Another type is a finding.
+fn flag_option(
+    output: &Output,
+    name: &str,
+    default: bool,
+    report: &mut dyn FnMut(Finding),
+) -> bool {
+    match output.options.get(name) {
+        None => default,
+        Some(serde_json::Value::Bool(flag)) => *flag,
+        Some(other) => {
+            report(wrong_type(output, name, "true or false", other));
+            default
+        }
+    }
+}
+
+/// An option that is one of a few words, the first of them where it is not set. Another word is a finding.
+fn word_option<T: Copy>(
+    output: &Output,
+    name: &str,
+    words: &[(&str, T)],
+    report: &mut dyn FnMut(Finding),
+) -> T {
+    let default = words[0];
+    let text = text_option(output, name, default.0, report);
+    let found = words.iter().find(|(word, _)| *word == text);
+    if found.is_none() {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        report(
+            Finding::new(
+                "project-file",
+                format!(
+                    "`{name}: {text}` is not an option of target `{}`",
+                    output.target
+                ),
+            )
+            .help(format!("write one of {}", known.join(", "))),
+        );
+    }
+    found.unwrap_or(&default).1
+}
+
+/// An option that is one of a few words or a list of them, the first of them where it is not set. Another word is a finding.
+fn word_list_option<T: Copy>(
+    output: &Output,
+    name: &str,
+    words: &[(&str, T)],
+    report: &mut dyn FnMut(Finding),
+) -> Vec<T> {
+    let Some(serde_json::Value::Array(items)) = output.options.get(name) else {
+        return vec![word_option(output, name, words, report)];
+    };
+    let mut found = Vec::new();
+    for item in items {
+        let options = std::iter::once((name.to_owned(), item.clone())).collect();
+        let one = Output {
+            options,
+            ..output.clone()
+        };
+        found.push(word_option(&one, name, words, report));
+    }
+    found
+}
+
+fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Value) -> Finding {
+    Finding::new(
+        "project-file",
+        format!(
+            "option `{name}` of target `{}` is {wanted}, not `{value}`",
+            output.target
+        ),
+    )
+}
+
+/// An option's value as a tree, to be placed as it stands.
+fn tree(value: &serde_json::Value) -> Node {
+    Node::computed(Value::from(value.clone()))
+}
