@@ -162,6 +162,7 @@ impl Given {
             replicas: None,
             k8s_version: None,
             settings: Node::computed(Value::empty_map()),
+            unknown: None,
         });
         pools.last_mut().expect("just pushed")
     }

@@ -46,6 +46,7 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_selection;
 mod oracle_typed;
+mod plain_manifests;
 mod printed;
 mod programs;
 mod project_schema;

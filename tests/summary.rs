@@ -49,7 +49,7 @@ fn a_summary_counts_the_pools() {
     let report: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     assert_eq!(
         report["summary"]["pools"],
-        serde_json::json!({"checked": 1, "proven": 1, "mismatched": 0, "unproven": 0, "skipped": {"no image selected": 1}})
+        serde_json::json!({"checked": 1, "proven": 1, "by_name": 0, "mismatched": 0, "unproven": 0, "skipped": {"no image selected": 1}})
     );
 }
 

@@ -10,9 +10,21 @@ use super::place::{Located, Place};
 use super::selector::Selector;
 use super::value::Node;
 
-/// One cluster, extracted from its evaluated values.
+/// What a cluster was read from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClusterOrigin {
+    /// Helm values with Sylva's keys.
+    #[default]
+    Values,
+    /// Cluster API objects.
+    Manifests,
+}
+
+/// One cluster, whether read from values or from manifests.
 #[derive(Clone, Debug)]
 pub struct Cluster {
+    /// What it was read from.
+    pub origin: ClusterOrigin,
     /// The name that findings and output files use: the project file's or the folder's.
     pub name: Arc<str>,
     /// The cluster's own name in its values (`cluster.name`); names of objects start with it.
@@ -88,6 +100,7 @@ impl Cluster {
 impl Default for Cluster {
     fn default() -> Self {
         Self {
+            origin: ClusterOrigin::Values,
             name: "".into(),
             object_name: "".into(),
             namespace: "".into(),
@@ -219,6 +232,8 @@ pub struct Pool {
     pub k8s_version: Option<Located<Arc<str>>>,
     /// The provider's settings of the pool, merged and evaluated (`hostSelector`, `nodeReuse` …).
     pub settings: Node,
+    /// Why it is not known which image the pool boots, where that cannot be known.
+    pub unknown: Option<&'static str>,
 }
 
 /// The name of a node pool.

@@ -13,6 +13,8 @@ pub struct PoolCounts {
     pub checked: usize,
     /// Of these, those whose image holds the version, by more than its name.
     pub proven: usize,
+    /// Of these, those whose image holds the version by its name alone.
+    pub by_name: usize,
     /// Of these, those whose image holds another version.
     pub mismatched: usize,
     /// Of these, those about whose image nothing certain is known.
@@ -30,6 +32,7 @@ impl PoolCounts {
                 Some(weighed) => counts.count(weighed.proof),
                 None => {
                     let reason = match proof::booted(view, pool, selection) {
+                        _ if pool.unknown.is_some() => pool.unknown.unwrap_or_default(),
                         Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
                         Some(_) => "no Kubernetes version",
                         None if selection.outcome == Outcome::Nothing => "no image selected",
@@ -48,9 +51,8 @@ impl PoolCounts {
         match proof {
             Proof::Proven => self.proven += 1,
             Proof::Refuted => self.mismatched += 1,
-            Proof::NameOnly | Proof::BuildUnknown | Proof::Partial | Proof::Unknown => {
-                self.unproven += 1;
-            }
+            Proof::NameOnly => self.by_name += 1,
+            Proof::BuildUnknown | Proof::Partial | Proof::Unknown => self.unproven += 1,
         }
     }
 
@@ -58,6 +60,7 @@ impl PoolCounts {
     pub fn add(&mut self, other: &Self) {
         self.checked += other.checked;
         self.proven += other.proven;
+        self.by_name += other.by_name;
         self.mismatched += other.mismatched;
         self.unproven += other.unproven;
         for (reason, count) in &other.skipped {
@@ -79,6 +82,7 @@ impl PoolCounts {
         };
         let kinds = [
             (self.proven, "proven"),
+            (self.by_name, "by name only"),
             (self.unproven, "unproven"),
             (self.mismatched, "mismatched"),
         ];
@@ -114,7 +118,7 @@ mod tests {
         counts.add(&other);
         assert_eq!(
             counts.text(),
-            "3 node pools checked: 1 proven, 1 unproven, 1 mismatched; 2 skipped: no image selected"
+            "3 node pools checked: 1 proven, 1 by name only, 1 mismatched; 2 skipped: no image selected"
         );
     }
 }

@@ -77,7 +77,7 @@ impl Standing {
     }
 
     /// The same, as a place of its text.
-    fn name_place(&self) -> Place {
+    pub fn name_place(&self) -> Place {
         let name = self.node.at(&["metadata", "name"]);
         name.map_or(self.node.place, |name| name.place)
     }

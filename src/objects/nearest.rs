@@ -20,7 +20,7 @@ impl<'a> Names<'a> {
     }
 
     /// The objects that are meant, and no others.
-    pub(super) fn only(objects: &'a [Standing], is_meant: impl Fn(&Standing) -> bool) -> Self {
+    pub fn only(objects: &'a [Standing], is_meant: impl Fn(&Standing) -> bool) -> Self {
         let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         let meant = objects.iter().enumerate();
         for (index, object) in meant.filter(|(_, object)| is_meant(object)) {

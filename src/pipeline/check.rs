@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::cluster::ClusterOrigin;
 use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
 use crate::model::proposal::{Change, Proposal};
@@ -50,8 +51,11 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
 fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let input = ClusterInput { view, settings };
     let mut found = Vec::new();
+    let is_of_values = view.cluster.origin == ClusterOrigin::Values;
     for rule in running(&settings.policy) {
-        rule.cluster(&input, &mut |finding| found.push(finding));
+        if is_of_values || rule.is_of_any_cluster() {
+            rule.cluster(&input, &mut |finding| found.push(finding));
+        }
     }
     found
 }

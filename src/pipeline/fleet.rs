@@ -108,10 +108,11 @@ impl<T> Survey<T> {
                         "no node pool was checked",
                         "`metalmark stamp --check` checks manifests",
                     ),
-                    text => (
+                    text if workspace.has_values() => (
                         text,
                         "select images in the values, `cluster.capm3.image_key: …`",
                     ),
+                    text => (text, "docs/manifests.md says what is read of manifests"),
                 };
                 Finding::new(NOTHING_CHECKED, message).help(help)
             }

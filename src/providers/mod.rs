@@ -17,6 +17,7 @@ mod hetzner;
 pub mod infra_cluster;
 mod kind;
 mod kubevirt;
+pub mod named;
 mod proxmox;
 mod stamp;
 mod tinkerbell;
@@ -119,6 +120,13 @@ pub fn find(name: &str) -> Option<&'static dyn Provider> {
         .iter()
         .copied()
         .find(|provider| provider.name() == name || provider.alias() == Some(name))
+}
+
+/// The provider of a kind, in any API version.
+pub fn of_kind(kind: &str) -> Option<&'static dyn Provider> {
+    let has =
+        |provider: &&'static dyn Provider| provider.kinds().iter().any(|known| known.kind == kind);
+    PROVIDERS.iter().copied().find(has)
 }
 
 /// The setting in which Sylva's charts name an image that no catalog describes.

@@ -62,6 +62,9 @@ pub fn cluster(
     shared: &SharedCatalog,
     templates: &TemplateCache,
 ) -> Result<ClusterRead, Error> {
+    if let Some(read) = workspace.of_manifests.get(&entry.name) {
+        return Ok(read.clone());
+    }
     let state = |depth| State {
         workspace,
         entry,

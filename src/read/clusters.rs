@@ -30,6 +30,19 @@ pub struct ClusterEntry {
     pub management: Option<Arc<str>>,
 }
 
+impl ClusterEntry {
+    /// A cluster without layers of its own.
+    pub(super) fn named(name: Arc<str>) -> Self {
+        Self {
+            name,
+            namespace: None,
+            release: None,
+            layers: Vec::new(),
+            management: None,
+        }
+    }
+}
+
 /// The files that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
 /// stays within a folder, `**` does not.
 ///

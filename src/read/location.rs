@@ -41,7 +41,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
         }
         None => match project_file(&start, None) {
             Some(file) => file,
-            None if request.flags.without_project => {
+            None if request.flags.without_project || request.flags.discovers => {
                 return Ok(Location {
                     root: start,
                     file: None,
@@ -129,7 +129,7 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     None
 }
 
-fn no_project() -> Error {
+pub(super) fn no_project() -> Error {
     Error::Usage {
         message: format!(
             "there is no `{PROJECT_FILE_NAME}` here or in a folder above\n\

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::real;
+use crate::files::{Files, real};
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
@@ -49,16 +49,31 @@ pub fn manifests(
             .map(|path| below_root(workspace, request, path))
             .collect::<Result<_, _>>()?,
     };
+    below(&*workspace.files, &named, |text| {
+        // A kustomization needs no version, and refers to objects by kind and name.
+        text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
+    })
+}
+
+/// The manifests of these files and folders whose text is one of those that are meant.
+///
+/// # Errors
+/// One of them is not there, or cannot be read.
+pub(super) fn below(
+    tree: &dyn Files,
+    named: &[PathBuf],
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<ManifestFiles, Error> {
     let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
-    for path in &named {
-        let is_folder = workspace.files.is_folder(path);
+    for path in named {
+        let is_folder = tree.is_folder(path);
         let inside = match is_folder {
-            true => in_folder(workspace, path)?,
+            true => in_folder(tree, path)?,
             false => vec![path.clone()],
         };
         for file in inside {
             if known.insert(files::display(&file)) && !yaml::is_named_secret(&file) {
-                one(workspace, &file, is_folder, &mut found)?;
+                one(tree, &file, is_folder, &is_meant, &mut found)?;
             }
         }
     }
@@ -76,8 +91,8 @@ fn below_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<P
 }
 
 /// The YAML files below a folder that are somebody's own.
-fn in_folder(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let below = workspace.files.below(folder)?;
+fn in_folder(tree: &dyn Files, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let below = tree.below(folder)?;
     let owned: Vec<&Path> = below
         .iter()
         .filter(|path| path.file_name().is_some_and(|name| name == OWNERSHIP_FILE))
@@ -102,12 +117,13 @@ fn in_folder(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>, Error
 }
 
 fn one(
-    workspace: &Workspace,
+    tree: &dyn Files,
     file: &Path,
     may_skip: bool,
+    is_meant: impl Fn(&str) -> bool,
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
-    let bytes = workspace.files.named(file)?;
+    let bytes = tree.named(file)?;
     let path = files::display(file);
     let text = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) => text,
@@ -121,9 +137,8 @@ fn one(
             return Ok(());
         }
     };
-    // A kustomization needs no version, and refers to objects by kind and name.
     let is_manifest = text.contains("apiVersion") || text.contains(MARKER);
-    if !is_manifest && !text.contains("kind") {
+    if !is_meant(&text) {
         return Ok(());
     }
     let source = Arc::new(yaml::source(path.as_str(), text, false));

@@ -7,6 +7,7 @@ mod clusters;
 mod files;
 mod fleet;
 pub mod gitops;
+mod graph;
 mod layers;
 mod location;
 mod management;
@@ -39,7 +40,7 @@ use crate::model::matching::{Library, Matching};
 use crate::model::place::Source;
 use crate::model::shard::Shard;
 use crate::model::stamping::StampEntry;
-use crate::model::workspace::{ChecksumStyle, Settings};
+use crate::model::workspace::{ChecksumStyle, ClusterRead, Settings};
 use crate::model::written::WrittenImage;
 use crate::schema::Schemas;
 
@@ -109,6 +110,8 @@ pub struct Flags {
     pub shard: Option<Shard>,
     /// Whether manifests are what is asked for, so that a project without clusters is whole.
     pub manifests: bool,
+    /// Whether clusters are looked for in all manifests below the folder where there is no project.
+    pub discovers: bool,
     /// Whether a run is whole without any project: nothing but its policy is asked for.
     pub without_project: bool,
     /// Further files and folders that the command line names.
@@ -131,8 +134,10 @@ pub struct Workspace {
     charts: chart::Charts,
     /// The layers that all clusters share, merged once.
     pub shared: Shared,
-    /// The clusters, in the project's order.
+    /// The clusters, in the project's order; then those of manifests, by name.
     pub clusters: Vec<ClusterEntry>,
+    /// The clusters of manifests, by name.
+    of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     /// The part of them that this run looks at, where it is not all.
     pub shard: Option<Shard>,
     /// What management clusters tell others at run time.
@@ -159,4 +164,11 @@ pub struct Workspace {
     pub checks_signers: bool,
     /// What reading found.
     pub findings: Vec<Finding>,
+}
+
+impl Workspace {
+    /// Whether any cluster is read from values.
+    pub fn has_values(&self) -> bool {
+        self.clusters.len() > self.of_manifests.len()
+    }
 }

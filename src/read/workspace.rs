@@ -12,6 +12,7 @@ use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
 use crate::model::signing::RequiredSignatures;
+use crate::model::workspace::ClusterRead;
 use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
@@ -20,7 +21,8 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    Location, Request, Workspace, chart, files, fleet, layers, record, stamps, typed, unknown,
+    ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, manifests,
+    record, stamps, typed, unknown,
 };
 use crate::read::gitops;
 use crate::read::gitops::OwnOutput;
@@ -32,7 +34,12 @@ use crate::read::gitops::OwnOutput;
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
     let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
-    workspace_in(request, &location, Arc::new(disk))
+    let workspace = workspace_in(request, &location, Arc::new(disk))?;
+    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
+    match request.flags.discovers && location.file.is_none() && is_empty {
+        true => Err(super::location::no_project()),
+        false => Ok(workspace),
+    }
 }
 
 /// Reads the project and everything that its clusters share from these files, which stand for those at its place.
@@ -63,13 +70,28 @@ pub fn workspace_in(
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let outputs = settings.outputs.iter().map(|output| &*output.path);
     let own_output = Arc::new(OwnOutput::of(outputs));
-    let (clusters, found) =
+    let (mut clusters, found) =
         fleet::entries(&*tree, &project.file, &flags.clusters, &places, &own_output)?;
     project.findings.extend(found);
     let stamps = stamps::entries(&project.file, &places, &mut project.findings);
-    let manifests: Vec<PathBuf> = project.file.manifests.iter().map(PathBuf::from).collect();
-    let of_manifests = request.flags.manifests || !manifests.is_empty() || !stamps.is_empty();
-    if clusters.is_empty() && project.findings.is_empty() && !of_manifests {
+    let own_manifests: Vec<PathBuf> = project.file.manifests.iter().map(PathBuf::from).collect();
+    let of_manifests = request.flags.manifests || !own_manifests.is_empty() || !stamps.is_empty();
+    let is_empty = clusters.is_empty() && values.is_empty();
+    let discovers = location.file.is_none() && flags.discovers && is_empty;
+    let looked_at = match discovers {
+        true => vec![PathBuf::from(".")],
+        false => own_manifests.clone(),
+    };
+    let mut graph = clusters_of(&*tree, &looked_at)?;
+    // Of a cluster that values make, the objects beside them are a part.
+    let is_of_values = |name: &Arc<str>| clusters.iter().any(|entry| entry.name == *name);
+    graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
+    clusters.extend(
+        graph
+            .keys()
+            .map(|name| ClusterEntry::named(Arc::clone(name))),
+    );
+    if clusters.is_empty() && project.findings.is_empty() && !of_manifests && !discovers {
         project.findings.push(fleet::no_cluster(&places));
     }
     let composing = composing(&project.file, engine, own_output);
@@ -112,6 +134,7 @@ pub fn workspace_in(
         charts: chart::Charts::default(),
         shared,
         clusters,
+        of_manifests: graph,
         shard: flags.shard,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
@@ -121,12 +144,25 @@ pub fn workspace_in(
         lock,
         templates: templates.transpose()?.unwrap_or_default(),
         schemas,
-        manifests,
+        manifests: own_manifests,
         stamps,
         settings,
         files: tree,
         findings: project.findings,
     })
+}
+
+/// The clusters of the manifests below these paths, by name.
+fn clusters_of(
+    tree: &dyn Files,
+    paths: &[PathBuf],
+) -> Result<BTreeMap<Arc<str>, ClusterRead>, Error> {
+    let is_meant = |text: &str| text.contains("cluster.x-k8s.io");
+    let found = manifests::below(tree, paths, is_meant)?;
+    let clusters = graph::clusters(&found.objects).into_iter();
+    Ok(clusters
+        .map(|read| (Arc::clone(&read.cluster.name), read))
+        .collect())
 }
 
 /// What a folder's layers are composed with.

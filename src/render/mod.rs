@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use minijinja::Value as Context;
 
-use crate::model::cluster::Cluster;
+use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
@@ -133,6 +133,10 @@ impl<'a> Renderer<'a> {
         view: &ClusterView,
         report: &mut dyn FnMut(Finding),
     ) -> Vec<ManifestFile> {
+        // Its objects exist already, in the user's own manifests.
+        if view.cluster.origin == ClusterOrigin::Manifests {
+            return Vec::new();
+        }
         let findings = RefCell::new(Vec::new());
         let cluster = context::cluster(&view.cluster);
         let stamp = |image: &Image| {

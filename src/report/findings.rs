@@ -50,6 +50,8 @@ pub struct Group<'a> {
     pub judged: &'a Judged,
     /// The clusters that have it, sorted; none where it is nobody's in particular.
     pub clusters: Vec<&'a str>,
+    /// The other pools of the first finding's cluster that have it, sorted.
+    pub other_pools: Vec<&'a str>,
 }
 
 /// How many things are to be mended.
@@ -144,9 +146,17 @@ fn group<'a>(same: &[&'a Judged]) -> Group<'a> {
         .iter()
         .filter_map(|one| one.finding.subject.cluster.as_deref());
     let clusters: BTreeSet<&str> = clusters.collect();
+    let first = &same[0].finding.subject;
+    let of_cluster = same.iter().map(|one| &one.finding.subject);
+    let of_cluster = of_cluster.filter(|subject| subject.cluster == first.cluster);
+    let others = of_cluster.filter_map(|subject| subject.pool.as_deref());
+    let others: BTreeSet<&str> = others
+        .filter(|pool| first.pool.as_deref() != Some(*pool))
+        .collect();
     Group {
         judged: same[0],
         clusters: clusters.into_iter().collect(),
+        other_pools: others.into_iter().collect(),
     }
 }
 

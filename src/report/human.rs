@@ -96,6 +96,9 @@ fn subject(group: &Group<'_>) -> Vec<(&'static str, String)> {
             let pool = pool.map_or(String::new(), |pool| format!(", pool {pool}"));
             notes.push(("cluster", format!("{cluster}{pool}")));
         }
+        if !group.other_pools.is_empty() {
+            notes.push(("also in pools", listed(&group.other_pools)));
+        }
         let others: Vec<&str> = group
             .clusters
             .iter()

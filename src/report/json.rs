@@ -200,7 +200,7 @@ mod tests {
             }],
             "summary": {
                 "errors": 1, "warnings": 0, "clusters_with_findings": 2, "clusters": 3,
-                "pools": {"checked": 0, "proven": 0, "mismatched": 0, "unproven": 0, "skipped": {}},
+                "pools": {"checked": 0, "proven": 0, "by_name": 0, "mismatched": 0, "unproven": 0, "skipped": {}},
             },
         });
         assert_eq!(printed(&judged), expected);

@@ -42,6 +42,10 @@ Right:
         image_key: ubuntu-noble-plain-rke2-1-31-8"
     }
 
+    fn is_of_any_cluster(&self) -> bool {
+        true
+    }
+
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         let Some(bootstrap) = &input.view.cluster.bootstrap_provider else {
             return;

@@ -1,6 +1,6 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
-use crate::model::cluster::{Choice, Pool};
+use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::finding::Finding;
 use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
@@ -45,13 +45,23 @@ Right:
         image_key: ubuntu-noble-plain-rke2-1-31-8"
     }
 
+    fn is_of_any_cluster(&self) -> bool {
+        true
+    }
+
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         for (pool, selection) in input.pools() {
             let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
             let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
             if let Some(weighed) = refuted {
                 let finding = found(self.id(), input, pool, &weighed);
-                report(repair(input, pool, &weighed, finding));
+                report(match input.view.cluster.origin {
+                    ClusterOrigin::Values => repair(input, pool, &weighed, finding),
+                    ClusterOrigin::Manifests => finding.help(format!(
+                        "name an image with Kubernetes `{}`, in a machine template of a new name",
+                        weighed.wanted.value
+                    )),
+                });
             }
         }
     }

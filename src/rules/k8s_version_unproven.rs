@@ -1,9 +1,9 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
 
-use crate::model::cluster::Pool;
+use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Image, Origin, fact};
-use crate::model::matching::Outcome;
+use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule, entry_path};
@@ -39,6 +39,10 @@ Right, in metalmark.yaml:
       facts: [os-images-info.yaml]      # kubectl get configmap os-images-info -o yaml"
     }
 
+    fn is_of_any_cluster(&self) -> bool {
+        true
+    }
+
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         for (pool, selection) in input.pools() {
             let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
@@ -47,7 +51,10 @@ Right, in metalmark.yaml:
             };
             // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
             let brought = weighed.held.is_none() && input.bundle(pool).is_some();
-            if !brought && !matches!(weighed.proof, Proof::Proven | Proof::Refuted) {
+            if !brought
+                && !is_outside(input, selection)
+                && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
+            {
                 let explicit =
                     matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
                 report(doubt(self.id(), input, pool, &weighed, explicit));
@@ -60,6 +67,13 @@ Right, in metalmark.yaml:
         let told = |pair| in_manifests(self.id(), input, pair);
         pairs.filter_map(told).for_each(report);
     }
+}
+
+/// Whether manifests name an image that no record describes. It may install Kubernetes when it boots, so that the pool is only
+/// counted.
+fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
+    input.view.cluster.origin == ClusterOrigin::Manifests
+        && matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None))
 }
 
 /// That nothing proves an image to hold the version that a template's machines run.

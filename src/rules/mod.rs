@@ -208,6 +208,10 @@ pub trait Rule: Sync {
     }
     /// Looks at one cluster. Rules that the reader applies itself (syntax, duplicates) leave this out.
     fn cluster(&self, _input: &ClusterInput<'_>, _report: &mut dyn FnMut(Finding)) {}
+    /// Whether it looks at clusters of manifests too: such rules say nothing of keys of values.
+    fn is_of_any_cluster(&self) -> bool {
+        false
+    }
     /// Looks at what all clusters came to.
     fn workspace(&self, _input: &WorkspaceInput<'_>, _report: &mut dyn FnMut(Finding)) {}
     /// Looks at what a change does to a cluster that is on both sides of it.

@@ -42,6 +42,10 @@ Right:
       k8s_version: v1.32.4"
     }
 
+    fn is_of_any_cluster(&self) -> bool {
+        true
+    }
+
     fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
         let pools = &input.view.cluster.pools;
         if pools.iter().all(|pool| pool.k8s_version.is_none()) {

@@ -130,6 +130,7 @@ pub(super) fn url(url: &str) -> Choice {
 pub(super) fn cluster(name: &str) -> ClusterView {
     ClusterView {
         cluster: Cluster {
+            origin: metalmark::model::cluster::ClusterOrigin::Values,
             name: name.into(),
             object_name: name.into(),
             namespace: name.into(),
@@ -182,6 +183,7 @@ pub(super) fn pool(
         replicas: None,
         k8s_version: None,
         settings: tree(settings),
+        unknown: None,
     });
     view.selections.push(Selection {
         finalized: Selector::default(),

@@ -35,7 +35,7 @@ impl CheckArguments {
         today: Date,
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
-        let mut request = self.workspace.request(place);
+        let mut request = self.workspace.read_request(place);
         request.flags.locking = self.frozen.locking();
         request.flags.shard = self.part.shard;
         commands::check(&request, &self.options(today), terminal)

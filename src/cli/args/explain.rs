@@ -29,7 +29,7 @@ impl ExplainArguments {
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
         commands::explain(
-            &self.workspace.request(place),
+            &self.workspace.read_request(place),
             &self.options(today),
             terminal,
         )

@@ -27,7 +27,7 @@ impl ImagesArguments {
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
         commands::images(
-            &self.workspace.request(place),
+            &self.workspace.read_request(place),
             &self.options(today),
             terminal,
         )

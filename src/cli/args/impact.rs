@@ -42,7 +42,7 @@ impl ImpactArguments {
         terminal: &mut Terminal,
     ) -> Result<Verdict, Error> {
         commands::impact(
-            &self.workspace.request(place),
+            &self.workspace.read_request(place),
             &self.options(today),
             terminal,
         )

@@ -107,6 +107,14 @@ enum MatchingMode {
 }
 
 impl WorkspaceArguments {
+    /// The request of a command that reads clusters and writes nothing for them: where there is no project, it reads the
+    /// manifests below the folder.
+    pub(super) fn read_request(&self, place: &ProjectArguments) -> Request {
+        let mut request = self.request(place);
+        request.flags.discovers = true;
+        request
+    }
+
     /// What the stages are asked for.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         place.request_with(Flags {

@@ -26,7 +26,7 @@ impl Sides {
         to: Option<&str>,
         against: Option<&str>,
     ) -> Result<Self, Error> {
-        let location = location(request, to.is_some())?;
+        let mut location = read::location(request)?;
         let repository = Repository::of(&location.root)?;
         let scope = read::scope(request, &location.root)?;
         let (commit, base) = match against {
@@ -38,6 +38,13 @@ impl Sides {
             Some(name) => {
                 let commit = repository.commit(name)?;
                 let revision = Revision::open(&repository, &commit, scope.clone())?;
+                // A commit can be read where nothing is checked out.
+                let flags = &request.flags;
+                let is_typed = !flags.values.is_empty() || !flags.clusters.is_empty();
+                let project = Path::new(PROJECT_FILE_NAME);
+                if location.file.is_none() && !is_typed && revision.is_file(project) {
+                    location.file = Some(PROJECT_FILE_NAME.into());
+                }
                 read::workspace_in(request, &location, Arc::new(revision))?
             }
         };
@@ -52,17 +59,6 @@ impl Sides {
             base,
             notes,
         })
-    }
-}
-
-/// Where the project is; a commit can be read where nothing is checked out.
-fn location(request: &Request, of_commit: bool) -> Result<Location, Error> {
-    match read::location(request) {
-        Err(Error::Usage { .. }) if of_commit => Ok(Location {
-            root: request.directory.clone().unwrap_or_else(|| ".".into()),
-            file: Some(PROJECT_FILE_NAME.into()),
-        }),
-        found => found,
     }
 }
 

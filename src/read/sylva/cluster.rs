@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::report::Report;
 use super::{Asked, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::cluster::Cluster;
+use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::matching::Library;
 use crate::model::place::{Located, Place};
 use crate::model::selector::Selector;
@@ -33,6 +33,7 @@ pub(super) fn cluster(
 ) -> Cluster {
     let root = evaluator.root();
     let mut cluster = Cluster {
+        origin: ClusterOrigin::Values,
         name: Arc::clone(name),
         object_name: Arc::clone(name),
         namespace: Arc::clone(namespace),

@@ -27,6 +27,7 @@ fn cluster(additional: &[(&str, &str)]) -> Cluster {
         terms: vec![term(pair)],
     };
     Cluster {
+        origin: crate::model::cluster::ClusterOrigin::Values,
         name: "c".into(),
         object_name: "c".into(),
         namespace: "c".into(),

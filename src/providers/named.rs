@@ -1,0 +1,194 @@
+//! Which image an object of a provider names already: a name in the provider's store, a URL or an OCI reference.
+//!
+//! The kinds of all API versions are here, those too that nothing is stamped into. Paths are those of
+//! [`super::cluster_api`]. Sources: the CRDs of each provider in their releases since 2021 (docs/providers.md).
+
+use crate::model::value::Node;
+
+/// How an object names its image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedBy {
+    /// A name, or a reference that ends with one.
+    Name,
+    /// A URL of a file.
+    Url,
+}
+
+/// Where an object of a kind names its image.
+struct ImageField {
+    /// The beginning of the kind's name, before `MachineTemplate`, `Machine`, `MachinePool` or `Server`.
+    provider: &'static str,
+    /// Below the machine's spec; the first that is there counts.
+    paths: &'static [(&'static str, NamedBy)],
+}
+
+const FIELDS: &[ImageField] = &[
+    of("AWS", &[("ami.id", NamedBy::Name)]),
+    of("Azure", &[("image.id", NamedBy::Name)]),
+    of("CloudStack", &[("template.name", NamedBy::Name)]),
+    of("Docker", &[("customImage", NamedBy::Name)]),
+    of(
+        "GCP",
+        &[("image", NamedBy::Name), ("imageFamily", NamedBy::Name)],
+    ),
+    of(
+        "HCloud",
+        &[("imageName", NamedBy::Name), ("imageURL", NamedBy::Url)],
+    ),
+    of("Harvester", &[("volumes[].imageName", NamedBy::Name)]),
+    of(
+        "HetznerBareMetal",
+        &[
+            ("installImage.image.url", NamedBy::Url),
+            ("installImage.image.path", NamedBy::Url),
+        ],
+    ),
+    of(
+        "IBMPowerVS",
+        &[
+            ("image.name", NamedBy::Name),
+            ("imageRef.name", NamedBy::Name),
+        ],
+    ),
+    of("IBMVPC", &[("image.name", NamedBy::Name)]),
+    of(
+        "Kubevirt",
+        &[
+            (
+                "virtualMachineTemplate.spec.template.spec.volumes[].containerDisk.image",
+                NamedBy::Name,
+            ),
+            (
+                "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.registry.url",
+                NamedBy::Name,
+            ),
+            (
+                "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.http.url",
+                NamedBy::Url,
+            ),
+        ],
+    ),
+    of("Linode", &[("image", NamedBy::Name)]),
+    of("Maas", &[("image", NamedBy::Name)]),
+    of("Metal3", &[("image.url", NamedBy::Url)]),
+    of("Nutanix", &[("image.name", NamedBy::Name)]),
+    of(
+        "OpenStack",
+        &[
+            ("image.filter.name", NamedBy::Name),
+            ("image.imageRef.name", NamedBy::Name),
+            ("image.id", NamedBy::Name),
+            ("image.name", NamedBy::Name),
+            ("image", NamedBy::Name),
+        ],
+    ),
+    of(
+        "VSphere",
+        &[("template", NamedBy::Name), ("imageName", NamedBy::Name)],
+    ),
+];
+
+const fn of(provider: &'static str, paths: &'static [(&'static str, NamedBy)]) -> ImageField {
+    ImageField { provider, paths }
+}
+
+/// The endings of kinds whose objects are machines or make them, with the path of a machine's spec.
+const KINDS: &[(&str, &[&str])] = &[
+    ("MachineTemplate", &["spec", "template", "spec"]),
+    ("MachinePool", &["spec", "template"]),
+    ("Machine", &["spec"]),
+    ("Server", &["spec"]),
+];
+
+/// Where the objects of a kind name their image.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageFields {
+    machine: &'static [&'static str],
+    paths: &'static [(&'static str, NamedBy)],
+}
+
+/// The fields of a kind; none for kinds that are not known.
+pub fn image_fields(kind: &str) -> Option<ImageFields> {
+    KINDS.iter().find_map(|(ending, machine)| {
+        let provider = kind.strip_suffix(ending)?;
+        let field = FIELDS.iter().find(|field| field.provider == provider)?;
+        Some(ImageFields {
+            machine,
+            paths: field.paths,
+        })
+    })
+}
+
+impl ImageFields {
+    /// The machine's spec of an object.
+    pub fn spec(self, object: &Node) -> Option<&Node> {
+        object.at(self.machine)
+    }
+
+    /// The image that a machine's spec names: the node that says so, and how.
+    pub fn image(self, spec: &Node) -> Option<(&Node, NamedBy)> {
+        self.paths.iter().find_map(|(path, by)| {
+            let node = below(spec, path)?;
+            let is_text = node.value.as_str().is_some_and(|text| !text.is_empty());
+            is_text.then_some((node, *by))
+        })
+    }
+
+    /// Whether a change at a JSON pointer of the object may change its image.
+    pub fn may_change(self, pointer: &str) -> bool {
+        let changed = pointer.trim_start_matches('/').replace('/', ".");
+        let machine = self.machine.join(".");
+        self.paths.iter().any(|(path, _)| {
+            let field = format!("{machine}.{}", path.replace("[]", ""));
+            field.starts_with(&changed) || changed.starts_with(&field)
+        })
+    }
+}
+
+/// The first node at a path (`a.b[].c`).
+fn below<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
+    let Some((part, rest)) = path.split_once('.') else {
+        return node.at(&[path]);
+    };
+    match part.strip_suffix("[]") {
+        Some(key) => {
+            let items = node.at(&[key])?.value.as_list()?;
+            items.iter().find_map(|item| below(item, rest))
+        }
+        None => below(node.at(&[part])?, rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIELDS, NamedBy, image_fields};
+    use crate::model::engine::Engine;
+    use crate::model::place::FileId;
+    use crate::yaml;
+
+    #[test]
+    fn providers_are_sorted() {
+        assert!(FIELDS.is_sorted_by_key(|field| field.provider));
+    }
+
+    #[test]
+    fn the_image_is_found_where_the_kind_has_it() {
+        let found = |kind: &str, spec: &str| {
+            let node = yaml::values(spec, FileId(0), Engine::Kubectl).expect("YAML");
+            let (node, by) = image_fields(kind)?.image(&node)?;
+            Some((node.value.as_str()?.to_string(), by))
+        };
+        let metal3 = found("Metal3MachineTemplate", "image: {url: http://h/a.raw}");
+        assert_eq!(metal3, Some(("http://h/a.raw".to_owned(), NamedBy::Url)));
+        let disk = "virtualMachineTemplate: {spec: {template: {spec: {volumes: [{name: a}, {containerDisk: {image: 'q/i:v1.30.1'}}]}}}}";
+        let kubevirt = found("KubevirtMachineTemplate", disk);
+        assert_eq!(kubevirt, Some(("q/i:v1.30.1".to_owned(), NamedBy::Name)));
+        assert_eq!(
+            found("OpenStackMachineTemplate", "image: {filter: {tags: [a]}}"),
+            None
+        );
+        let old = found("OpenStackMachineTemplate", "image: ubuntu");
+        assert_eq!(old, Some(("ubuntu".to_owned(), NamedBy::Name)));
+        assert_eq!(found("KubeadmConfigTemplate", "image: x"), None);
+    }
+}

@@ -1,0 +1,284 @@
+//! Clusters of plain Cluster API manifests: found without a project file, checked by the image that each machine template names.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::support::Metalmark;
+
+fn repository(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    folder
+}
+
+/// What `metalmark check` prints, and its exit status.
+fn check(files: &[(&str, &str)]) -> (String, i32) {
+    let folder = repository(files);
+    let outcome = Metalmark::within(folder.path()).args(["check"]).run();
+    (outcome.stdout + &outcome.stderr, outcome.status)
+}
+
+fn summary(files: &[(&str, &str)]) -> String {
+    let (screen, _) = check(files);
+    screen.lines().last().unwrap_or_default().to_owned()
+}
+
+/// A Cluster with a control plane and a MachineDeployment, each with a machine template.
+fn cluster(version: &str, image: &str) -> String {
+    format!(
+        "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {{name: edge}}
+spec:
+  controlPlaneRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp}}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: KubeadmControlPlane
+metadata: {{name: edge-cp}}
+spec:
+  replicas: 3
+  version: {version}
+  machineTemplate:
+    infrastructureRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {{name: edge-md}}
+spec:
+  clusterName: edge
+  template:
+    spec:
+      version: {version}
+      infrastructureRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: OpenStackMachineTemplate
+metadata: {{name: edge}}
+spec: {{template: {{spec: {{image: {image}}}}}}}
+"
+    )
+}
+
+const GOOD: &str = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
+
+#[test]
+fn another_version_in_the_images_name_is_found_without_a_project() {
+    let files = [("clusters/edge.yaml", &*cluster("v1.30.2", GOOD))];
+    let (screen, status) = check(&files);
+    assert_eq!(status, 1, "{screen}");
+    let first = "\
+error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.30.2`
+  --> clusters/edge.yaml:29:49
+";
+    assert!(screen.starts_with(first), "{screen}");
+    assert!(
+        screen.contains("= cluster: edge, pool control-plane"),
+        "{screen}"
+    );
+    let last = "1 error in 1 cluster; 2 node pools checked: 2 mismatched";
+    assert_eq!(screen.lines().last(), Some(last));
+}
+
+#[test]
+fn the_version_of_the_name_is_counted_as_such() {
+    let files = [("edge.yaml", &*cluster("v1.31.8", GOOD))];
+    let (screen, status) = check(&files);
+    assert_eq!(status, 0, "{screen}");
+    assert_eq!(
+        screen.trim_end(),
+        "no findings in 1 cluster; 2 node pools checked: 2 by name only"
+    );
+}
+
+#[test]
+fn an_image_that_says_no_version_is_no_finding() {
+    for image in [
+        "{filter: {name: ubuntu-24.04}}",
+        "{id: 19e017ae-2759-479c-90ac-a400a3f64678}",
+    ] {
+        let found = summary(&[("edge.yaml", &cluster("v1.31.8", image))]);
+        assert_eq!(
+            found,
+            "no findings in 1 cluster; 2 node pools checked: 2 unproven"
+        );
+    }
+}
+
+#[test]
+fn an_image_of_any_api_version_is_read() {
+    let old = cluster("v1.30.2", "ubuntu-2204-kube-v1.31.8").replace(
+        "infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate",
+        "infrastructure.cluster.x-k8s.io/v1alpha3\nkind: OpenStackMachineTemplate",
+    );
+    assert!(summary(&[("edge.yaml", &old)]).ends_with("2 mismatched"));
+}
+
+#[test]
+fn one_name_in_two_folders_is_two_clusters() {
+    let (dev, prod) = (
+        cluster("v1.31.8", GOOD),
+        cluster("v1.30.2", "{filter: {name: ubuntu-2204-kube-v1.30.2}}"),
+    );
+    let found = summary(&[("dev/all.yaml", &dev), ("prod/all.yaml", &prod)]);
+    assert_eq!(
+        found,
+        "no findings in 2 clusters; 4 node pools checked: 4 by name only"
+    );
+    let (screen, _) = check(&[
+        ("dev/all.yaml", &cluster("v1.30.9", GOOD)),
+        ("prod/all.yaml", &prod),
+    ]);
+    assert!(
+        screen.contains("= cluster: dev/edge, pool control-plane\n   = also in pools: edge-md"),
+        "{screen}"
+    );
+    assert!(!screen.contains("prod"), "{screen}");
+}
+
+#[test]
+fn a_namespace_that_one_side_does_not_name_fits() {
+    let text = cluster("v1.30.2", GOOD)
+        .replace(
+            "{name: edge-cp}\nspec:\n  replicas",
+            "{name: edge-cp, namespace: fleet}\nspec:\n  replicas",
+        )
+        .replace(
+            "metadata: {name: edge}\nspec:\n  controlPlaneRef",
+            "metadata: {name: edge, namespace: fleet}\nspec:\n  controlPlaneRef",
+        );
+    assert!(text.matches("fleet").count() == 2);
+    assert!(
+        summary(&[("edge.yaml", &text)])
+            .ends_with("in 1 cluster; 2 node pools checked: 2 mismatched")
+    );
+}
+
+#[test]
+fn what_is_not_known_is_counted_with_its_reason() {
+    let variable = cluster("${KUBERNETES_VERSION}", GOOD);
+    assert!(
+        summary(&[("edge.yaml", &variable)])
+            .ends_with("2 skipped: its image or version is a variable")
+    );
+    let whole = cluster("v1.31.8", GOOD);
+    let (without, _) = whole.rsplit_once("---").expect("documents");
+    assert!(
+        summary(&[("edge.yaml", without)])
+            .ends_with("2 skipped: its machine template is not among the manifests")
+    );
+    let empty = cluster("v1.31.8", "{filter: {tags: [a]}}");
+    assert!(
+        summary(&[("edge.yaml", &empty)])
+            .ends_with("2 skipped: its machine template names no image")
+    );
+}
+
+const CLASS: &str = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: edge}
+spec:
+  topology:
+    class: quick
+    version: v1.30.2
+    workers: {machineDeployments: [{class: worker, name: md-0}]}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {name: quick}
+spec:
+  controlPlane:
+    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: cp}}
+  workers:
+    machineDeployments:
+    - class: worker
+      template:
+        infrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: md}}
+  patches: []
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: cp}
+spec: {template: {spec: {image: {url: 'http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.30.2.qcow2', checksum: 'http://h/sum'}}}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: md}
+spec: {template: {spec: {image: {url: 'http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.31.8.qcow2', checksum: 'http://h/sum'}}}}
+";
+
+#[test]
+fn the_pools_of_a_topology_boot_the_images_of_its_class() {
+    let (screen, _) = check(&[("edge.yaml", CLASS)]);
+    assert!(screen.contains("= cluster: edge, pool md-0"), "{screen}");
+    assert!(
+        screen.ends_with(
+            "1 error in 1 cluster; 2 node pools checked: 1 by name only, 1 mismatched\n"
+        ),
+        "{screen}"
+    );
+    // The names and references of v1beta2.
+    let newer = CLASS
+        .replace("class: quick", "classRef: {name: quick}")
+        .replace("{ref: {", "{templateRef: {");
+    assert!(summary(&[("edge.yaml", &newer)]).ends_with("1 by name only, 1 mismatched"));
+}
+
+#[test]
+fn an_image_that_a_class_patches_is_not_taken_for_the_templates() {
+    let patch = "patches: [{name: i, definitions: [{selector: {kind: Metal3MachineTemplate}, jsonPatches: \
+        [{op: replace, path: /spec/template/spec/image/url, valueFrom: {variable: url}}]}]}]";
+    let text = CLASS.replace("patches: []", patch);
+    assert!(
+        summary(&[("edge.yaml", &text)]).ends_with("2 skipped: its ClusterClass patches the image")
+    );
+}
+
+#[test]
+fn a_hosted_control_plane_has_no_machines() {
+    let text = cluster("v1.31.8", GOOD)
+        .replace("KubeadmControlPlane", "KamajiControlPlane")
+        .replace("  machineTemplate:\n    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}\n---\napiVersion: cluster", "---\napiVersion: cluster");
+    assert_eq!(
+        summary(&[("edge.yaml", &text)]),
+        "no findings in 1 cluster; 1 node pool checked: 1 by name only"
+    );
+    let newer = text.replace("      version: v1.31.8", "      version: v1.32.1");
+    assert!(
+        check(&[("edge.yaml", &newer)])
+            .0
+            .contains("error[version-skew]")
+    );
+}
+
+#[test]
+fn without_any_cluster_a_project_is_required() {
+    let (screen, status) = check(&[(
+        "a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+    )]);
+    assert_eq!(status, 2);
+    assert!(
+        screen.contains("there is no `metalmark.yaml` here"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_manifests_of_a_project_are_checked_beside_its_values() {
+    let project = "version: 1\nmanifests: [clusters]\n";
+    let found = summary(&[
+        ("metalmark.yaml", project),
+        ("clusters/edge.yaml", &cluster("v1.30.2", GOOD)),
+    ]);
+    assert_eq!(
+        found,
+        "1 error in 1 cluster; 2 node pools checked: 2 mismatched"
+    );
+}
