@@ -282,3 +282,19 @@ fn the_manifests_of_a_project_are_checked_beside_its_values() {
         "1 error in 1 cluster; 2 node pools checked: 2 mismatched"
     );
 }
+
+#[test]
+fn templates_of_overlays_are_not_taken_for_the_bases() {
+    let whole = cluster("v1.30.2", GOOD);
+    let (base, template) = whole.rsplit_once("---\n").expect("documents");
+    let other = template.replace("1.31.8", "1.30.2");
+    let files = [
+        ("base/cluster.yaml", base),
+        ("dev/template.yaml", template),
+        ("prod/template.yaml", &*other),
+    ];
+    let last = "2 skipped: several machine templates have its template's name";
+    assert!(summary(&files).ends_with(last), "{}", summary(&files));
+    let same = [files[0], files[1], ("prod/template.yaml", template)];
+    assert!(summary(&same).ends_with("2 mismatched"));
+}

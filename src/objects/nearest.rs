@@ -30,15 +30,25 @@ impl<'a> Names<'a> {
         Self { objects, known }
     }
 
-    /// The object of a name that stands nearest to the one that names it: in the same text, then in the same file, then where
-    /// the paths part last. Of several, the first. Where one side says no namespace, a kustomization may give it the other's.
+    /// The object of a name that is nearest to the one that names it: in the same text, then in the same file, then where
+    /// the paths part last. Of several, the first. Where one side names no namespace, a kustomization may give it the other's.
     pub fn nearest(
+        &self,
+        name: Name<'_>,
+        from: usize,
+        is_meant: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        self.all_nearest(name, from, is_meant).first().copied()
+    }
+
+    /// All objects of a name that are as near to the one that names it as the nearest one.
+    pub fn all_nearest(
         &self,
         (kind, namespace, name): Name<'_>,
         from: usize,
         is_meant: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let all = self.known.get(&(kind, name))?.iter().copied();
+    ) -> Vec<usize> {
+        let all = self.known.get(&(kind, name)).into_iter().flatten().copied();
         let all: Vec<usize> = all.filter(|index| is_meant(*index)).collect();
         let own = |index: &usize| &*self.objects[*index].namespace;
         let same = all.iter().copied().filter(|index| own(index) == namespace);
@@ -48,7 +58,9 @@ impl<'a> Names<'a> {
             found = all.iter().copied().filter(is_open).collect();
         }
         let near = |index: &usize| nearness(&self.objects[from], &self.objects[*index]);
-        found.into_iter().rev().max_by_key(near)
+        let nearest = found.iter().map(near).max();
+        found.retain(|index| Some(near(index)) == nearest);
+        found
     }
 }
 

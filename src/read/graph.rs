@@ -33,6 +33,8 @@ const TEMPLATE_KEYS: [&str; 2] = ["infrastructureRef", "infrastructureTemplate"]
 /// Why the image of a pool is not known.
 mod unknown {
     pub(super) const NO_TEMPLATE: &str = "no reference to a machine template";
+    pub(super) const SEVERAL: &str = "several machine templates have its template's name";
+    pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
     pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
@@ -92,6 +94,27 @@ fn with_names(clusters: Vec<(Arc<str>, &str, ClusterRead)>) -> Vec<ClusterRead> 
     named
 }
 
+/// The machine template that a pool refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Template {
+    /// Nothing refers to one.
+    Unnamed,
+    /// It is not among the manifests.
+    Missing,
+    /// Several objects are equally near, as overlays beside their base are, and name different images.
+    Several,
+    At(usize),
+}
+
+impl Template {
+    fn index(self) -> Option<usize> {
+        match self {
+            Self::At(index) => Some(index),
+            Self::Unnamed | Self::Missing | Self::Several => None,
+        }
+    }
+}
+
 /// What a pool belongs to: a Cluster object, else a name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner<'a> {
@@ -117,6 +140,7 @@ struct Graph<'a> {
     objects: &'a [Standing],
     /// Those of each object.
     references: BTreeMap<usize, Vec<Reference<'a>>>,
+    names: Names<'a>,
     clusters: Names<'a>,
     classes: Names<'a>,
     /// The Cluster of each control plane.
@@ -147,6 +171,7 @@ impl<'a> Graph<'a> {
         Self {
             objects,
             references: by_object,
+            names: Names::only(objects, |_| true),
             clusters: of_kind("Cluster"),
             classes: of_kind("ClusterClass"),
             led,
@@ -203,13 +228,26 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The object that a field of another one refers to; none inside where it is not among the manifests.
-    fn referred(&self, from: usize, key: impl Fn(&Reference<'_>) -> bool) -> Option<Option<usize>> {
-        let found = self.references.get(&from)?;
-        found
-            .iter()
-            .find(|reference| key(reference))
-            .map(|reference| reference.to)
+    /// The machine template that a reference of an object leads to.
+    fn template(&self, from: usize, is_it: impl Fn(&Reference<'_>) -> bool) -> Template {
+        let mut found = self.references.get(&from).into_iter().flatten();
+        let Some(reference) = found.find(|reference| is_it(reference)) else {
+            return Template::Unnamed;
+        };
+        let (Some(first), Some(name)) = (reference.to, reference.name.value.as_str()) else {
+            return Template::Missing;
+        };
+        let kind = (reference.kind, reference.namespace, &**name);
+        let is_of_group = |index: usize| {
+            let (group, _) = self.objects[index].group_version();
+            reference.group.is_none_or(|wanted| wanted == group)
+        };
+        let all = self.names.all_nearest(kind, from, is_of_group);
+        let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
+        match all.iter().all(|other| image(*other) == image(first)) {
+            true => Template::At(first),
+            false => Template::Several,
+        }
     }
 }
 
@@ -244,7 +282,7 @@ impl Reader<'_, '_> {
             let key = reference.steps.iter().rev().nth(1);
             matches!(key, Some(Step::Key(key)) if TEMPLATE_KEYS.contains(&&**key))
         };
-        let template = self.graph.referred(index, is_template);
+        let template = self.graph.template(index, is_template);
         let is_leader = is_control_plane(object);
         if is_leader {
             cluster.bootstrap_provider = flavor_provider(&object.kind).map(|provider| {
@@ -258,7 +296,7 @@ impl Reader<'_, '_> {
         };
         let version = version_node(object).map(|(_, node)| node.clone());
         let version = version.and_then(|node| self.text(object, &node));
-        if is_leader && template.is_none() {
+        if is_leader && template == Template::Unnamed {
             // A hosted control plane has no machines of its own; its workers are compared with its version.
             cluster.k8s_version = version;
             return;
@@ -283,8 +321,8 @@ impl Reader<'_, '_> {
         Some(Located::new(count, self.place(object, node.place)))
     }
 
-    fn provider(&mut self, template: Option<Option<usize>>, cluster: &mut Cluster) {
-        let Some(template) = template.flatten() else {
+    fn provider(&mut self, template: Template, cluster: &mut Cluster) {
+        let Some(template) = template.index() else {
             return;
         };
         let object = &self.graph.objects[template];
@@ -300,15 +338,16 @@ impl Reader<'_, '_> {
         name: PoolName,
         place: Place,
         version: Option<Located<Arc<str>>>,
-        template: Option<Option<usize>>,
+        template: Template,
         is_patched: bool,
     ) -> Pool {
         let (mut choice, mut unknown) = (Choice::default(), None);
         match template {
-            None => unknown = Some(unknown::NO_TEMPLATE),
-            Some(None) => unknown = Some(unknown::NOT_HERE),
-            Some(Some(_)) if is_patched => unknown = Some(unknown::PATCHED),
-            Some(Some(template)) => match self.image(template) {
+            Template::Unnamed => unknown = Some(unknown::NO_TEMPLATE),
+            Template::Missing => unknown = Some(unknown::NOT_HERE),
+            Template::Several => unknown = Some(unknown::SEVERAL),
+            Template::At(_) if is_patched => unknown = Some(unknown::PATCHED),
+            Template::At(template) => match self.image(template) {
                 Some(found) => choice = found,
                 None => unknown = Some(unknown::NO_IMAGE),
             },
@@ -333,11 +372,11 @@ impl Reader<'_, '_> {
     /// The image that a machine template names.
     fn image(&mut self, template: usize) -> Option<Choice> {
         let object = &self.graph.objects[template];
-        let fields = image_fields(&object.kind)?;
-        let spec = fields.spec(&object.node)?;
-        let (node, by) = fields.image(spec)?;
+        let (node, by) = image_node(object)?;
         let named = self.text(object, node);
-        let image = spec.at(&["image"]);
+        let image = image_fields(&object.kind)?
+            .spec(&object.node)?
+            .at(&["image"]);
         let mut field = |name: &str| {
             let node = image?.at(&[name])?.clone();
             self.text(object, &node)
@@ -356,6 +395,12 @@ impl Reader<'_, '_> {
             },
         })
     }
+}
+
+/// The image that a machine template names.
+fn image_node(template: &Standing) -> Option<(&Node, NamedBy)> {
+    let fields = image_fields(&template.kind)?;
+    fields.image(fields.spec(&template.node)?)
 }
 
 /// Whether the version that an object declares is filled in by another program.
@@ -403,15 +448,16 @@ impl Reader<'_, '_> {
         let version = topology.at(&["version"]).cloned();
         let version = version.and_then(|node| self.text(object, &node));
         let place = self.place(object, topology.place);
-        let leader = class.map(|class| {
-            self.class_template(class, &["spec", "controlPlane", "machineInfrastructure"])
+        let leader = class.map_or(Template::Missing, |class| {
+            let machines = ["spec", "controlPlane", "machineInfrastructure"];
+            self.class_template(class, self.graph.objects[class].node.at(&machines))
         });
         self.of_class(
             PoolName::ControlPlane,
             place,
             &version,
             class,
-            leader.flatten(),
+            leader,
             cluster,
         );
         for list in ["machineDeployments", "machinePools"] {
@@ -422,8 +468,9 @@ impl Reader<'_, '_> {
                 let Some((class_name, name)) = text("class").zip(text("name")) else {
                     continue;
                 };
-                let template =
-                    class.and_then(|class| self.worker_template(class, list, class_name));
+                let template = class.map_or(Template::Missing, |class| {
+                    self.class_template(class, self.worker_class(class, list, class_name))
+                });
                 let place = self.place(object, worker.place);
                 let name = PoolName::MachineDeployment(Arc::clone(name));
                 self.of_class(name, place, &version, class, template, cluster);
@@ -437,32 +484,34 @@ impl Reader<'_, '_> {
         place: Place,
         version: &Option<Located<Arc<str>>>,
         class: Option<usize>,
-        template: Option<Option<usize>>,
+        template: Template,
         cluster: &mut Cluster,
     ) {
         let is_patched = class
-            .zip(template.flatten())
+            .zip(template.index())
             .is_some_and(|(class, template)| self.patches_image(class, template));
         let mut pool = self.read(name, place, version.clone(), template, is_patched);
         if class.is_none() {
-            pool.unknown = Some("its ClusterClass is not among the manifests");
+            pool.unknown = Some(unknown::NO_CLASS);
         }
         cluster.pools.push(pool);
         self.provider(template, cluster);
     }
 
-    /// The machine template below a path of a class: `ref` until v1beta1, `templateRef` since.
-    fn class_template(&self, class: usize, path: &[&str]) -> Option<Option<usize>> {
-        let object = &self.graph.objects[class];
-        let holder = object.node.at(path)?;
-        let name = holder
-            .at(&["ref", "name"])
-            .or_else(|| holder.at(&["templateRef", "name"]))?;
-        let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
-        self.graph.referred(class, is_it)
+    /// The machine template that a part of a class names: as `ref` until v1beta1, as `templateRef` since.
+    fn class_template(&self, class: usize, machines: Option<&Node>) -> Template {
+        let name = machines.and_then(|machines| {
+            let old = machines.at(&["ref", "name"]);
+            old.or_else(|| machines.at(&["templateRef", "name"]))
+        });
+        name.map_or(Template::Unnamed, |name| {
+            let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
+            self.graph.template(class, is_it)
+        })
     }
 
-    fn worker_template(&self, class: usize, list: &str, name: &str) -> Option<Option<usize>> {
+    /// Where a class of workers says what their machines are made from: below `template` until v1beta1.
+    fn worker_class(&self, class: usize, list: &str, name: &str) -> Option<&Node> {
         let object = &self.graph.objects[class];
         let workers = object
             .node
@@ -470,20 +519,12 @@ impl Reader<'_, '_> {
             .value
             .as_list()?;
         let is_meant = |worker: &&Node| {
-            worker
-                .at(&["class"])
-                .and_then(|node| node.value.as_str())
-                .is_some_and(|class| **class == *name)
+            let class = worker.at(&["class"]).and_then(|node| node.value.as_str());
+            class.is_some_and(|class| **class == *name)
         };
         let worker = workers.iter().find(is_meant)?;
-        let infrastructure = worker
-            .at(&["template", "infrastructure"])
-            .or_else(|| worker.at(&["infrastructure"]))?;
-        let name = infrastructure
-            .at(&["ref", "name"])
-            .or_else(|| infrastructure.at(&["templateRef", "name"]))?;
-        self.graph
-            .referred(class, |reference| std::ptr::eq(reference.name, name))
+        let old = worker.at(&["template", "infrastructure"]);
+        old.or_else(|| worker.at(&["infrastructure"]))
     }
 
     /// Whether a patch of a class may change the image of a machine template.
