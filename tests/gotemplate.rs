@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use metalmark::helm::{
-    Budget, Engine, Error, ErrorClass, Host, Limits, Named, Native, NoHost, Template, Value,
-    execute, parse,
+    Budget, Definition, Engine, Error, ErrorClass, Host, Limits, NativeTemplate, NoHost, Template,
+    Value, execute, parse,
 };
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 
@@ -44,11 +44,11 @@ impl Host for Names {
         Engine::Helm3_18
     }
 
-    fn named(&self, name: &str) -> Option<Named<'_>> {
+    fn named(&self, name: &str) -> Option<Definition<'_>> {
         if name == "again" {
-            return Some(Named::Native(self));
+            return Some(Definition::Native(self));
         }
-        self.template.defined(name).map(Named::Template)
+        self.template.defined(name).map(Definition::Template)
     }
 }
 
@@ -57,7 +57,7 @@ thread_local! {
 }
 
 /// `again` evaluates its argument as a template, in an evaluation of its own.
-impl Native for Names {
+impl NativeTemplate for Names {
     fn call(&self, argument: Value) -> Result<String, Error> {
         let Value::String(text) = &argument else {
             return Err(Error::new(ErrorClass::Other, "no text"));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use metalmark::helm::function::{Signature, Type};
 use metalmark::helm::object::{Object, Struct};
 use metalmark::helm::{
-    Budget, Error, ErrorClass, Host, Limits, Named, Template, Value, convert, execute, parse,
+    Budget, Definition, Error, ErrorClass, Host, Limits, Template, Value, convert, execute, parse,
 };
 use metalmark::model::engine::Engine;
 use metalmark::model::merge::{Layer, LayerKind, layers};
@@ -203,8 +203,8 @@ impl Host for Chart {
         self.engine
     }
 
-    fn named(&self, name: &str) -> Option<Named<'_>> {
-        self.partials.defined(name).map(Named::Template)
+    fn named(&self, name: &str) -> Option<Definition<'_>> {
+        self.partials.defined(name).map(Definition::Template)
     }
 }
 

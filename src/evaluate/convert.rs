@@ -77,8 +77,8 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
 pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
     let node = node(value, Place::NONE, budget)?;
     let (bytes, escaped) = texts(&node.value);
-    budget.read(4 * bytes)?;
-    budget.room_for_text(bytes.saturating_add(5 * escaped))?;
+    budget.charge_read(4 * bytes)?;
+    budget.ensure_room_for_text(bytes.saturating_add(5 * escaped))?;
     let text = to_json(&node.value, Html::Escaped);
     budget.charge(text.len())?;
     Ok(text)
@@ -159,7 +159,7 @@ pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool,
         node(left, Place::NONE, budget)?,
         node(right, Place::NONE, budget)?,
     );
-    budget.read(texts(&left.value).0)?;
+    budget.charge_read(texts(&left.value).0)?;
     Ok(left == right)
 }
 

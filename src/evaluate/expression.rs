@@ -316,7 +316,7 @@ impl Session {
         let mut insertions = Vec::new();
         let mut text = Arc::clone(text);
         loop {
-            if let Err(error) = self.budget.parsed(&text) {
+            if let Err(error) = self.budget.charge_parse(&text) {
                 return Err((error, insertions));
             }
             let error = match self.cache.parse(&text) {

@@ -15,7 +15,7 @@ use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
 use crate::helm::value::{Map, PLAIN_MAP};
-use crate::helm::{self, Budget, Engine, Error, Host, Named, Template, Value};
+use crate::helm::{self, Budget, Definition, Engine, Error, Host, Template, Value};
 use crate::model::place::Place;
 use crate::model::value::Node;
 
@@ -245,15 +245,15 @@ impl Host for Session {
         self.options.engine
     }
 
-    fn named(&self, name: &str) -> Option<Named<'_>> {
+    fn named(&self, name: &str) -> Option<Definition<'_>> {
         let templates = self.options.templates.as_ref();
         let of_chart = templates.filter(|_| !helpers::is_interpreter(name));
         if let Some(template) = of_chart.and_then(|templates| templates.named(name)) {
-            return Some(Named::Template(template));
+            return Some(Definition::Template(template));
         }
         let index = helpers::position(name)?;
         let helpers = self.helpers.get_or_init(|| helpers::all(self));
-        helpers.get(index).map(|helper| Named::Native(helper))
+        helpers.get(index).map(|helper| Definition::Native(helper))
     }
 
     fn missing(&self, name: &str) -> Error {

@@ -1,11 +1,11 @@
-//! The functions that text/template itself brings, and those of Helm that evaluate templates.
+//! The built-in functions of text/template, and Helm's functions that evaluate templates.
 
 use std::collections::BTreeMap;
 
 use super::function::{Body, Call, Function, Signature, Type};
 use super::{Error, ErrorClass, Value, compare, escape, format};
 
-/// Go's own table. Its `slice` is not here: Sprig's takes its place.
+/// The functions of text/template. `slice` is missing on purpose: Helm replaces it with Sprig's.
 pub(super) const TABLE: &[Function] = &[
     Function {
         name: "and",
@@ -56,7 +56,7 @@ const TEXT_AND_DOT: Signature = Signature {
     rest: None,
 };
 
-/// There is no cluster to look into: Helm, too, then answers with an empty map.
+/// Always an empty map, which is also Helm's result without a cluster.
 fn lookup(_call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::map(BTreeMap::new()))
 }
@@ -84,7 +84,7 @@ fn len(call: &mut Call<'_>) -> Result<Value, Error> {
 fn index(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut item = call.value(0);
     if matches!(item, Value::Nil) {
-        return Err(wrong_type("`index` is asked to look into nil"));
+        return Err(wrong_type("`index` cannot look into nil"));
     }
     for key in call.rest(1) {
         item = indexed(&item, key)?;
@@ -94,7 +94,7 @@ fn index(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
     match (item, key) {
-        (Value::Nil, _) => Err(wrong_type("`index` is asked to look into nil")),
+        (Value::Nil, _) => Err(wrong_type("`index` cannot look into nil")),
         (Value::Map(map), Value::String(name)) => Ok(map.get(name)?.unwrap_or_else(|| map.zero())),
         (Value::Map(_), key) => Err(wrong_type(format!(
             "a map's keys are strings, not of type `{}`",
@@ -108,10 +108,9 @@ fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
             let place = position(key, text.len())?;
             Ok(Value::Uint8(text.as_bytes()[place]))
         }
-        (Value::Object(object), key) if object.items().is_some() => match object.items() {
-            Some(list) => indexed(&Value::List(list), key),
-            None => Ok(Value::Nil),
-        },
+        (Value::Object(object), key) if let Some(list) = object.items() => {
+            indexed(&Value::List(list), key)
+        }
         (other, _) => Err(wrong_type(format!(
             "`index` cannot look into a value of type `{}`",
             other.type_name()
@@ -119,6 +118,7 @@ fn indexed(item: &Value, key: &Value) -> Result<Value, Error> {
     }
 }
 
+/// Checks an index against the number of items.
 fn position(key: &Value, length: usize) -> Result<usize, Error> {
     let number = match key {
         Value::Int(number) | Value::Int64(number) => *number,
@@ -140,7 +140,7 @@ fn position(key: &Value, length: usize) -> Result<usize, Error> {
         })
 }
 
-/// No value of a template is a function.
+/// Always an error, because no value of a template is a function.
 fn call_value(call: &mut Call<'_>) -> Result<Value, Error> {
     Err(call.unexpected(0, "function"))
 }
@@ -210,16 +210,16 @@ fn urlquery(call: &mut Call<'_>) -> Result<Value, Error> {
     escaped(call, escape::url_query, 3)
 }
 
-/// The arguments escaped: a byte that is no letter and no digit becomes `most` bytes at the most.
+/// Escapes the arguments. `most` is the maximum length in bytes of one escaped byte.
 fn escaped(call: &Call<'_>, escape: fn(&str) -> String, most: usize) -> Result<Value, Error> {
     let text = text_of(call)?;
     call.work(text.len() / 4)?;
     let special = text.bytes().filter(|byte| !byte.is_ascii_alphanumeric());
-    call.room_for_text(text.len() + special.count() * most)?;
+    call.ensure_room_for_text(text.len() + special.count() * most)?;
     Ok(escape(&text).into())
 }
 
-/// The arguments as an action would write them.
+/// The arguments as text, printed as an action would print them.
 fn text_of(call: &Call<'_>) -> Result<String, Error> {
     let shown = |value: &Value| match value {
         Value::Nil => Value::from("<no value>"),

@@ -1,6 +1,6 @@
-//! What a template is translated to: a flat list of instructions for the [`super::machine`].
+//! The instructions that a template is compiled to, which [`super::machine`] executes.
 //!
-//! Flat, so that neither running nor dropping a template recurses, however deeply it is nested.
+//! The instructions are a flat list, so neither executing nor dropping a template recurses, at any nesting depth.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::ErrorClass;
 use super::function::{Function, Type};
 
-/// A parsed template, and those defined inside its text. Cheap to clone, and shared by threads.
+/// A parsed template, with the templates that its text defines. It is cheap to clone and can be shared between threads.
 #[derive(Clone, Debug)]
 pub struct Template {
     pub(super) text: Arc<Text>,
@@ -17,7 +17,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// The template that a `define` or `block` of this text makes.
+    /// The template that a `define` or `block` in this text defines under this name.
     pub fn defined(&self, name: &str) -> Option<Template> {
         self.text.defined.get(name).map(|index| Template {
             text: Arc::clone(&self.text),
@@ -25,7 +25,7 @@ impl Template {
         })
     }
 
-    /// About how many bytes the instructions of the text take.
+    /// The approximate size of the compiled text, in bytes.
     pub(crate) fn size(&self) -> usize {
         const INSTRUCTION: usize = size_of::<Operation>() + size_of::<(u32, u32)>();
         let instructions: usize = self
@@ -38,12 +38,12 @@ impl Template {
         self.text.text.len() + instructions * INSTRUCTION + tables
     }
 
-    /// Its name: the one given to `parse`, or the one it is defined by.
+    /// The name: the one passed to `parse`, or the one in the `define` or `block`.
     pub fn name(&self) -> &str {
         &self.code().name
     }
 
-    /// Whether it holds nothing but blanks and comments: Go does not let such a one replace another.
+    /// Whether the template consists of blanks and comments only. As in Go, an empty template does not replace another one.
     pub(super) fn is_empty(&self) -> bool {
         self.code().is_empty
     }
@@ -53,7 +53,7 @@ impl Template {
     }
 }
 
-/// One text with all its templates; the first is the text itself.
+/// A template text and all templates in it. `codes[0]` is the text itself.
 #[derive(Debug)]
 pub(super) struct Text {
     pub(super) text: Arc<str>,
@@ -70,7 +70,7 @@ pub(super) struct Code {
     pub(super) name: Arc<str>,
     pub(super) is_empty: bool,
     pub(super) operations: Vec<Operation>,
-    /// For each instruction, the bytes of the text that it stands for.
+    /// For each instruction, the byte range of the source text that it was compiled from.
     pub(super) spans: Vec<(u32, u32)>,
 }
 
@@ -81,7 +81,7 @@ impl Code {
     }
 }
 
-/// A literal, or the zero that an untyped nil becomes.
+/// A literal, or the zero value that replaces an untyped nil.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     Nil,
@@ -99,80 +99,80 @@ pub(super) enum Constant {
 /// An index into one of the tables of a [`Text`], or into the instructions.
 pub(super) type Index = u32;
 
-/// One instruction. "Top" is the top of the stack of operands.
+/// An instruction. "Top" means the top of the operand stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operation {
-    /// Writes a piece of the text itself.
+    /// Writes a range of the source text.
     Text(u32, u32),
-    /// Takes the top and writes it.
+    /// Pops the top and writes it.
     Print,
-    /// Drops the top.
+    /// Pops the top.
     Drop,
-    /// Drops the operand below the top.
+    /// Removes the operand below the top.
     DropBelow,
     /// Pushes a constant.
     Constant(Index),
-    /// Pushes dot.
+    /// Pushes the current dot.
     Dot,
-    /// Pushes a variable's value.
+    /// Pushes the value of a variable.
     Variable(Index),
-    /// Replaces the top by its field, map entry or result of a method without arguments.
+    /// Replaces the top with its field, its map entry, or the result of its method without arguments.
     Field(Index),
-    /// Checks that the top has such a method, and that it takes so many arguments.
+    /// Fails unless the top has this method, and the method accepts this number of arguments.
     Method(Index, u32),
-    /// Calls the method of the operand below the arguments.
+    /// Calls a method of the operand below the arguments. The number is that of the arguments.
     CallMethod(Index, u32),
-    /// Calls a function with so many arguments.
+    /// Calls a function with this number of arguments.
     Call(&'static Function, u32),
-    /// Checks the top against a parameter's type.
+    /// Checks the top against the type of a parameter, and converts it.
     Convert(Type),
-    /// Takes the operand below so many others to the top.
+    /// Moves the operand below this number of other operands to the top.
     Roll(u32),
-    /// An `interface {}` becomes what it holds.
+    /// Replaces an `interface {}` with the value in it.
     Unbox,
-    /// Jumps if the top's truth is the given one; else drops it.
+    /// Jumps if the truth of the top equals the flag; otherwise pops the top.
     ShortCircuit(bool, Index),
-    /// Declares a variable of the top's value, which stays.
+    /// Declares a variable with the top as its value, and keeps the top.
     Declare(Index),
-    /// Sets a variable to the top's value, which stays.
+    /// Assigns the top to a variable, and keeps the top.
     Assign(Index),
-    /// Begins a scope of variables.
+    /// Opens a scope of variables.
     Mark,
-    /// Ends it.
+    /// Closes the scope.
     Release,
-    /// Takes the top and jumps if it is false.
+    /// Pops the top and jumps if it is false.
     JumpIfFalse(Index),
     /// Jumps.
     Jump(Index),
-    /// Takes the top: makes it dot if it is true, else jumps.
+    /// Pops the top and makes it dot if it is true; otherwise jumps.
     With(Index),
     /// Restores dot.
     EndWith,
-    /// Takes the top and begins a loop over it, or jumps if there is nothing to loop over.
+    /// Pops the top and starts a loop over it, or jumps if there is nothing to iterate.
     Range(Variables, Index),
-    /// Goes to the next item, or ends the loop and jumps.
+    /// Moves to the next item, or ends the loop and jumps.
     Next(Index),
     /// Ends the loop early.
     Break,
-    /// Checks that a template of that name is defined.
+    /// Fails unless a template of this name is defined.
     Defined(Index),
-    /// Takes the top as dot and executes the template of that name.
+    /// Pops the top and executes the template of this name with it as dot.
     Template(Index),
-    /// Fails.
+    /// Fails with an entry of [`Text::faults`].
     Fail(Index),
-    /// Ends the template.
+    /// Ends the execution of the template.
     Return,
 }
 
-/// What a loop does with its variables.
+/// How a loop sets variables.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Variables {
-    /// It has none.
+    /// It sets none.
     None,
-    /// It declares so many: they are the topmost ones.
+    /// It declares this number of variables, which are the topmost ones.
     Declared(u32),
-    /// It assigns the items to an outer variable.
+    /// It assigns each item to an existing variable.
     AssignedItem(Index),
-    /// It assigns keys and items to outer variables.
+    /// It assigns each key and item to existing variables.
     Assigned(Index, Index),
 }

@@ -1,10 +1,10 @@
-//! Go's comparisons: of basic kinds only, and never of an integer with a float.
+//! The comparisons of text/template (`eq`, `lt`): only basic kinds are comparable, and an integer never with a float.
 
 use std::rc::Rc;
 
 use super::{Error, ErrorClass, Value};
 
-/// The kinds that can be compared with one another.
+/// A value as one of Go's basic kinds.
 #[derive(Clone, Copy, PartialEq)]
 enum Basic<'a> {
     Bool(bool),
@@ -12,7 +12,7 @@ enum Basic<'a> {
     Uint(u64),
     Float(f64),
     String(&'a str),
-    /// No basic kind: nil, lists, maps, objects.
+    /// Not a basic kind: nil, lists, maps, objects.
     Other,
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use crate::helm::Value;
 
     #[test]
-    fn integers_compare_whatever_their_sign() {
+    fn integers_of_different_signedness_are_comparable() {
         assert_eq!(equal(&Value::Int(97), &Value::Uint8(97)).ok(), Some(true));
         assert_eq!(
             equal(&Value::Int(-1), &Value::Uint64(u64::MAX)).ok(),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_and_a_float_never_compare() {
+    fn an_integer_is_not_comparable_with_a_float() {
         assert!(equal(&Value::Int(1), &Value::Float(1.0)).is_err());
         assert!(less(&Value::Float(1.0), &Value::Int(2)).is_err());
     }

@@ -1,4 +1,4 @@
-//! Between values as files hold them and values as expressions see them.
+//! Converts values between the data model of files and the values of expressions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use super::value::{Lazy, Map, PLAIN_MAP};
 use super::{Budget, Error, ErrorClass, Value, print};
 use crate::model::value as model;
 
-/// A file's value as an expression sees it. Maps are converted entry by entry, when they are looked at.
+/// Converts a value of a file for use in expressions. Maps are converted lazily, entry by entry.
 ///
-/// Every number is a `float64`, because values go through JSON before a template sees them.
+/// Every number becomes a `float64`, because Helm passes values through JSON before a template sees them.
 pub fn from_model(value: &model::Value) -> Value {
     match value {
         model::Value::Null => Value::Nil,
@@ -24,13 +24,13 @@ pub fn from_model(value: &model::Value) -> Value {
     }
 }
 
-/// A file's map under a type name of its own, such as `common.Values`.
+/// Converts a map of a file, with its own Go type name, such as `common.Values`.
 pub fn from_map(type_name: &'static str, map: &Arc<model::Map>) -> Value {
     let lazy = Rc::new(Entries(Arc::clone(map)));
     Value::Map(Rc::new(Map::lazy(type_name, lazy)))
 }
 
-/// The entries of a file's map.
+/// A map of a file, converted entry by entry.
 #[derive(Debug)]
 struct Entries(Arc<model::Map>);
 
@@ -52,33 +52,31 @@ impl Lazy for Entries {
     }
 }
 
-/// What a node of the tree takes, with its key.
+/// The estimated size of a converted node with its key, in bytes.
 const NODE: usize = 96;
 
-/// An expression's value as `toYaml` writes it: integers keep all their digits.
+/// Converts an expression's value to the value that `toYaml` writes. Integers keep all their digits.
 ///
 /// # Errors
-/// A number that JSON cannot hold, a value nested too deeply, or what fetching an entry meets.
+/// The value contains a number that JSON cannot represent, is nested too deeply, or has an entry that fails to evaluate.
 pub(super) fn to_model(value: &Value, budget: &Budget) -> Result<model::Value, Error> {
-    let mut tree = Tree { budget, written: 0 };
-    tree.convert(value, 0)
+    Converter { budget, written: 0 }.convert(value, 0)
 }
 
-/// A tree that is made to be written.
-struct Tree<'b> {
+struct Converter<'b> {
     budget: &'b Budget,
-    /// The most bytes that the tree so far is written in.
+    /// An upper bound of the length of the text that the values so far are written as, in bytes.
     written: usize,
 }
 
-impl Tree<'_> {
+impl Converter<'_> {
     fn convert(&mut self, value: &Value, depth: usize) -> Result<model::Value, Error> {
         if depth > print::NESTING {
             return Err(print::too_deep());
         }
         self.budget.step(2)?;
         self.budget.charge(NODE)?;
-        self.room(2 * depth)?;
+        self.ensure_room(2 * depth)?;
         Ok(match value {
             Value::Nil => model::Value::Null,
             Value::Bool(flag) => model::Value::Bool(*flag),
@@ -107,25 +105,25 @@ impl Tree<'_> {
                 entries.into_iter().collect::<model::Map>().into()
             }
             Value::Object(object) if object.complex().is_some() => {
-                let message = "a complex number is nothing that JSON can hold";
+                let message = "JSON cannot represent a complex number";
                 return Err(Error::new(ErrorClass::Other, message));
             }
             Value::Object(object) => self.convert(&object.plain(), depth + 1)?,
         })
     }
 
-    /// Makes sure that there is room for a text: its lines are indented, and what is not printed becomes an escape.
+    /// Checks that the budget has room for a text as YAML, where its lines are indented and unprintable bytes are escaped.
     fn text(&mut self, text: &str, depth: usize) -> Result<(), Error> {
-        self.budget.read(8 * text.len())?;
+        self.budget.charge_read(8 * text.len())?;
         let is_escaped = |byte: &u8| !matches!(byte, b' '..=b'~') && *byte != b'\n';
         let escaped = text.bytes().filter(is_escaped).count();
         let lines = 1 + text.matches('\n').count();
-        self.room(text.len() + 3 * escaped + lines * 2 * (depth + 2))
+        self.ensure_room(text.len() + 3 * escaped + lines * 2 * (depth + 2))
     }
 
-    fn room(&mut self, bytes: usize) -> Result<(), Error> {
+    fn ensure_room(&mut self, bytes: usize) -> Result<(), Error> {
         self.written += bytes;
-        self.budget.room_for_text(self.written)
+        self.budget.ensure_room_for_text(self.written)
     }
 }
 
@@ -134,7 +132,7 @@ fn float(number: f64) -> Result<model::Value, Error> {
         return Ok(model::Value::Number(model::Number::Float(number)));
     }
     let message = format!(
-        "`{}` is not a number that JSON can hold",
+        "JSON cannot represent the number `{}`",
         print::float(number)
     );
     Err(Error::new(ErrorClass::Other, message))

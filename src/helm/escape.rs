@@ -1,4 +1,4 @@
-//! What text/template's `html`, `js` and `urlquery` make of a text.
+//! The escaping functions of text/template: `html`, `js` and `urlquery`.
 
 use super::format::quote;
 
@@ -37,7 +37,7 @@ pub(super) fn js(text: &str) -> String {
     escaped
 }
 
-/// Go's quoting escapes exactly what it does not print.
+/// Whether Go prints the character as it is: its quoting escapes exactly the others.
 fn is_printable(character: char) -> bool {
     let text = character.to_string();
     quote(&text).trim_matches('"') == text
@@ -63,7 +63,7 @@ mod tests {
     use super::{html, js, url_query};
 
     #[test]
-    fn each_escapes_its_own_characters() {
+    fn each_function_escapes_its_own_characters() {
         assert_eq!(
             html("<a href=\"x\">'&'\0"),
             "&lt;a href=&#34;x&#34;&gt;&#39;&amp;&#39;\u{fffd}"

@@ -1,7 +1,7 @@
-//! How a function that expressions may call is described: its name, the Go types of its parameters, and its body.
+//! Describes the functions that expressions may call: the name, the Go types of the parameters, and the body.
 //!
-//! The engine checks the number and the types of arguments against the signature, with Go's conversions and errors,
-//! before the body runs. A body therefore meets only what its signature admits.
+//! Before the body runs, the engine checks the number and types of the arguments against the signature, with Go's conversions
+//! and errors.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use super::limits::Budget;
 use super::value::{List, Map};
 use super::{Engine, Error, ErrorClass, Value};
 
-/// A function, as the tables hold it.
+/// A function that templates may call.
 #[derive(Debug)]
 pub struct Function {
-    /// The name that templates call it by.
+    /// The name in templates.
     pub name: &'static str,
-    /// What it takes.
+    /// The parameters.
     pub signature: Signature,
-    /// What it does.
+    /// The implementation.
     pub body: Body,
 }
 
@@ -39,7 +39,7 @@ impl Function {
         }
     }
 
-    /// A function whose last parameter, of type `rest`, may be given any number of times: also none.
+    /// A function whose last parameter, of type `rest`, may be repeated any number of times or left out.
     pub const fn variadic(
         name: &'static str,
         parameters: &'static [Type],
@@ -60,40 +60,44 @@ impl Function {
 /// The Go types of a function's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
-    /// Those that must be given.
+    /// The types of the required arguments.
     pub parameters: &'static [Type],
-    /// The type of those that may follow, if any may.
+    /// The type of any further arguments; none if no further arguments are allowed.
     pub rest: Option<Type>,
 }
 
 impl Signature {
-    /// The type that the argument of that index must have.
+    /// The type of the argument at this index.
     pub(super) fn parameter(&self, index: usize) -> Option<Type> {
         self.parameters.get(index).copied().or(self.rest)
     }
 
-    /// Why so many arguments are wrong, if they are.
-    pub(super) fn refuses(&self, name: &str, count: usize) -> Option<String> {
-        let wanted = self.parameters.len();
-        let arguments = if wanted == 1 { "argument" } else { "arguments" };
+    /// The error message for a call with `count` arguments; none if the number is right.
+    pub(super) fn count_error(&self, name: &str, count: usize) -> Option<String> {
+        let required = self.parameters.len();
+        let arguments = if required == 1 {
+            "argument"
+        } else {
+            "arguments"
+        };
         if self.rest.is_some() {
-            return (count < wanted).then(|| {
-                format!("`{name}` takes at least {wanted} {arguments}, and {count} are given")
+            return (count < required).then(|| {
+                format!("`{name}` takes at least {required} {arguments}, and {count} are given")
             });
         }
-        (count != wanted)
-            .then(|| format!("`{name}` takes {wanted} {arguments}, and {count} are given"))
+        (count != required)
+            .then(|| format!("`{name}` takes {required} {arguments}, and {count} are given"))
     }
 }
 
 /// The Go type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `interface {}` or `reflect.Value`: everything, nil too.
+    /// `interface {}` or `reflect.Value`: any value, including nil.
     Any,
     /// `bool`
     Bool,
-    /// `int`; a literal is converted, an `int64` or `float64` value is refused, as reflection does.
+    /// `int`: a literal is converted; an `int64` or `float64` value is refused, as by Go's reflection.
     Int,
     /// `int64`
     Int64,
@@ -101,18 +105,18 @@ pub enum Type {
     Float,
     /// `string`
     String,
-    /// `[]interface {}`; nil gives an empty list.
+    /// `[]interface {}`; nil becomes an empty list.
     List,
-    /// `[]string`; nil gives an empty list.
+    /// `[]string`; nil becomes an empty list.
     Strings,
-    /// `map[string]interface {}`, or a named type of that form; nil gives an empty map.
+    /// `map[string]interface {}`, or a named type of that form; nil becomes an empty map.
     Map,
-    /// A type with methods, by the name that [`super::object::Object::type_name`] gives.
+    /// A type with methods, by its [`super::object::Object::type_name`].
     Named(&'static str),
 }
 
 impl Type {
-    /// The type in a message.
+    /// The type as error messages name it.
     pub(super) fn phrase(self) -> &'static str {
         match self {
             Self::Any => "a value",
@@ -128,7 +132,7 @@ impl Type {
     }
 }
 
-/// What a function does.
+/// The implementation of a function.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// Computes a value from its arguments.
@@ -143,37 +147,37 @@ pub enum Body {
     Tpl,
 }
 
-/// One call of a function.
+/// A call of a function.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The name that the function was called by.
+    /// The name of the called function.
     pub name: &'static str,
-    /// The arguments, as many and of such types as the signature admits.
+    /// The arguments, which match the signature in number and type.
     pub arguments: &'a [Value],
-    /// Whose behavior is wanted where engines differ.
+    /// The engine whose behavior applies where engines differ.
     pub engine: Engine,
-    /// What the evaluation may still spend.
+    /// The budget that the call is charged to.
     pub budget: &'a Budget,
 }
 
 impl Call<'_> {
-    /// Runs a function. All calls go this way, so that each pays for what it reads and for what it makes.
+    /// Runs a function. Every call goes through here, so that what it reads and returns is charged.
     pub(super) fn run(
         mut self,
         body: fn(&mut Call<'_>) -> Result<Value, Error>,
     ) -> Result<Value, Error> {
-        self.budget.read_all(self.arguments)?;
+        self.budget.charge_arguments(self.arguments)?;
         let value = body(&mut self)?;
-        self.budget.made(&value)?;
+        self.budget.charge_value(&value)?;
         Ok(value)
     }
 
-    /// An argument of any type; nil where an optional one was not given.
+    /// An argument of any type; nil if it is optional and missing.
     pub fn value(&self, index: usize) -> Value {
         self.arguments.get(index).cloned().unwrap_or(Value::Nil)
     }
 
-    /// The arguments from that index on.
+    /// The arguments from this index on.
     pub fn rest(&self, index: usize) -> &[Value] {
         self.arguments.get(index..).unwrap_or_default()
     }
@@ -226,23 +230,23 @@ impl Call<'_> {
         }
     }
 
-    /// Whether there is room for a result of so many bytes. Every function whose result can be much longer than its
-    /// arguments says so before it allocates; the result is charged once it is there.
-    pub fn room(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.room(bytes)
+    /// Fails if the budget has no room for a result of this size. A function whose result can be much longer than its arguments
+    /// must call this before it allocates; [`Call::run`] charges the result afterwards.
+    pub fn ensure_room(&self, bytes: usize) -> Result<(), Error> {
+        self.budget.ensure_room(bytes)
     }
 
-    /// The same for a text, which is copied once it is whole.
-    pub fn room_for_text(&self, bytes: usize) -> Result<(), Error> {
-        self.budget.room_for_text(bytes)
+    /// Like [`Call::ensure_room`], for a text that is built and then copied into a value.
+    pub fn ensure_room_for_text(&self, bytes: usize) -> Result<(), Error> {
+        self.budget.ensure_room_for_text(bytes)
     }
 
-    /// Charges bytes that become a part of an argument.
+    /// Charges bytes that an argument grows by.
     pub fn charge(&self, bytes: usize) -> Result<(), Error> {
         self.budget.charge(bytes)
     }
 
-    /// Counts work beyond a pass over the arguments.
+    /// Charges steps for work beyond one pass over the arguments.
     pub fn work(&self, steps: usize) -> Result<(), Error> {
         self.budget.step(steps as u64)
     }
@@ -252,11 +256,11 @@ impl Call<'_> {
         self.budget.entries(&*self.map(index)?)
     }
 
-    /// Bytes that the function made, as text.
+    /// Converts bytes that the function computed to a string.
     ///
     /// # Errors
-    /// They are not UTF-8. Go computes with any bytes; here texts are UTF-8, and others in their place would change a checksum
-    /// without a word.
+    /// The bytes are not UTF-8. Go strings hold any bytes; here strings are UTF-8, and replaced bytes would silently change, for
+    /// example, a checksum.
     pub fn text(&self, bytes: impl Into<Vec<u8>>) -> Result<Value, Error> {
         let not_text = |_| {
             self.error(format!(
@@ -269,12 +273,12 @@ impl Call<'_> {
             .map_err(not_text)
     }
 
-    /// An error of class [`ErrorClass::Other`]; the engine adds the place.
+    /// An error of class [`ErrorClass::Other`]; the engine adds its span.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::new(ErrorClass::Other, message)
     }
 
-    /// An argument that the body itself cannot use.
+    /// The error for an argument that the body cannot use.
     pub fn unexpected(&self, index: usize, expected: &str) -> Error {
         let found = self
             .arguments

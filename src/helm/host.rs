@@ -1,56 +1,56 @@
-//! What an expression sees beyond its own text: templates defined elsewhere, and whose behavior is wanted.
+//! What a caller of the engine supplies: templates defined outside the text, and the engine to behave like.
 
 use std::sync::Arc;
 
 use super::{Engine, Error, Template, Value, parse};
 
-/// Supplies what `include`, `template` and `tpl` need.
+/// The environment of an evaluation, which `include`, `template` and `tpl` use.
 pub trait Host {
-    /// Whose behavior is wanted where engines differ.
+    /// The engine whose behavior applies where engines differ.
     fn engine(&self) -> Engine {
         Engine::Helm4
     }
 
-    /// The template of that name, if there is one outside the text that is evaluated.
-    fn named(&self, name: &str) -> Option<Named<'_>>;
+    /// The template of this name that is defined outside the evaluated text, if there is one.
+    fn named(&self, name: &str) -> Option<Definition<'_>>;
 
-    /// The error of a template that there is not.
+    /// The error for a template that is not defined.
     fn missing(&self, name: &str) -> Error {
         super::missing_template(name)
     }
 
-    /// Parses a text for `tpl`; a host may keep what it parsed.
+    /// Parses a text for `tpl`. A host may cache the result.
     fn parsed(&self, text: &Arc<str>) -> Result<Template, Error> {
         parse("gotpl", text)
     }
 }
 
-/// A template that can be included.
-pub enum Named<'a> {
-    /// One that was parsed.
+/// A template that a [`Host`] defines.
+pub enum Definition<'a> {
+    /// A parsed template.
     Template(Template),
-    /// One that is written in Rust.
-    Native(&'a dyn Native),
+    /// A template implemented in Rust.
+    Native(&'a dyn NativeTemplate),
 }
 
-/// A template written in Rust: from its argument to its text.
-pub trait Native {
-    /// The text; its errors' class and message are shown at the place of the call.
+/// A template implemented in Rust.
+pub trait NativeTemplate {
+    /// Executes the template. An error is reported at the call, with the class and message of this error.
     fn call(&self, argument: Value) -> Result<String, Error>;
 }
 
-impl<F: Fn(Value) -> Result<String, Error>> Native for F {
+impl<F: Fn(Value) -> Result<String, Error>> NativeTemplate for F {
     fn call(&self, argument: Value) -> Result<String, Error> {
         self(argument)
     }
 }
 
-/// A host that defines nothing.
+/// A host without any templates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHost;
 
 impl Host for NoHost {
-    fn named(&self, _name: &str) -> Option<Named<'_>> {
+    fn named(&self, _name: &str) -> Option<Definition<'_>> {
         None
     }
 }

@@ -1,7 +1,7 @@
-//! The budget of work and memory that expressions are evaluated with. No input may hang the tool or fill its memory.
+//! Limits the work and memory of expressions, so that no input can hang the tool or exhaust memory.
 //!
-//! Work is counted in steps and memory in bytes, never in time, so that the same input ends in the same finding on every
-//! machine. docs/limits.md says how a run's budget is divided.
+//! Work is counted in steps and memory in bytes. Time is not measured, so that the same input leads to the same finding on every
+//! machine. docs/limits.md describes how the budget of a run is divided.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use super::value::Map;
 use super::{Error, ErrorClass, Value};
 
-/// The bounds of an evaluation.
+/// The limits of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Instructions run, and what functions read: 32 bytes of a text are a step.
+    /// Executed instructions, and text read by functions: 32 bytes are one step.
     pub steps: u64,
-    /// Bytes that values and texts take in memory, from the first to the last.
+    /// The total size of all values and texts that are created, in bytes. Freed memory is not credited.
     pub bytes: u64,
-    /// Templates executing one inside the other through `include`, `tpl` and `template`.
+    /// The nesting of templates through `include`, `tpl` and `template`.
     pub depth: u32,
-    /// Evaluations that native templates or lazily evaluated values start one inside the other: each takes real stack.
+    /// The nesting of evaluations started by native templates and lazily evaluated values, which use the thread's stack.
     pub nested: u32,
 }
 
@@ -35,14 +35,14 @@ impl Default for Limits {
     }
 }
 
-/// The least steps that a cluster of a large fleet has: a hundred times what Sylva's own values need for a check.
+/// The minimum of steps per cluster in a large fleet: a hundred times what a check of Sylva's own values takes.
 const LEAST_STEPS: u64 = 200_000;
 
-/// The least bytes that a cluster of a large fleet has.
+/// The minimum of bytes per cluster in a large fleet.
 const LEAST_BYTES_LIMIT: u64 = 4 << 20;
 
 impl Limits {
-    /// What each of the clusters of a run may spend: an equal part of it all, whichever is evaluated first.
+    /// The limits of one cluster in a run: an equal share for each, so that the order of evaluation does not matter.
     pub fn divided(self, clusters: usize) -> Self {
         let clusters = clusters.max(1) as u64;
         Self {
@@ -53,7 +53,7 @@ impl Limits {
     }
 }
 
-/// What is left of the [`Limits`]. One budget serves all expressions of a cluster's values.
+/// The rest of the [`Limits`]. All expressions in the values of a cluster share one budget.
 #[derive(Debug)]
 pub struct Budget {
     limits: Limits,
@@ -61,23 +61,23 @@ pub struct Budget {
     bytes: Cell<u64>,
     depth: Cell<u32>,
     nested: Cell<u32>,
-    /// The patterns whose compilation was paid for, and what was paid.
+    /// The patterns whose compilation was charged, and the sum of these charges.
     patterns: RefCell<(HashSet<Arc<str>>, u64)>,
 }
 
-/// How many bytes of a text are read in a step.
+/// The number of bytes of text that are read per step.
 pub(super) const READ: usize = 32;
 
-/// What a text takes beside its bytes, a list beside its items, a map beside its entries.
+/// The overhead of a text, a list and a map, in bytes, without their contents.
 pub(super) const TEXT: usize = 32;
 pub(super) const LIST: usize = 64;
 pub(super) const MAP: usize = 128;
 
-/// What an entry of a map takes, in nodes that are not full.
+/// The size of a map entry, in bytes, in tree nodes that are partly empty.
 pub(super) const ENTRY: usize = 80;
 
 impl Budget {
-    /// A full budget.
+    /// A full budget for these limits.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -89,7 +89,7 @@ impl Budget {
         }
     }
 
-    /// The steps and bytes that were spent so far.
+    /// The steps and bytes spent so far.
     pub fn spent(&self) -> (u64, u64) {
         (
             self.limits.steps - self.steps.get(),
@@ -97,7 +97,7 @@ impl Budget {
         )
     }
 
-    /// Spends steps.
+    /// Charges steps.
     pub(crate) fn step(&self, steps: u64) -> Result<(), Error> {
         let left = self.steps.get().checked_sub(steps);
         self.steps.set(left.unwrap_or(0));
@@ -109,13 +109,13 @@ impl Budget {
         })
     }
 
-    /// Spends the steps in which so many bytes of text are read.
-    pub(crate) fn read(&self, bytes: usize) -> Result<(), Error> {
+    /// Charges the reading of text.
+    pub(crate) fn charge_read(&self, bytes: usize) -> Result<(), Error> {
         self.step((bytes / READ) as u64)
     }
 
-    /// Spends the steps in which the arguments of a function are read: their texts, and the items of their lists.
-    pub(crate) fn read_all(&self, arguments: &[Value]) -> Result<(), Error> {
+    /// Charges the reading of a function's arguments: their texts, and the items of their lists.
+    pub(crate) fn charge_arguments(&self, arguments: &[Value]) -> Result<(), Error> {
         let steps = arguments.iter().map(|argument| match argument {
             Value::String(text) => text.len() / READ,
             Value::List(list) => list.items.len() / 16,
@@ -124,26 +124,26 @@ impl Budget {
         self.step(steps.sum::<usize>() as u64)
     }
 
-    /// Spends the steps in which a text is parsed as a template.
-    pub(crate) fn parsed(&self, text: &str) -> Result<(), Error> {
+    /// Charges the parsing of a template.
+    pub(crate) fn charge_parse(&self, text: &str) -> Result<(), Error> {
         self.step(text.len() as u64 / 2)
     }
 
-    /// The entries of a map, which are copied for it.
+    /// A copy of the entries of a map, which is charged.
     pub(crate) fn entries(&self, map: &Map) -> Result<BTreeMap<Arc<str>, Value>, Error> {
         self.step(map.size() as u64 / 4)?;
         map.entries()
     }
 
-    /// Spends bytes.
+    /// Charges bytes.
     pub fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.room(bytes)?;
+        self.ensure_room(bytes)?;
         self.bytes.set(self.bytes.get() - bytes as u64);
         Ok(())
     }
 
-    /// Whether so many bytes may still be spent: what makes much of little says so before it takes the memory.
-    pub fn room(&self, bytes: usize) -> Result<(), Error> {
+    /// Fails if fewer bytes are left. A function whose result is much longer than its input calls this before it allocates.
+    pub fn ensure_room(&self, bytes: usize) -> Result<(), Error> {
         if bytes as u64 <= self.bytes.get() {
             return Ok(());
         }
@@ -154,33 +154,38 @@ impl Budget {
         )))
     }
 
-    /// Whether there is room for a text that is put together, and then copied to where it stays.
-    pub fn room_for_text(&self, bytes: usize) -> Result<(), Error> {
-        self.room(bytes.saturating_mul(2))
+    /// Fails if there is no room for a text that is built first, and then copied to its final place.
+    pub fn ensure_room_for_text(&self, bytes: usize) -> Result<(), Error> {
+        self.ensure_room(bytes.saturating_mul(2))
     }
 
-    /// Spends the bytes that a new value takes, whatever else it holds apart.
-    pub(super) fn made(&self, value: &Value) -> Result<(), Error> {
+    /// Charges the size of a new value, without the parts that are shared with other values.
+    pub(super) fn charge_value(&self, value: &Value) -> Result<(), Error> {
         self.charge(new_bytes(value))
     }
 
-    /// Spends the steps in which a pattern is compiled, unless it was before, and not so many others since that it is
-    /// forgotten: steps of them, `kept` at the most, are remembered.
-    pub(super) fn compile(&self, pattern: &Arc<str>, steps: u64, kept: u64) -> Result<(), Error> {
-        let (patterns, paid) = &mut *self.patterns.borrow_mut();
+    /// Charges the compilation of a pattern, unless it was charged recently: the last patterns, with a total cost of at most `kept`
+    /// steps, are remembered.
+    pub(super) fn charge_compilation(
+        &self,
+        pattern: &Arc<str>,
+        steps: u64,
+        kept: u64,
+    ) -> Result<(), Error> {
+        let (patterns, charged) = &mut *self.patterns.borrow_mut();
         if patterns.contains(pattern) {
             return Ok(());
         }
-        *paid += steps;
-        if *paid > kept {
+        *charged += steps;
+        if *charged > kept {
             patterns.clear();
-            *paid = steps;
+            *charged = steps;
         }
         patterns.insert(Arc::clone(pattern));
         self.step(steps)
     }
 
-    /// Enters a template within a template; [`Budget::leave`] ends it.
+    /// Counts a template that starts within another one, until [`Budget::leave`].
     pub(super) fn enter(&self) -> Result<(), Error> {
         if self.depth.get() >= self.limits.depth {
             return Err(Error::new(
@@ -192,13 +197,13 @@ impl Budget {
         Ok(())
     }
 
-    /// Leaves so many templates.
+    /// Ends a number of nested templates.
     pub(super) fn leave(&self, templates: u32) {
         self.depth.set(self.depth.get().saturating_sub(templates));
     }
 
-    /// Enters an evaluation within an evaluation, until the guard is dropped.
-    pub(super) fn nest(&self) -> Result<Nested<'_>, Error> {
+    /// Counts an evaluation that starts within another one, until the guard is dropped.
+    pub(super) fn enter_evaluation(&self) -> Result<NestingGuard<'_>, Error> {
         if self.nested.get() >= self.limits.nested {
             return Err(Error::new(
                 ErrorClass::Depth,
@@ -209,15 +214,15 @@ impl Budget {
             ));
         }
         self.nested.set(self.nested.get() + 1);
-        Ok(Nested(self))
+        Ok(NestingGuard(self))
     }
 }
 
-/// An evaluation in progress.
+/// Ends a nested evaluation when it is dropped.
 #[derive(Debug)]
-pub(super) struct Nested<'a>(&'a Budget);
+pub(super) struct NestingGuard<'a>(&'a Budget);
 
-impl Drop for Nested<'_> {
+impl Drop for NestingGuard<'_> {
     fn drop(&mut self) {
         self.0.nested.set(self.0.nested.get() - 1);
     }
@@ -227,7 +232,7 @@ fn exceeded(message: String) -> Error {
     Error::new(ErrorClass::Limit, message)
 }
 
-/// The bytes of what nobody else holds of a value.
+/// The size of the parts of a value that are not shared with other values, in bytes.
 fn new_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) if Arc::strong_count(text) == 1 => TEXT + text.len(),

@@ -1,17 +1,17 @@
-//! Go's literals: numbers of every form, quoted text, raw text, characters.
+//! Parses Go's literals: numbers of every form, quoted and raw strings, characters.
 
-/// A number literal under every type that can hold it, as Go's ideal constants.
+/// A number literal as each Go type that can represent it, like Go's untyped constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Number {
     pub(super) int: Option<i64>,
     pub(super) uint: Option<u64>,
     pub(super) float: Option<f64>,
     pub(super) complex: Option<(f64, f64)>,
-    /// The form says `float64`, where nothing else does.
+    /// Whether the literal has the form of a float, which decides its type if the context does not.
     pub(super) is_float_form: bool,
 }
 
-/// A decimal, octal, hexadecimal, binary, floating or imaginary literal, with its sign.
+/// Parses a signed decimal, octal, hexadecimal, binary, floating-point or imaginary literal.
 pub(super) fn number(text: &str) -> Result<Number, String> {
     if let Some(imaginary) = text.strip_suffix('i')
         && let Some(imaginary) = float(imaginary)
@@ -48,7 +48,7 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
     Ok(number)
 }
 
-/// A literal such as `1+2i`.
+/// Parses a complex literal such as `1+2i`.
 pub(super) fn complex(text: &str) -> Result<Number, String> {
     let split = text
         .char_indices()
@@ -79,7 +79,7 @@ fn complex_number(real: f64, imaginary: f64) -> Number {
     number
 }
 
-/// A character literal, quotes included: an integer.
+/// Parses a character literal with its quotes. Its value is an integer.
 pub(super) fn character(text: &str) -> Result<Number, String> {
     let malformed = || format!("`{text}` is not one character");
     let inner = text
@@ -102,7 +102,7 @@ pub(super) fn character(text: &str) -> Result<Number, String> {
     })
 }
 
-/// The text of a `"quoted"` or `` `raw` `` literal, quotes included.
+/// Parses a `"quoted"` or `` `raw` `` literal with its quotes.
 pub(super) fn string(text: &str) -> Result<String, String> {
     if let Some(raw) = text.strip_prefix('`') {
         return Ok(raw.trim_end_matches('`').replace('\r', ""));
@@ -117,25 +117,26 @@ pub(super) fn string(text: &str) -> Result<String, String> {
     }
     let mut bytes = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
-        let (unit, behind) = unit(rest, '"').ok_or_else(malformed)?;
+        let (unit, after) = unit(rest, '"').ok_or_else(malformed)?;
         match unit {
             Unit::Character(character) => {
                 bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
             Unit::Byte(byte) => bytes.push(byte),
         }
-        rest = behind;
+        rest = after;
     }
     String::from_utf8(bytes).map_err(|_| format!("the bytes of {text} are not UTF-8"))
 }
 
+/// A character or escape of a quoted text.
 enum Unit {
     Character(char),
-    /// From `\x` or an octal escape: a byte, which need not be a character.
+    /// A byte from a `\x` or octal escape, which need not be a complete character.
     Byte(u8),
 }
 
-/// The first character or escape of a quoted text, and what follows it.
+/// The first unit of a quoted text, and the rest of the text.
 fn unit(text: &str, quote: char) -> Option<(Unit, &str)> {
     let mut characters = text.chars();
     let first = characters.next()?;
@@ -184,7 +185,7 @@ fn scalar(code: u32) -> Option<Unit> {
     char::from_u32(code).map(Unit::Character)
 }
 
-/// Sign and magnitude of an integer literal with Go's prefixes (`0x`, `0o`, `0b`, `0`) and underscores.
+/// The sign and magnitude of an integer literal with Go's prefixes (`0x`, `0o`, `0b`, `0`) and underscores.
 fn integer(text: &str) -> Option<(bool, u128)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (digits, radix) = match unsigned.as_bytes() {
@@ -210,7 +211,7 @@ fn signed(negative: bool, magnitude: u128) -> Option<i64> {
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }
 
-/// Go's rule: an underscore stands between two digits, or between the base's prefix and a digit.
+/// Go's rule for underscores: only between two digits, or between a base prefix and a digit.
 fn underscores_separate_digits(unsigned: &str) -> bool {
     let has_prefix = matches!(
         unsigned.as_bytes(),
@@ -237,7 +238,7 @@ fn underscores_separate_digits(unsigned: &str) -> bool {
     !after_underscore
 }
 
-/// A decimal or hexadecimal floating literal; none if it is malformed or too large.
+/// A decimal or hexadecimal floating-point literal; none if it is malformed or overflows.
 fn float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !underscores_separate_digits(unsigned) {
@@ -260,7 +261,7 @@ fn float(text: &str) -> Option<f64> {
     })
 }
 
-/// `1.8p3` of `0x1.8p3`: the exponent must be given.
+/// The literal after its `0x`, such as `1.8p3`. The exponent is required.
 fn hexadecimal_float(digits: &str) -> Option<f64> {
     let (mantissa, exponent) = digits.split_once(['p', 'P'])?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_have_go_prefixes_and_underscores() {
+    fn integers_may_have_prefixes_and_underscores() {
         assert_eq!(int("0x_1F"), Some(31));
         assert_eq!(int("0b11"), Some(3));
         assert_eq!(int("0o17"), Some(15));
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_may_be_integers_too() {
+    fn float_literals_with_integer_values_are_also_integers() {
         let thousand = number("1e3").ok();
         assert_eq!(thousand.and_then(|number| number.int), Some(1000));
         assert_eq!(number("0x1.8p3").ok().and_then(|n| n.float), Some(12.0));
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn imaginary_numbers_are_complex() {
+    fn imaginary_literals_are_complex_numbers() {
         assert_eq!(number("2i").ok().and_then(|n| n.complex), Some((0.0, 2.0)));
         assert_eq!(
             complex("1e-3-2i").ok().and_then(|n| n.complex),
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_integers() {
+    fn character_literals_are_integers() {
         let code = |text| character(text).ok().and_then(|n: Number| n.int);
         assert_eq!(code("'a'"), Some(97));
         assert_eq!(code(r"'\x41'"), Some(65));

@@ -1,4 +1,4 @@
-//! The Go-template expressions inside values: parse, evaluate, functions. Pure, and knows nothing of the project.
+//! Evaluates the Go templates in values, with the functions of Sprig and Helm. Knows nothing about projects or clusters.
 
 mod builtins;
 mod code;
@@ -21,42 +21,42 @@ pub mod value;
 
 pub use crate::model::engine::Engine;
 pub use code::Template;
-pub use host::{Host, Named, Native, NoHost};
+pub use host::{Definition, Host, NativeTemplate, NoHost};
 pub use limits::{Budget, Limits};
 pub use machine::execute;
 pub use parse::parse;
 pub use value::Value;
 
-/// The error of a template that there is not.
+/// The error for a template that is not defined.
 pub(crate) fn missing_template(name: &str) -> Error {
     let message = format!("there is no template `{name}`");
     Error::new(ErrorClass::MissingTemplate, message)
 }
 
-/// JSON as `fromJson` reads it; none where the text is not JSON.
+/// Parses JSON as `fromJson` does; none if the text is not JSON.
 pub(crate) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
     functions::from_json(text, budget)
 }
 
-/// What went wrong in an expression, and where in its text.
+/// An error in an expression, with its position in the text.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// The kind, as fixtures/oracle/README.md classifies the engines' answers.
+    /// The kind of error, with the classes of fixtures/oracle/README.md.
     pub class: ErrorClass,
-    /// What is wrong, in our words; for `fail` and `required` the author's own text.
+    /// What is wrong. For `fail` and `required`, this is the text of the expression's author.
     pub message: String,
-    /// Byte range in the outermost template text that the fault stands at.
+    /// The byte range of the error in the outermost template text.
     pub span: std::ops::Range<usize>,
 }
 
-/// How many characters of a message are printed: more than the author of a `fail` writes.
+/// The maximum length of a message, in characters: more than the author of a `fail` writes.
 const MESSAGE_LIMIT: usize = 2_000;
 
 impl Error {
-    /// An error whose place is not known yet: the engine sets it to the call that met the error.
+    /// An error without a position: the engine sets it to the call in which the error occurs.
     ///
-    /// A message is cut: what it quotes of the input may be long.
+    /// A long message is truncated, because it may quote long input.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         let mut message = message.into();
         if let Some((end, _)) = message.char_indices().nth(MESSAGE_LIMIT) {
@@ -71,23 +71,23 @@ impl Error {
         }
     }
 
-    /// The same error at a place.
+    /// Sets the position.
     pub fn at(mut self, span: std::ops::Range<usize>) -> Self {
         self.span = span;
         self
     }
 }
 
-/// The kinds of error that the engines tell apart (fixtures/oracle/README.md), and our own limits.
+/// The classes of errors that are compared with Helm's (fixtures/oracle/README.md), and those of our own limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
-    /// The text is not a template.
+    /// The text is not a valid template.
     Parse,
-    /// No such function.
+    /// A function that does not exist.
     MissingFunction,
-    /// A function whose answer is another one on each run, or comes from outside: random text, the clock, the network.
+    /// A function whose result differs from run to run, or comes from outside: random text, the clock, the network.
     Refused,
-    /// `include` or `template` of a name that is not defined.
+    /// A template that is not defined, in `include` or `template`.
     MissingTemplate,
     /// A field of nil.
     NilPointer,
@@ -99,17 +99,17 @@ pub enum ErrorClass {
     OutOfRange,
     /// `fail` or `required`.
     Fail,
-    /// Nested too deeply.
+    /// Nesting beyond a limit.
     Depth,
-    /// A limit of ours: steps or size.
+    /// One of our limits on steps or size.
     Limit,
-    /// Values that need themselves.
+    /// Values that depend on themselves.
     Cycle,
     /// Anything else: division by zero, a bad regular expression, a bad version.
     Other,
 }
 
-/// The function of that name; where Sprig has one of the same name as Go (`slice`), it is Sprig's.
+/// The function of this name. Where Go and Sprig have functions of the same name (`slice`), the result is Sprig's.
 fn lookup(name: &str) -> Option<&'static function::Function> {
     type Functions = std::collections::HashMap<&'static str, &'static function::Function>;
     static BY_NAME: std::sync::LazyLock<Functions> = std::sync::LazyLock::new(|| {
@@ -134,11 +134,11 @@ pub fn functions() -> Vec<&'static str> {
     names
 }
 
-/// Calls a function by its name, for templates that are written in Rust. Arguments are taken as they are: they must be of
-/// the types that the function's signature names.
+/// Calls a function by its name, for templates written in Rust. The arguments are not converted: they must have the types of
+/// the function's signature.
 ///
 /// # Errors
-/// No such function, a wrong number of arguments, and whatever the function itself refuses.
+/// No such function, a wrong number of arguments, and any error of the function itself.
 pub fn call(
     name: &'static str,
     arguments: &[Value],
@@ -152,7 +152,7 @@ pub fn call(
         )
     };
     let function = lookup(name).ok_or_else(missing)?;
-    if let Some(message) = function.signature.refuses(name, arguments.len()) {
+    if let Some(message) = function.signature.count_error(name, arguments.len()) {
         return Err(Error::new(ErrorClass::WrongArgCount, message));
     }
     match function.body {

@@ -1,4 +1,4 @@
-//! Go values with fields or methods of their own: a semantic version, a time, `.Files`, `.Capabilities.APIVersions`.
+//! Go values with their own fields or methods: a semantic version, a time, `.Files`, `.Capabilities.APIVersions`.
 
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -7,35 +7,35 @@ use super::function::Signature;
 use super::value::List;
 use super::{Error, ErrorClass, Value};
 
-/// A value that is neither a plain kind, nor a list, nor a map.
+/// A value that is neither of a basic kind, nor a list, nor a map.
 pub trait Object: Debug {
-    /// Go's type name, as `%T` prints it: `*semver.Version`.
+    /// Go's type name, as `%T` prints it, such as `*semver.Version`.
     fn type_name(&self) -> &str;
 
-    /// Go's kind: `struct`, `ptr`, `slice` ….
+    /// Go's kind: `struct`, `ptr`, `slice` and so on.
     fn kind(&self) -> &'static str {
         "struct"
     }
 
-    /// What `%v` prints.
+    /// The text that `%v` prints.
     fn text(&self) -> String;
 
-    /// Go's truth; a struct is always true.
+    /// The truth value in Go; a struct is always true.
     fn truth(&self) -> bool {
         true
     }
 
-    /// The items, where it is a list under a type of its own.
+    /// The items of a list with its own type.
     fn items(&self) -> Option<Rc<List>> {
         None
     }
 
-    /// Real and imaginary part, where it is a complex number.
+    /// The real and imaginary components of a complex number.
     fn complex(&self) -> Option<(f64, f64)> {
         None
     }
 
-    /// The value as JSON has it: what `toJson` and `toYaml` write.
+    /// The value that `toJson` and `toYaml` write.
     fn plain(&self) -> Value {
         Value::Nil
     }
@@ -45,12 +45,12 @@ pub trait Object: Debug {
         Ok(None)
     }
 
-    /// What an exported method takes, if there is such a method.
+    /// The signature of an exported method; none if there is no such method.
     fn method(&self, _name: &str) -> Option<Signature> {
         None
     }
 
-    /// Calls a method, with arguments that [`Object::method`]'s signature has admitted.
+    /// Calls a method with arguments that match its signature.
     fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
         Err(Error::new(
             ErrorClass::WrongType,
@@ -64,7 +64,7 @@ pub trait Object: Debug {
 pub struct Struct {
     /// Go's type name.
     pub type_name: &'static str,
-    /// Fields in the order of declaration: printing goes by it.
+    /// The fields in the order of their declaration, in which Go prints them.
     pub fields: Vec<(&'static str, Value)>,
 }
 
@@ -88,7 +88,7 @@ impl Object for Struct {
     }
 }
 
-/// A `complex128`, which only a literal such as `1i` makes.
+/// A `complex128`, which results from a literal such as `1i` only.
 #[derive(Debug)]
 pub(super) struct Complex {
     pub(super) real: f64,

@@ -1,21 +1,21 @@
-//! How Go prints values: `%v` and what `print` and actions make of it.
+//! Prints values as Go does, in actions and by `print`: the verb `%v`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::{Budget, Error, ErrorClass, Limits, Value};
 
-/// How deeply lists and maps may be nested where they are printed: a map may hold itself.
+/// The maximum nesting of lists and maps that are printed, because a map may contain itself.
 pub const NESTING: usize = 256;
 
-/// What `%v` prints, within what the evaluation may still spend.
+/// The text that `%v` prints, charged to the budget.
 pub fn value(value: &Value, budget: &Budget) -> Result<String, Error> {
     let mut text = String::new();
     write_value(&mut text, value, budget, 0)?;
     Ok(text)
 }
 
-/// A value in a message: its first characters, which cost nothing.
+/// A short form of a value for messages. It is not charged.
 pub fn short(value: &Value) -> String {
     match value {
         Value::List(_) => "[…]".to_owned(),
@@ -25,18 +25,18 @@ pub fn short(value: &Value) -> String {
     }
 }
 
-/// How many characters of a text a message quotes.
-const QUOTED: usize = 80;
+/// The maximum number of characters that a message quotes of a text.
+const MAX_QUOTED: usize = 80;
 
-/// The beginning of a text that a message quotes.
+/// The start of a text, for a message.
 pub fn quoted(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(QUOTED) {
+    match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }
 }
 
-/// What `%v` prints of a `float64`: the shortest digits that read back, with an exponent from 1e+06 on.
+/// The text that `%v` prints of a `float64`: the shortest digits that parse to the same number, with an exponent from 1e+06 on.
 pub fn float(number: f64) -> String {
     super::format::shortest(number)
 }
@@ -59,8 +59,8 @@ fn write_value(
         Value::Uint64(number) => push(text, number),
         Value::Float(number) => text.push_str(&float(*number)),
         Value::String(string) => {
-            budget.room_for_text(text.len() + string.len())?;
-            budget.read(string.len())?;
+            budget.ensure_room_for_text(text.len() + string.len())?;
+            budget.charge_read(string.len())?;
             text.push_str(string);
         }
         Value::Object(object) => text.push_str(&object.text()),
@@ -87,10 +87,10 @@ fn write_value(
             text.push(']');
         }
     }
-    budget.room_for_text(text.len())
+    budget.ensure_room_for_text(text.len())
 }
 
-/// That a value is nested too deeply to be written out.
+/// The error for a value that is nested too deeply to be written.
 pub(super) fn too_deep() -> Error {
     let message = format!("the value is nested more than {NESTING} deep, or holds itself");
     Error::new(ErrorClass::Depth, message)

@@ -1,11 +1,11 @@
-//! Functions that Helm has and this tool refuses: their answer would not be the same on every run, or comes from outside.
+//! Refuses the functions of Helm whose results differ from run to run, or come from outside.
 
 use super::function::{Call, Function, Type};
 use super::{Error, ErrorClass, Value};
 
 use Type::{Any, Int, List, Named, String};
 
-/// They are known, so that a text that only mentions them parses; a call is an error.
+/// The refused functions. They exist, so that a template that does not reach them can be parsed; a call is an error.
 pub(super) const TABLE: &[Function] = &[
     Function::new("now", &[], clock),
     Function::new("ago", &[Any], clock),
@@ -73,7 +73,7 @@ fn zone(call: &mut Call<'_>) -> Result<Value, Error> {
     refuse(call, "depends on the machine's time zone")
 }
 
-/// What no order can change has one answer.
+/// A text of at most one character has a single order, and is returned.
 fn shuffle(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
     if text.chars().nth(1).is_some() {
@@ -83,15 +83,18 @@ fn shuffle(call: &mut Call<'_>) -> Result<Value, Error> {
 }
 
 fn random(call: &mut Call<'_>) -> Result<Value, Error> {
-    refuse(call, "gives another answer on every run")
+    refuse(call, "gives a different result on every run")
 }
 
 fn cryptography(call: &mut Call<'_>) -> Result<Value, Error> {
-    refuse(call, "makes or opens secrets, which this tool does not do")
+    refuse(
+        call,
+        "creates or decrypts secrets, which this tool does not do",
+    )
 }
 
 fn network(call: &mut Call<'_>) -> Result<Value, Error> {
-    refuse(call, "asks the network")
+    refuse(call, "queries the network")
 }
 
 fn refuse(call: &Call<'_>, reason: &str) -> Result<Value, Error> {
@@ -107,7 +110,7 @@ mod tests {
     use crate::helm::{Budget, ErrorClass, Limits, NoHost, Value, execute, parse};
 
     #[test]
-    fn a_random_function_is_refused_when_it_is_called_only() {
+    fn a_random_function_is_refused_only_when_it_is_called() {
         let run = |text| {
             let template = parse("text", text)?;
             execute(
@@ -121,7 +124,7 @@ mod tests {
         assert_eq!(skipped.ok().as_deref(), Some("ok"));
         let error = run("x {{ randAlphaNum 8 }}").err();
         let error = error.map(|error| (error.class, error.span, error.message));
-        let (class, span, message) = error.unwrap_or_else(|| panic!("it must be refused"));
+        let (class, span, message) = error.expect("the call is refused");
         assert_eq!((class, span), (ErrorClass::Refused, 5..19));
         assert!(message.contains("`randAlphaNum` is refused"), "{message}");
     }

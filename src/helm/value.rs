@@ -1,4 +1,4 @@
-//! The values that expressions compute with: Go's kinds, as text/template and Sprig see them.
+//! The values of expressions: Go's kinds, as text/template and Sprig see them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,32 +8,32 @@ use std::sync::Arc;
 use super::Error;
 use super::object::Object;
 
-/// A Go value. Maps are shared and mutable, as in Go; lists and strings are not mutable by any template.
+/// A Go value. Maps are shared and mutable, as in Go; templates cannot change lists and strings.
 ///
-/// Strings are UTF-8 always: what would make other bytes is an error.
+/// Strings are always UTF-8: an operation that creates other bytes fails.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// An untyped nil: also what a missing key gives.
+    /// An untyped nil, which is also the value of a missing key.
     Nil,
     /// `bool`
     Bool(bool),
-    /// `int`: literals, `len`, `int`.
+    /// `int`: from literals, `len` and `int`.
     Int(i64),
-    /// `int64`: Sprig's arithmetic, and integers of `--set`.
+    /// `int64`: from Sprig's arithmetic, and integers of `--set`.
     Int64(i64),
-    /// `uint8`: one byte of a string, by `index`.
+    /// `uint8`: a byte of a string, from `index`.
     Uint8(u8),
-    /// `uint64`: the numbers of a semantic version.
+    /// `uint64`: from the numbers of a semantic version.
     Uint64(u64),
-    /// `float64`: every number of values files.
+    /// `float64`: every number in values files.
     Float(f64),
     /// `string`
     String(Arc<str>),
     /// `[]interface {}` or `[]string`.
     List(Rc<List>),
-    /// `map[string]interface {}` and its kin.
+    /// `map[string]interface {}` and similar types.
     Map(Rc<Map>),
-    /// Anything with fields or methods of its own: a version, a time, `.Files`.
+    /// A value with its own fields or methods: a version, a time, `.Files`.
     Object(Rc<dyn Object>),
 }
 
@@ -96,7 +96,7 @@ impl Value {
         }
     }
 
-    /// Go's truth, as `if` and `and` see it: nil, false, zero and everything empty are false.
+    /// The truth value in `if` and `and`: nil, false, zero and everything empty are false.
     pub fn truth(&self) -> Result<bool, Error> {
         Ok(match self {
             Self::Nil => false,
@@ -136,18 +136,18 @@ impl From<String> for Value {
 pub struct List {
     /// The items.
     pub items: Vec<Value>,
-    /// `[]string` where a function returns that, else `[]interface {}`.
+    /// The Go type of the items.
     pub element: Element,
 }
 
-/// Takes nested values apart one by one: dropping them must not recurse, however deeply they are nested.
+/// Drops nested values iteratively, because recursion could overflow the stack.
 impl Drop for List {
     fn drop(&mut self) {
-        take_apart(&mut self.items);
+        drop_nested(&mut self.items);
     }
 }
 
-fn take_apart(values: &mut Vec<Value>) {
+fn drop_nested(values: &mut Vec<Value>) {
     while let Some(value) = values.pop() {
         match value {
             Value::List(list) => {
@@ -165,32 +165,32 @@ fn take_apart(values: &mut Vec<Value>) {
     }
 }
 
-/// The static type of a list's elements, which printing by type and some functions look at.
+/// The static type of the items of a list, which matters for `%T` and some functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// `interface {}`
     Any,
     /// `string`
     String,
-    /// `int`: what `until` and `untilStep` return.
+    /// `int`: the items of `until` and `untilStep`.
     Int,
     /// `uint8`: a slice of bytes.
     Uint8,
-    /// `map[string]interface {}`: what some readers of documents return.
+    /// `map[string]interface {}`: from some parsers of documents.
     Map,
-    /// `interface {}`, of a list that was never made: empty, and `null` as JSON.
+    /// `interface {}`, in a nil list: empty, and `null` in JSON.
     Nil,
-    /// `string`, likewise.
+    /// `string`, in a nil list.
     NilString,
 }
 
 impl Element {
-    /// Whether the list is Go's nil of its type.
+    /// Whether the list is nil.
     pub fn is_nil(self) -> bool {
         matches!(self, Self::Nil | Self::NilString)
     }
 
-    /// The type of a list of such elements.
+    /// The type of a list of these items.
     pub fn list_type_name(self) -> &'static str {
         match self {
             Self::Any | Self::Nil => "[]interface {}",
@@ -202,19 +202,21 @@ impl Element {
     }
 }
 
-/// The type name of a map that nothing else is known of.
+/// The type name of a map without a named type.
 pub const PLAIN_MAP: &str = "map[string]interface {}";
 
-/// A map: entries computed or set so far, over entries that are fetched when asked for.
+/// A map. Entries of a lazy map are fetched when they are read.
 #[derive(Debug)]
 pub struct Map {
-    /// Go's type name, for `%T` and error messages: `map[string]interface {}`, `chartutil.Values` ….
+    /// Go's type name, for `%T` and error messages, such as `map[string]interface {}` or `chartutil.Values`.
     pub type_name: &'static str,
+    /// The entries that were computed, set or fetched.
     entries: RefCell<BTreeMap<Arc<str>, Value>>,
+    /// The source of all other entries; none if all are fetched.
     lazy: RefCell<Option<Rc<dyn Lazy>>>,
 }
 
-/// Entries that cost something to produce: converted, or evaluated, one at a time.
+/// Entries that are converted or evaluated one by one.
 pub trait Lazy: std::fmt::Debug {
     /// The entry of a key.
     fn get(&self, key: &str) -> Result<Option<Value>, Error>;
@@ -224,7 +226,7 @@ pub trait Lazy: std::fmt::Debug {
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.keys()?.is_empty())
     }
-    /// About how many keys there are, without producing any.
+    /// The approximate number of keys. Must not evaluate any entry.
     fn size(&self) -> usize;
 }
 
@@ -233,13 +235,13 @@ impl Drop for Map {
         let entries = self.entries.get_mut();
         let holds_more = |value: &Value| matches!(value, Value::List(_) | Value::Map(_));
         if entries.values().any(holds_more) {
-            take_apart(&mut std::mem::take(entries).into_values().collect());
+            drop_nested(&mut std::mem::take(entries).into_values().collect());
         }
     }
 }
 
 impl Map {
-    /// A plain map.
+    /// A map without a named type.
     pub fn new(entries: BTreeMap<Arc<str>, Value>) -> Self {
         Self::typed(PLAIN_MAP, entries)
     }
@@ -253,7 +255,7 @@ impl Map {
         }
     }
 
-    /// A map that fetches its entries when they are asked for.
+    /// A map that fetches its entries when they are read.
     pub fn lazy(type_name: &'static str, lazy: Rc<dyn Lazy>) -> Self {
         Self {
             type_name,
@@ -262,7 +264,7 @@ impl Map {
         }
     }
 
-    /// The entry of a key; fetched entries are kept, so that a map fetched twice is one map.
+    /// The entry of a key. A fetched entry is kept, so that every reader gets the same shared map.
     pub fn get(&self, key: &str) -> Result<Option<Value>, Error> {
         if let Some(value) = self.entries.borrow().get(key) {
             return Ok(Some(value.clone()));
@@ -277,7 +279,7 @@ impl Map {
         Ok(fetched)
     }
 
-    /// All entries, sorted by key: everything not yet fetched is fetched.
+    /// All entries, sorted by key. Fetches the missing ones.
     pub fn entries(&self) -> Result<BTreeMap<Arc<str>, Value>, Error> {
         self.fetch()?;
         Ok(self.entries.borrow().clone())
@@ -294,7 +296,7 @@ impl Map {
         Ok(())
     }
 
-    /// All keys, sorted, without fetching their values.
+    /// All keys, sorted. Fetches no entry.
     pub fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
         let mut keys: Vec<Arc<str>> = self.entries.borrow().keys().cloned().collect();
         let lazy = self.lazy.borrow().clone();
@@ -306,7 +308,7 @@ impl Map {
         Ok(keys)
     }
 
-    /// What a missing entry is: the zero of the elements' type.
+    /// The zero value of the element type, which a missing entry has.
     pub(super) fn zero(&self) -> Value {
         if self.type_name == "map[string]string" {
             return "".into();
@@ -319,7 +321,7 @@ impl Map {
         self.type_name == PLAIN_MAP || !self.type_name.starts_with("map[")
     }
 
-    /// How many entries there are, without fetching their values.
+    /// The number of entries. Fetches no entry.
     pub fn len(&self) -> Result<usize, Error> {
         if self.lazy.borrow().is_none() {
             return Ok(self.entries.borrow().len());
@@ -327,14 +329,14 @@ impl Map {
         Ok(self.keys()?.len())
     }
 
-    /// About how many entries there are, without fetching any.
+    /// The approximate number of entries. Fetches no entry.
     pub fn size(&self) -> usize {
         let lazy = self.lazy.borrow();
         let unfetched = lazy.as_ref().map_or(0, |lazy| lazy.size());
         unfetched.max(self.entries.borrow().len())
     }
 
-    /// Goes through the entries that are computed, set or fetched by now.
+    /// Folds over the entries that were computed, set or fetched so far.
     pub(super) fn fold<T>(&self, start: T, mut with: impl FnMut(T, &Arc<str>, &Value) -> T) -> T {
         let entries = self.entries.borrow();
         entries
@@ -342,7 +344,7 @@ impl Map {
             .fold(start, |all, (key, value)| with(all, key, value))
     }
 
-    /// Whether there is an entry of that key, without fetching its value.
+    /// Whether the map has a key. Fetches no entry.
     pub fn has(&self, key: &str) -> Result<bool, Error> {
         if self.entries.borrow().contains_key(key) {
             return Ok(true);
@@ -362,12 +364,12 @@ impl Map {
         lazy.map_or(Ok(true), |lazy| lazy.is_empty())
     }
 
-    /// Sets an entry for everyone who holds this map, as Go's maps do.
+    /// Sets an entry, for every holder of this map, as in Go.
     pub fn set(&self, key: &str, value: Value) {
         self.entries.borrow_mut().insert(key.into(), value);
     }
 
-    /// Removes an entry for everyone who holds this map.
+    /// Removes an entry, for every holder of this map.
     pub fn unset(&self, key: &str) -> Result<(), Error> {
         self.fetch()?;
         self.entries.borrow_mut().remove(key);

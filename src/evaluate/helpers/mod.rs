@@ -16,7 +16,7 @@ mod units;
 use std::rc::Weak;
 
 use super::session::Session;
-use crate::helm::{Error, ErrorClass, Native, Value};
+use crate::helm::{Error, ErrorClass, NativeTemplate, Value};
 
 /// From the argument to the text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;
@@ -67,13 +67,15 @@ pub(super) struct Helper {
     body: Body,
 }
 
-impl Native for Helper {
+impl NativeTemplate for Helper {
     fn call(&self, argument: Value) -> Result<String, Error> {
         let session = self
             .session
             .upgrade()
             .ok_or_else(|| Error::new(ErrorClass::Other, "the evaluation is over"))?;
-        session.budget.read_all(arguments::items(&argument))?;
+        session
+            .budget
+            .charge_arguments(arguments::items(&argument))?;
         session.in_helper(|| (self.body)(&session, &argument))
     }
 }

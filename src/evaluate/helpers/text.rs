@@ -54,7 +54,7 @@ pub(super) fn dict_to_key_values_separated_string(
     for (index, (key, value)) in entries.iter().enumerate() {
         let value = print::value(value, budget)?;
         let separators = equals.len() + comma.len();
-        budget.room_for_text(text.len() + separators + key.len() + value.len())?;
+        budget.ensure_room_for_text(text.len() + separators + key.len() + value.len())?;
         if index > 0 {
             text.push_str(&comma);
         }

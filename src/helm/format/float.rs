@@ -1,13 +1,14 @@
-//! Floating numbers: Go's shortest form, and the verbs.
+//! Formats floating-point numbers: the shortest form, and the verbs of `fmt`.
 
 use super::Spec;
 
-/// What `%v` prints: the shortest digits that read back, with an exponent below 1e-04 and from 1e+06 on.
+/// The number as `%v` prints it: the shortest digits that parse to the same number, with an exponent below 1e-04 and from
+/// 1e+06 on.
 pub fn shortest(number: f64) -> String {
     general(number, None, 'e')
 }
 
-/// Writes a number; false if the verb is not for floats.
+/// Writes a number; returns false if the verb does not apply to floats.
 pub(super) fn write(text: &mut String, number: f64, verb: char, spec: &Spec) -> bool {
     let precision = spec.precision;
     let mut digits = match verb {
@@ -44,7 +45,7 @@ pub(super) fn write(text: &mut String, number: f64, verb: char, spec: &Spec) -> 
     true
 }
 
-/// Infinities always show their sign, NaN only when a flag asks for one.
+/// An infinity always has its sign; NaN has one only if a flag requires it.
 fn special_with_sign(name: &str, spec: &Spec) -> String {
     let sign = match (name, spec.plus, spec.space) {
         ("-Inf", ..) | ("NaN", false, false) => "",
@@ -54,7 +55,7 @@ fn special_with_sign(name: &str, spec: &Spec) -> String {
     format!("{sign}{}", name.trim_start_matches('+'))
 }
 
-/// `NaN`, `+Inf` and `-Inf`, which look the same under all verbs.
+/// `NaN`, `+Inf` or `-Inf`, which every verb prints alike; none for a finite number.
 fn special(number: f64) -> Option<String> {
     if number.is_nan() {
         return Some("NaN".to_owned());
@@ -64,14 +65,14 @@ fn special(number: f64) -> Option<String> {
         .then(|| if number > 0.0 { "+Inf" } else { "-Inf" }.to_owned())
 }
 
-/// `%g`: plain where that is short, else with an exponent.
+/// `%g`: positional notation if it is short, otherwise with an exponent.
 fn general(number: f64, precision: Option<usize>, letter: char) -> String {
     if let Some(special) = special(number) {
         return special;
     }
     let scientific = match precision {
         None => format!("{number:e}"),
-        Some(precision) => format!("{number:.*e}", (precision.max(1) - 1).min(MOST_PLACES)),
+        Some(precision) => format!("{number:.*e}", (precision.max(1) - 1).min(MAX_DECIMALS)),
     };
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -103,7 +104,7 @@ fn general(number: f64, precision: Option<usize>, letter: char) -> String {
     format!("{sign}{body}")
 }
 
-/// The shortest form has an exponent from this power of ten on.
+/// The smallest power of ten that the shortest form writes with an exponent.
 const EXPONENT_FROM: i32 = 6;
 
 fn positional(digits: &str, exponent: i32) -> String {
@@ -126,7 +127,7 @@ fn exponential(number: f64, precision: usize, letter: char) -> String {
     if let Some(special) = special(number) {
         return special;
     }
-    let scientific = format!("{number:.*e}", precision.min(MOST_PLACES));
+    let scientific = format!("{number:.*e}", precision.min(MAX_DECIMALS));
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     format!(
         "{mantissa}{}{}",
@@ -137,20 +138,20 @@ fn exponential(number: f64, precision: usize, letter: char) -> String {
 
 fn plain(number: f64, precision: usize) -> String {
     special(number).unwrap_or_else(|| {
-        let places = precision.min(MOST_PLACES);
+        let places = precision.min(MAX_DECIMALS);
         format!("{number:.places$}{}", further_zeros(precision))
     })
 }
 
-/// No finite number has more decimals than the smallest one, 2^-1074: behind them are zeros only. Rust's own formatting
-/// takes no more than 16 bits of precision.
-const MOST_PLACES: usize = 1074;
+/// The maximum number of decimals that are not zero: those of 2^-1074, the smallest number. Zeros beyond them are appended
+/// separately, because Rust's formatting limits the precision to 16 bits.
+const MAX_DECIMALS: usize = 1074;
 
 fn further_zeros(precision: usize) -> String {
-    "0".repeat(precision.saturating_sub(MOST_PLACES))
+    "0".repeat(precision.saturating_sub(MAX_DECIMALS))
 }
 
-/// Mantissa and exponent of a finite number: `mantissa * 2^exponent`.
+/// The mantissa and exponent of a finite number: `mantissa * 2^exponent`.
 fn parts(number: f64) -> (u64, i32) {
     let bits = number.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -169,7 +170,7 @@ fn binary(number: f64) -> String {
     format!("{sign}{mantissa}p{exponent:+}")
 }
 
-/// `0x1.8p+03`
+/// Hexadecimal notation, such as `0x1.8p+03`.
 fn hexadecimal(number: f64, precision: Option<usize>, verb: char) -> String {
     if let Some(special) = special(number) {
         return special;
@@ -212,14 +213,14 @@ fn hexadecimal(number: f64, precision: Option<usize>, verb: char) -> String {
     format!("{sign}{text}")
 }
 
-/// The flag `#`: always a point, and for `%g` all digits of the precision.
+/// Applies the flag `#`: the number always has a decimal point, and under `%g` all digits of the precision.
 fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
     let is_hexadecimal = matches!(verb, 'x' | 'X');
     let tail = digits
         .find(|c| matches!(c, 'p' | 'P') || !is_hexadecimal && matches!(c, 'e' | 'E'))
         .unwrap_or(digits.len());
     let (number, tail) = digits.split_at(tail);
-    let wanted = match (verb, precision) {
+    let precision = match (verb, precision) {
         ('v' | 'g' | 'G' | 'x', Some(precision)) => precision,
         ('v' | 'g' | 'G' | 'x', None) => 6,
         _ => 0,
@@ -233,6 +234,6 @@ fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
     let is_zero = number.trim_start_matches('-') == "0";
     let shown = first + usize::from(is_zero);
     let point = if number.contains('.') { "" } else { "." };
-    let zeros = "0".repeat(wanted.saturating_sub(shown));
+    let zeros = "0".repeat(precision.saturating_sub(shown));
     format!("{number}{point}{zeros}{tail}")
 }

@@ -1,8 +1,8 @@
-//! Integers under the verbs that take them.
+//! Formats integers under the verbs of `fmt`.
 
 use super::{Spec, quote};
 
-/// Writes an integer; false if the verb is not for integers. `negative` is none for an unsigned type.
+/// Writes an integer; returns false if the verb does not apply to integers. `negative` is none for an unsigned type.
 pub(super) fn write(
     text: &mut String,
     magnitude: u64,
@@ -81,7 +81,7 @@ fn digits(text: &mut String, magnitude: u64, is_negative: bool, verb: char, spec
     spec.pad_blank(text, &format!("{sign}{prefix}{number}"));
 }
 
-/// `U+0078`, and with `#` the character behind it.
+/// `U+0078`, and with `#` also the character.
 fn unicode(text: &mut String, code: u64, spec: &Spec) {
     let digits = format!("{code:04X}");
     let zeros = spec.precision.unwrap_or(0).saturating_sub(digits.len());

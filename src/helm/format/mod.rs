@@ -1,4 +1,5 @@
-//! Go's `fmt` package: formats with verbs, flags, widths and precisions, and its ways to say that one does not fit.
+//! Go's `fmt` package: `Sprint`, `Sprintln` and `Sprintf` with verbs, flags, widths, precisions, and Go's error texts such as
+//! `%!d(string=x)`.
 
 mod float;
 mod integer;
@@ -14,7 +15,7 @@ pub use quote::{quote, quote_ascii};
 pub use sprintf::sprintf;
 use verbs::Printer;
 
-/// `fmt.Sprint`: a blank stands between two arguments if neither is a string.
+/// `fmt.Sprint`: inserts a blank between two arguments unless one of them is a string.
 pub fn sprint(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
     let mut printer = Printer::new(budget);
     let mut after_string = true;
@@ -42,7 +43,7 @@ pub fn sprintln(arguments: &[Value], budget: &Budget) -> Result<String, Error> {
     printer.finish()
 }
 
-/// Flags, width and precision of one verb.
+/// The flags, width and precision of a verb.
 #[derive(Clone, Debug, Default)]
 struct Spec {
     minus: bool,
@@ -59,7 +60,7 @@ struct Spec {
 }
 
 impl Spec {
-    /// Adds the padding that the width asks for.
+    /// Writes a text, padded to the width.
     fn pad(&self, text: &mut String, piece: &str) {
         let length = piece.chars().count();
         let padding = self.width.unwrap_or(0).saturating_sub(length);
@@ -73,7 +74,7 @@ impl Spec {
         }
     }
 
-    /// The same, never with zeros.
+    /// Writes a text, padded with blanks even if the flag `0` is set.
     fn pad_blank(&self, text: &mut String, piece: &str) {
         let blank = Self {
             zero: false,

@@ -1,4 +1,4 @@
-//! Go's quoting: `%q` and `strconv.Quote`.
+//! Go's quoted strings: `%q` and `strconv.Quote`.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ pub fn quote_ascii(text: &str) -> String {
     quoted(text, true)
 }
 
-/// `%q` of a text with its flags: `#` asks for backquotes where they can be, `+` for ASCII.
+/// `%q` of a text. The flag `#` prefers backquotes, if the text allows them; `+` escapes all non-ASCII characters.
 pub(super) fn with(text: &str, spec: &Spec) -> String {
     let is_plain = |c: char| c == '\t' || !c.is_control() && c != '`' && c != '\u{feff}';
     if spec.sharp && text.chars().all(is_plain) {
@@ -68,7 +68,7 @@ fn escape(text: &mut String, character: char, quote: char, ascii: bool) {
     }
 }
 
-/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the blank.
+/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
 pub(super) fn is_printable(character: char) -> bool {
     static PRINTABLE: LazyLock<Option<Regexp>> =
         LazyLock::new(|| Regexp::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").ok());

@@ -1,4 +1,4 @@
-//! A format read piece by piece: its flags, widths, precisions and verbs, and what Go says where one does not fit.
+//! `fmt.Sprintf`: parses a format into flags, widths, precisions and verbs, and writes Go's error texts for mismatches.
 
 use super::super::{Budget, Error, Value};
 use super::Spec;
@@ -19,14 +19,14 @@ pub fn sprintf(format: &str, arguments: &[Value], budget: &Budget) -> Result<Str
     formatter.printer.finish()
 }
 
-/// Go takes greater widths and precisions for mistakes.
-const WIDEST: i64 = 1_000_000;
+/// The maximum width or precision that Go accepts.
+const MAX_WIDTH: i64 = 1_000_000;
 
 struct Formatter<'a, 'b> {
     rest: &'a str,
     arguments: &'a [Value],
     next: usize,
-    /// Some verb named its argument: then unused ones are not complained of.
+    /// Whether a verb selected its argument by index. Then Go does not report unused arguments.
     reordered: bool,
     after_index: bool,
     good_index: bool,
@@ -130,7 +130,7 @@ impl Formatter<'_, '_> {
         }
     }
 
-    /// Reads digits. A number that is far too great swallows the rest of the format, as in Go.
+    /// Parses a decimal number. As in Go, a number above the maximum consumes the rest of the format.
     fn number(&mut self) -> Option<usize> {
         let length = self
             .rest
@@ -139,7 +139,7 @@ impl Formatter<'_, '_> {
         let digits = &self.rest[..length];
         let mut number: i64 = 0;
         for digit in digits.bytes() {
-            if number > WIDEST {
+            if number > MAX_WIDTH {
                 self.rest = "";
                 return None;
             }
@@ -158,10 +158,10 @@ impl Formatter<'_, '_> {
             Value::Uint64(number) => i64::try_from(*number).ok()?,
             _ => return None,
         };
-        (-WIDEST..=WIDEST).contains(&number).then_some(number)
+        (-MAX_WIDTH..=MAX_WIDTH).contains(&number).then_some(number)
     }
 
-    /// Reads `[3]`: the argument that the next verb, width or precision takes.
+    /// Parses an argument index such as `[3]`, for the next verb, width or precision.
     fn index(&mut self) {
         self.after_index = false;
         if !self.rest.starts_with('[') {
@@ -180,7 +180,7 @@ impl Formatter<'_, '_> {
             .all(|byte| byte.is_ascii_digit());
         self.rest = &self.rest[close + 1..];
         let number =
-            number.filter(|number| plain && *number <= 10 * WIDEST.unsigned_abs() as usize);
+            number.filter(|number| plain && *number <= 10 * MAX_WIDTH.unsigned_abs() as usize);
         self.after_index = number.is_some();
         match number.and_then(|number| number.checked_sub(1)) {
             Some(index) if index < self.arguments.len() => self.next = index,
@@ -188,7 +188,7 @@ impl Formatter<'_, '_> {
         }
     }
 
-    /// Complains of arguments that no verb took.
+    /// Reports the arguments that no verb used.
     fn extra(&mut self) -> Result<(), Error> {
         let extra = self.arguments.get(self.next..).unwrap_or_default();
         if self.reordered || extra.is_empty() {

@@ -45,7 +45,7 @@ fn integers_have_flags_widths_and_precisions() {
 }
 
 #[test]
-fn floats_have_the_digits_that_go_gives_them() {
+fn floats_have_the_same_digits_as_in_go() {
     let cases = [
         ("%v", "1.234567891e+06"),
         ("%g", "1.234567891e+06"),
@@ -73,7 +73,7 @@ fn floats_have_the_digits_that_go_gives_them() {
 }
 
 #[test]
-fn the_widest_precision_is_written_out() {
+fn the_maximum_precision_is_printed_in_full() {
     let written = |format: &str, value: Value| {
         let text = sprintf(format, &[value], &Budget::new(Limits::default()));
         text.map(|text| (text.len(), text.chars().take(4).collect::<String>()))
@@ -102,7 +102,7 @@ fn the_widest_precision_is_written_out() {
 }
 
 #[test]
-fn texts_are_cut_quoted_and_padded() {
+fn strings_are_truncated_quoted_and_padded() {
     let cases = [
         ("%s", "h\té`"),
         ("%v", "h\té`"),
@@ -130,7 +130,7 @@ fn texts_are_cut_quoted_and_padded() {
 }
 
 #[test]
-fn lists_carry_the_verb_to_their_items() {
+fn a_verb_applies_to_the_items_of_a_list() {
     let cases = [
         ("%v", "[1 a <nil> true 1.5 []]"),
         (
@@ -170,7 +170,7 @@ fn lists_carry_the_verb_to_their_items() {
 }
 
 #[test]
-fn maps_are_written_by_key() {
+fn maps_are_printed_in_the_order_of_their_keys() {
     let cases = [
         ("%v", "map[a:<nil> b:1]"),
         ("%s", "map[a:<nil> b:%!s(int=1)]"),
@@ -185,7 +185,7 @@ fn maps_are_written_by_key() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_in_the_text() {
+fn mismatches_between_format_and_arguments_are_reported_in_the_text() {
     let (one, two) = (Value::Int(1), Value::Int(2));
     check(&[("%d %d", "1 %!d(MISSING)")], std::slice::from_ref(&one));
     check(

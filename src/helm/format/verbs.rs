@@ -1,4 +1,4 @@
-//! One value under one verb.
+//! Formats one value under one verb.
 
 use super::super::object::Object;
 use super::super::print::{self, NESTING};
@@ -6,7 +6,7 @@ use super::super::value::{Element, List, Map};
 use super::super::{Budget, Error, ErrorClass, Value};
 use super::{Spec, float, integer, quote};
 
-/// Text being written, within what the evaluation may still spend.
+/// The text of a format call, charged to the budget while it grows.
 pub(super) struct Printer<'b> {
     pub(super) text: String,
     budget: &'b Budget,
@@ -31,11 +31,11 @@ impl<'b> Printer<'b> {
         let written = self.text.len() - self.charged;
         self.charged = self.text.len();
         self.budget.step(1)?;
-        self.budget.read(written)?;
-        self.budget.room_for_text(self.text.len())
+        self.budget.charge_read(written)?;
+        self.budget.ensure_room_for_text(self.text.len())
     }
 
-    /// A value as an argument: `%T` and `%p` look at it as a whole.
+    /// Writes an argument. Unlike the other verbs, `%T` and `%p` do not apply to the items of a list or map.
     pub(super) fn argument(&mut self, value: &Value, verb: char, spec: &Spec) -> Result<(), Error> {
         match (verb, value) {
             ('T' | 'v', Value::Nil) => spec.pad(&mut self.text, "<nil>"),
@@ -78,9 +78,9 @@ impl<'b> Printer<'b> {
             Value::Uint64(number) => integer::write(&mut self.text, *number, None, verb, spec),
             Value::Float(number) => float::write(&mut self.text, *number, verb, spec),
             Value::String(text) => {
-                // Quoted or in hexadecimal, a byte becomes several.
+                // Quoting and hexadecimal notation turn one byte into several.
                 self.budget
-                    .room_for_text(self.text.len() + 4 * text.len())?;
+                    .ensure_room_for_text(self.text.len() + 4 * text.len())?;
                 self.string(text, verb, spec);
                 matches!(verb, 's' | 'v' | 'x' | 'X' | 'q')
             }
@@ -94,7 +94,7 @@ impl<'b> Printer<'b> {
         self.bad_verb(value, verb, spec)
     }
 
-    /// `%!d(string=x)`
+    /// Writes Go's error text for a verb that does not apply, such as `%!d(string=x)`.
     fn bad_verb(&mut self, value: &Value, verb: char, spec: &Spec) -> Result<(), Error> {
         self.text.push_str("%!");
         self.text.push(verb);
@@ -220,7 +220,7 @@ impl<'b> Printer<'b> {
         matches!(verb, 's' | 'v' | 'x' | 'X' | 'q')
     }
 
-    /// `(1+2i)`, each part under the verb, the second with its sign.
+    /// Writes `(1+2i)`, with the verb applied to both components and a sign on the second.
     fn complex(&mut self, real: f64, imaginary: f64, verb: char, spec: &Spec) -> bool {
         if !matches!(
             verb,

@@ -1,9 +1,9 @@
-//! Constraints on versions: `>=1.30, <1.32 || ^1.33.x`, with the rules of the Masterminds library
+//! Version constraints such as `>=1.30, <1.32 || ^1.33.x`, with the rules of the Masterminds library
 //! (<https://github.com/Masterminds/semver#checking-version-constraints>).
 //!
-//! They differ from Cargo's and npm's: blanks and commas both mean "and", a bare version means `=`, and a pre-release passes
-//! only where the constraint names a pre-release too. Until version 3.3 of the library each bound decided this for itself; since
-//! 3.4, a pre-release in one bound of an "and" group admits pre-releases to all of them.
+//! The rules differ from Cargo's and npm's: blanks and commas both mean "and", a bare version means `=`, and a pre-release
+//! version satisfies a constraint only if the constraint names a pre-release too. Up to version 3.3 of the library, this applies
+//! to each bound on its own; since 3.4, a pre-release in one bound of an "and" group admits pre-releases in the whole group.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use super::regex::Pattern;
 use super::version::{Version, prerelease_order};
 use crate::model::engine::Engine;
 
-/// Alternatives, each of which is a list of constraints that must all hold.
+/// Alternatives, separated by `||`: a version must satisfy all constraints of one of them.
 pub(super) struct Constraints {
     alternatives: Vec<Vec<Constraint>>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Constraints {
 struct Constraint {
     operator: Operator,
     version: Version,
-    /// The first segment that was left out or is `x`.
+    /// The first segment that is missing or is a wildcard.
     open: Open,
 }
 
@@ -54,10 +54,10 @@ impl Operator {
     }
 }
 
-/// From which segment on a constraint's version is open.
+/// The first segment of a constraint's version that is missing or a wildcard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
-    /// All three are given.
+    /// All three segments are given.
     Nowhere,
     Major,
     Minor,
@@ -66,10 +66,10 @@ enum Open {
 
 const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 
-/// In the order in which they are tried.
+/// The operators, in the order in which the library's expression tries them.
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 
-/// The grammar is the library's own expressions, since what they let pass by accident is let pass, too.
+/// The regular expressions of the library, used unchanged so that the same malformed constraints are accepted.
 struct Grammar {
     range: Pattern,
     valid: Pattern,
@@ -86,10 +86,10 @@ static GRAMMAR: LazyLock<Option<Grammar>> = LazyLock::new(|| {
 });
 
 impl Constraints {
-    /// Reads constraints; `None` if they are none.
+    /// Parses constraints; none if the text is malformed.
     ///
     /// # Errors
-    /// The call cannot pay for reading them.
+    /// The budget is exhausted.
     pub(super) fn parse(call: &Call<'_>, text: &str) -> Result<Option<Self>, Error> {
         let Some(Grammar { range, valid, one }) = GRAMMAR.as_ref() else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Constraints {
             }
             let found = one.regexp.find_all(alternative, -1, &mut one.payer(call))?;
             call.work(found.len() * 8)?;
-            call.room((alternatives.len() + found.len()) * size_of::<Constraint>())?;
+            call.ensure_room((alternatives.len() + found.len()) * size_of::<Constraint>())?;
             let constraints: Option<Vec<Constraint>> =
                 found.into_iter().map(Constraint::parse).collect();
             match constraints {
@@ -117,8 +117,8 @@ impl Constraints {
         Ok(Some(Self { alternatives }))
     }
 
-    /// Whether a version satisfies one of the alternatives, as that engine's version of the library decides.
-    pub(super) fn admit(&self, version: &Version, engine: Engine) -> bool {
+    /// Whether a version satisfies the constraints, under the rules of the library version that the engine uses.
+    pub(super) fn admits(&self, version: &Version, engine: Engine) -> bool {
         self.alternatives.iter().any(|all| {
             let is_open = |each: &Constraint| match engine {
                 Engine::Helm3_18 => {
@@ -174,8 +174,8 @@ impl Constraint {
     }
 
     fn admits(&self, version: &Version) -> bool {
-        let wanted = &self.version;
-        let order = version.precedence(wanted);
+        let bound = &self.version;
+        let order = version.precedence(bound);
         match self.operator {
             Operator::Equal if self.open == Open::Nowhere => order == Ordering::Equal,
             Operator::Equal | Operator::Tilde => {
@@ -190,64 +190,64 @@ impl Constraint {
         }
     }
 
-    /// `~1.2.3`: the same minor version; `~1`: the same major version; `~*` and `~0.0.0`: any.
+    /// `~1.2.3` admits the same minor version, `~1` the same major version, `~*` and `~0.0.0` every version.
     fn same_start(&self, version: &Version) -> bool {
-        let wanted = &self.version;
-        let zero = (wanted.major, wanted.minor, wanted.patch) == (0, 0, 0);
+        let bound = &self.version;
+        let zero = (bound.major, bound.minor, bound.patch) == (0, 0, 0);
         if zero && matches!(self.open, Open::Nowhere | Open::Major) {
             return true;
         }
-        version.major == wanted.major && (version.minor == wanted.minor || self.open == Open::Minor)
+        version.major == bound.major && (version.minor == bound.minor || self.open == Open::Minor)
     }
 
     fn differs(&self, version: &Version, order: Ordering) -> bool {
-        let wanted = &self.version;
-        if self.open == Open::Nowhere || version.major != wanted.major {
+        let bound = &self.version;
+        if self.open == Open::Nowhere || version.major != bound.major {
             return order != Ordering::Equal;
         }
         match self.open {
             Open::Minor => false,
-            _ if version.minor != wanted.minor => true,
+            _ if version.minor != bound.minor => true,
             Open::Patch => {
-                prerelease_order(&version.prerelease, &wanted.prerelease) != Ordering::Equal
+                prerelease_order(&version.prerelease, &bound.prerelease) != Ordering::Equal
             }
-            _ => version.patch != wanted.patch || order != Ordering::Equal,
+            _ => version.patch != bound.patch || order != Ordering::Equal,
         }
     }
 
-    /// `>1`: from 2.0.0 on; `>1.2`: from 1.3.0 on.
+    /// `>1` admits versions from 2.0.0 on, `>1.2` from 1.3.0 on.
     fn is_below(&self, version: &Version, order: Ordering) -> bool {
-        let wanted = &self.version;
+        let bound = &self.version;
         match self.open {
-            Open::Minor => version.major > wanted.major,
-            Open::Patch => (version.major, version.minor) > (wanted.major, wanted.minor),
+            Open::Minor => version.major > bound.major,
+            Open::Patch => (version.major, version.minor) > (bound.major, bound.minor),
             _ => order == Ordering::Greater,
         }
     }
 
-    /// `<=1`: all of 1; `<=1.2`: all of 1.2.
+    /// `<=1` admits all of 1.x, `<=1.2` all of 1.2.x.
     fn is_above(&self, version: &Version, order: Ordering) -> bool {
-        let wanted = &self.version;
+        let bound = &self.version;
         match self.open {
             Open::Nowhere => order != Ordering::Greater,
-            Open::Minor => version.major <= wanted.major,
-            _ => (version.major, version.minor) <= (wanted.major, wanted.minor),
+            Open::Minor => version.major <= bound.major,
+            _ => (version.major, version.minor) <= (bound.major, bound.minor),
         }
     }
 
-    /// `^1.2.3`: the same major version; below 1, the same minor version; below 0.1, the same version.
+    /// `^1.2.3` admits the same major version; below 1.0, the same minor version; below 0.1, the same version only.
     fn is_compatible(&self, version: &Version) -> bool {
-        let wanted = &self.version;
-        if wanted.major > 0 || self.open == Open::Minor {
-            return version.major == wanted.major;
+        let bound = &self.version;
+        if bound.major > 0 || self.open == Open::Minor {
+            return version.major == bound.major;
         }
         if version.major > 0 {
             return false;
         }
-        if wanted.minor > 0 || self.open == Open::Patch {
-            return version.minor == wanted.minor;
+        if bound.minor > 0 || self.open == Open::Patch {
+            return version.minor == bound.minor;
         }
-        version.minor == 0 && version.patch == wanted.patch
+        version.minor == 0 && version.patch == bound.patch
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use crate::helm::functions::version::Version;
     use crate::helm::{Budget, Limits};
 
-    /// The versions that constraints are asked about.
+    /// The versions that each constraint is checked with.
     const VERSIONS: &[&str] = &[
         "0.0.3",
         "0.0.4",
@@ -272,7 +272,7 @@ mod tests {
         "2.0.0",
     ];
 
-    /// What every Helm answers: a digit for each version, 1 if it is admitted.
+    /// The result of every Helm version: one digit per version, 1 if the constraint admits it.
     const ADMITTED: &[(&str, &str)] = &[
         (">=1.30.0, <1.32 || ^1.33.x", "00000011010"),
         ("1.2 - 1.4", "00010100000"),
@@ -299,7 +299,7 @@ mod tests {
         ("~> 1.2", "00010000000"),
     ];
 
-    /// What Helm before 3.19 answers, and what Helm answers since.
+    /// The results of Helm before 3.19, and since.
     const CHANGED: &[(&str, [&str; 2])] = &[
         ("!=1.31.8", ["11111100111", "11110100011"]),
         (">=1.31.8-alpha, <1.33", ["00000011000", "00000011100"]),
@@ -307,21 +307,21 @@ mod tests {
         ("!=1.31.8 || <0.0.1-0", ["11111100111", "11110100011"]),
     ];
 
-    fn read(constraint: &str) -> Option<Constraints> {
+    fn parse(constraint: &str) -> Option<Constraints> {
         let call = Call {
             name: "semverCompare",
             arguments: &[],
             engine: Engine::Helm4,
             budget: &Budget::new(Limits::default()),
         };
-        Constraints::parse(&call, constraint).expect("there is room")
+        Constraints::parse(&call, constraint).expect("the budget suffices")
     }
 
     fn admitted(constraint: &str, engine: Engine) -> String {
-        let constraints = read(constraint).expect(constraint);
+        let constraints = parse(constraint).expect(constraint);
         let admitted = |version: &&str| {
             let version = Version::parse(version).expect("a version");
-            if constraints.admit(&version, engine) {
+            if constraints.admits(&version, engine) {
                 '1'
             } else {
                 '0'
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn constraints_admit_what_helm_lets_them() {
+    fn constraints_admit_the_same_versions_as_in_helm() {
         for (constraint, expected) in ADMITTED {
             for engine in [Engine::Helm3_18, Engine::Helm3, Engine::Helm4] {
                 assert_eq!(admitted(constraint, engine), *expected, "{constraint}");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn since_helm_3_19_a_prerelease_in_one_bound_admits_prereleases_to_all() {
+    fn since_helm_3_19_a_prerelease_in_one_bound_admits_prereleases_in_all_bounds() {
         for (constraint, [before, since]) in CHANGED {
             assert_eq!(
                 admitted(constraint, Engine::Helm3_18),
@@ -354,11 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_library_refuses_is_refused() {
+    fn malformed_constraints_are_refused() {
         for wrong in [
             "", "==1.2.3", "!1.2", "1.2.3.4", "^", "1.2.3-01", ">=1,", "a",
         ] {
-            assert!(read(wrong).is_none(), "{wrong}");
+            assert!(parse(wrong).is_none(), "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How functions read arguments of any type: as text, as a number, as a list. The conversions are Sprig's, which never fail.
+//! Converts arguments of any type to text, numbers and lists, with Sprig's conversions, which never fail.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::super::value::{Element, List, Map};
 use super::super::{Budget, Error, ErrorClass, Value, print};
 use crate::model::integer;
 
-/// The text of a value (Sprig's `strval`): a string as it is, anything else as `%v` prints it.
+/// A value as text (Sprig's `strval`): a string unchanged, anything else as `%v` prints it.
 pub(super) fn text(value: &Value, budget: &Budget) -> Result<Arc<str>, Error> {
     match value {
         Value::String(text) => Ok(Arc::clone(text)),
@@ -16,7 +16,7 @@ pub(super) fn text(value: &Value, budget: &Budget) -> Result<Arc<str>, Error> {
     }
 }
 
-/// The texts of a list's items without the nils; of anything else its own text (Sprig's `strslice`).
+/// The items of a list as texts, without nils; for any other value, its text alone (Sprig's `strslice`).
 pub(super) fn texts(value: &Value, budget: &Budget) -> Result<Vec<Arc<str>>, Error> {
     match value {
         Value::Nil => Ok(Vec::new()),
@@ -26,7 +26,7 @@ pub(super) fn texts(value: &Value, budget: &Budget) -> Result<Vec<Arc<str>>, Err
             .filter(|item| !matches!(item, Value::Nil))
             .map(|item| {
                 let text = text(item, budget)?;
-                budget.read(text.len())?;
+                budget.charge_read(text.len())?;
                 Ok(text)
             })
             .collect(),
@@ -34,12 +34,12 @@ pub(super) fn texts(value: &Value, budget: &Budget) -> Result<Vec<Arc<str>>, Err
     }
 }
 
-/// The whole number that a value stands for, zero if it stands for none (`cast.ToInt64`).
+/// A value as an integer, or zero if it is not a number (`cast.ToInt64`).
 pub(super) fn integer(value: &Value) -> i64 {
     match value {
         Value::Int(number) | Value::Int64(number) => *number,
         Value::Uint8(number) => (*number).into(),
-        // Go's conversion keeps the bits.
+        // Go's conversion wraps around.
         Value::Uint64(number) => *number as i64,
         Value::Float(number) => truncated(*number),
         Value::Bool(flag) => (*flag).into(),
@@ -48,7 +48,7 @@ pub(super) fn integer(value: &Value) -> i64 {
     }
 }
 
-/// The number that a value stands for, zero if it stands for none (`cast.ToFloat64`).
+/// A value as a float, or zero if it is not a number (`cast.ToFloat64`).
 pub(super) fn float(value: &Value) -> f64 {
     match value {
         Value::Int(number) | Value::Int64(number) => *number as f64,
@@ -61,7 +61,7 @@ pub(super) fn float(value: &Value) -> f64 {
     }
 }
 
-/// Go's conversion of a `float64` to an integer: towards zero; what does not fit becomes the smallest integer (amd64).
+/// Go's conversion of a `float64` to an integer on amd64: truncates, and out-of-range values become the smallest integer.
 fn truncated(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) {
@@ -71,7 +71,7 @@ fn truncated(number: f64) -> i64 {
     }
 }
 
-/// `strconv.ParseFloat`, but for hexadecimal floats: `_` may stand between digits, and what is too large is no number.
+/// `strconv.ParseFloat` without hexadecimal floats: `_` is allowed between digits, and an overflow is an error.
 fn parse_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
@@ -81,15 +81,15 @@ fn parse_float(text: &str) -> Option<f64> {
         return None;
     }
     let number: f64 = text.replace('_', "").parse().ok()?;
-    let named = bytes.iter().any(|byte| matches!(byte, b'n' | b'N'));
-    (named || number.is_finite()).then_some(number)
+    let is_named = bytes.iter().any(|byte| matches!(byte, b'n' | b'N'));
+    (is_named || number.is_finite()).then_some(number)
 }
 
-/// An argument that must be a list of any kind; the word says what could not be done with it.
+/// An argument that must be a list.
 pub(super) fn list(call: &Call<'_>, index: usize) -> Result<Rc<List>, Error> {
     match call.value(index) {
         Value::List(list) => Ok(list),
-        // Go's Sprig dereferences the type of a nil.
+        // Sprig dereferences the type of a nil.
         Value::Nil => Err(Error::new(
             ErrorClass::NilPointer,
             format!("`{}` of nil", call.name),
@@ -98,7 +98,7 @@ pub(super) fn list(call: &Call<'_>, index: usize) -> Result<Rc<List>, Error> {
     }
 }
 
-/// A `[]interface {}` that is nil, which JSON has as `null`.
+/// A nil `[]interface {}`, which is `null` in JSON.
 pub(super) fn nil_list() -> Value {
     Value::List(Rc::new(List {
         items: Vec::new(),
@@ -106,7 +106,7 @@ pub(super) fn nil_list() -> Value {
     }))
 }
 
-/// A character's capital, where it has one of one character (`unicode.ToUpper`).
+/// `unicode.ToUpper`: a character whose uppercase has several characters is unchanged.
 pub(super) fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {
@@ -115,12 +115,12 @@ pub(super) fn upper(c: char) -> char {
     }
 }
 
-/// A capital's small letter (`unicode.ToLower`).
+/// `unicode.ToLower`
 pub(super) fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-/// One level further down, where a function follows values.
+/// The depth one level below `depth`, or an error if values are nested too deeply.
 pub(super) fn deeper(depth: usize) -> Result<usize, Error> {
     if depth < print::NESTING {
         Ok(depth + 1)
@@ -129,7 +129,7 @@ pub(super) fn deeper(depth: usize) -> Result<usize, Error> {
     }
 }
 
-/// Whether two values are the same and of the same types all the way down (`reflect.DeepEqual`).
+/// Whether two values are equal, including the types of all nested values (`reflect.DeepEqual`).
 pub(super) fn deep_equal(call: &Call<'_>, left: &Value, right: &Value) -> Result<bool, Error> {
     equal(call, left, right, 0)
 }
@@ -147,7 +147,7 @@ fn equal(call: &Call<'_>, left: &Value, right: &Value, depth: usize) -> Result<b
         (Value::Uint64(left), Value::Uint64(right)) => left == right,
         (Value::Float(left), Value::Float(right)) => left == right,
         (Value::String(left), Value::String(right)) => {
-            call.budget.read(left.len().min(right.len()))?;
+            call.budget.charge_read(left.len().min(right.len()))?;
             left == right
         }
         (Value::List(left), Value::List(right)) => equal_lists(call, left, right, depth)?,

@@ -1,26 +1,26 @@
-//! Decimal fractions, in which 0.1 and 0.2 make 0.3: what Sprig's `addf` and its kin calculate with.
+//! Exact decimal arithmetic for Sprig's `addf`, `subf`, `mulf` and `divf`, in which 0.1 + 0.2 is 0.3.
 
-/// A number of decimal digits: `digits` × 10^`exponent`.
+/// A decimal number: `digits` × 10^`exponent`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal {
     digits: i128,
     exponent: i32,
 }
 
-/// What is done with two of them.
+/// An arithmetic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Add,
     Subtract,
     Multiply,
-    /// To 16 places behind the point, as the library of Sprig does.
+    /// Rounded to 16 decimals, as in the library that Sprig uses.
     Divide,
 }
 
-const DIVISION_PLACES: i32 = 16;
+const DIVISION_DECIMALS: i32 = 16;
 
 impl Decimal {
-    /// The shortest decimal that reads back as the number; `None` for infinities and what is not a number.
+    /// The shortest decimal that parses to the number; none for infinities and NaN.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = format!("{number:e}");
         let (mantissa, exponent) = text.split_once('e')?;
@@ -32,7 +32,7 @@ impl Decimal {
         })
     }
 
-    /// The result; `None` when divided by zero. What needs more digits than fit is calculated in floating point.
+    /// The result; none for a division by zero. A result with more digits than an `i128` holds is computed in floating point.
     pub(super) fn apply(self, operation: Operation, other: Self) -> Option<Self> {
         if operation == Operation::Divide && other.digits == 0 {
             return None;
@@ -74,9 +74,9 @@ impl Decimal {
         Some(Self { digits, exponent })
     }
 
-    /// Rounded half away from zero at the last place.
+    /// The quotient, rounded half away from zero.
     fn over(self, other: Self) -> Option<Self> {
-        let shift = DIVISION_PLACES + self.exponent - other.exponent;
+        let shift = DIVISION_DECIMALS + self.exponent - other.exponent;
         let dividend = self.digits.checked_mul(power(shift.max(0))?)?;
         let divisor = other.digits.checked_mul(power((-shift).max(0))?)?;
         let (quotient, rest) = (dividend / divisor, dividend % divisor);
@@ -88,7 +88,7 @@ impl Decimal {
         let up = rest.unsigned_abs() * 2 >= divisor.unsigned_abs();
         Some(Self {
             digits: if up { quotient + away } else { quotient },
-            exponent: -DIVISION_PLACES,
+            exponent: -DIVISION_DECIMALS,
         })
     }
 
@@ -96,7 +96,7 @@ impl Decimal {
         self.digits.checked_mul(power(self.exponent - exponent)?)
     }
 
-    /// Without zeros at the end, so that a long chain of operations has room.
+    /// Removes trailing zeros, so that a long chain of operations does not overflow.
     fn reduced(mut self) -> Self {
         while self.digits != 0 && self.digits % 10 == 0 {
             self.digits /= 10;
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn decimals_do_not_gather_binary_errors() {
+    fn decimals_do_not_accumulate_binary_rounding_errors() {
         assert_eq!(calculated(0.1, Operation::Add, 0.2), 0.3);
         assert_eq!(calculated(1.1, Operation::Multiply, 1.1), 1.21);
         assert_eq!(calculated(0.3, Operation::Subtract, 0.1), 0.2);
     }
 
     #[test]
-    fn division_stops_at_sixteen_places() {
+    fn division_rounds_to_sixteen_decimals() {
         assert_eq!(
             calculated(1.0, Operation::Divide, 3.0),
             0.333_333_333_333_333_3
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_still_calculated() {
+    fn results_with_too_many_digits_are_computed_in_floating_point() {
         assert_eq!(calculated(1e300, Operation::Add, 1.0), 1e300);
         assert_eq!(calculated(1e-300, Operation::Multiply, 1e10), 1e-290);
     }

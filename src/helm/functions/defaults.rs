@@ -1,9 +1,9 @@
-//! What to take when a value is missing, and how an expression says that it must not be.
+//! The functions for missing values: defaults, and the failures that an expression raises itself.
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value};
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("default", &[Type::Any], Type::Any, default),
     Function::new("empty", &[Type::Any], empty),
@@ -55,7 +55,7 @@ fn ternary(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(call.value(if call.bool(2)? { 0 } else { 1 }))
 }
 
-/// Nil and the empty string are missing; zero, false and empty lists are not.
+/// Nil and the empty string count as missing; zero, false and empty lists do not.
 fn required(call: &mut Call<'_>) -> Result<Value, Error> {
     match call.value(1) {
         Value::Nil => Err(failure(call)?),
@@ -68,7 +68,7 @@ fn fail(call: &mut Call<'_>) -> Result<Value, Error> {
     Err(failure(call)?)
 }
 
-/// The author's own message.
+/// The error with the message that the author of the expression wrote.
 fn failure(call: &Call<'_>) -> Result<Error, Error> {
     Ok(Error::new(ErrorClass::Fail, &*call.string(0)?))
 }

@@ -1,4 +1,4 @@
-//! Maps: making them, reading them, setting keys. `set`, `unset` and the merges change their argument, for everyone who has it.
+//! The map functions. `set`, `unset` and the merges change their argument in place, as in Go: every holder of the map sees it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::{convert, lists};
 
 const MAP_AND_KEY: &[Type] = &[Type::Map, Type::String];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("dict", &[], Type::Any, dict),
     Function::new("get", MAP_AND_KEY, get),
@@ -29,7 +29,7 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("splitn", &[Type::String, Type::Int, Type::String], splitn),
 ];
 
-/// Keys and values by turns; a last key without a value has the empty text.
+/// Alternating keys and values; a last key without a value gets an empty string.
 fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut entries = BTreeMap::new();
     for pair in call.rest(0).chunks(2) {
@@ -39,7 +39,7 @@ fn dict(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::map(entries))
 }
 
-/// The empty text where there is no such key.
+/// An empty string if the key is missing.
 fn get(call: &mut Call<'_>) -> Result<Value, Error> {
     let found = call.map(0)?.get(&call.string(1)?)?;
     Ok(found.unwrap_or_else(|| "".into()))
@@ -74,13 +74,13 @@ fn pluck(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::list(found))
 }
 
-/// The keys, sorted: Go gives them in an order that changes from run to run.
+/// The keys, sorted, because Go's order differs from run to run.
 fn keys(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut keys = Vec::new();
     for index in 0..call.arguments.len() {
         let map = call.map(index)?;
         call.work(map.size())?;
-        call.room((keys.len() + map.size()) * 2 * size_of::<Value>())?;
+        call.ensure_room((keys.len() + map.size()) * 2 * size_of::<Value>())?;
         keys.extend(map.keys()?);
     }
     Ok(Value::strings(keys))
@@ -107,13 +107,13 @@ fn pick(call: &mut Call<'_>) -> Result<Value, Error> {
 fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
     let map = call.map(0)?;
     let mut kept: BTreeMap<Arc<str>, Value> = BTreeMap::new();
-    let mut left_out = BTreeSet::new();
+    let mut omitted = BTreeSet::new();
     for index in 1..call.arguments.len() {
-        left_out.insert(call.string(index)?);
+        omitted.insert(call.string(index)?);
     }
     call.work(map.size())?;
     for key in map.keys()? {
-        if !left_out.contains(&key)
+        if !omitted.contains(&key)
             && let Some(value) = map.get(&key)?
         {
             kept.insert(key, value);
@@ -122,7 +122,7 @@ fn omit(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::map(kept))
 }
 
-/// `dig "a" "b" DEFAULT MAP`: the default where a key is missing, an error where something on the way is not a map.
+/// `dig "a" "b" DEFAULT MAP`: the default if a key is missing, an error if a value on the path is not a map.
 fn dig(call: &mut Call<'_>) -> Result<Value, Error> {
     let [path @ .., default, root] = call.rest(0) else {
         return Err(call.error("`dig` needs keys, a default and a map"));
@@ -130,7 +130,7 @@ fn dig(call: &mut Call<'_>) -> Result<Value, Error> {
     if path.is_empty() {
         return Err(call.error("`dig` needs keys, a default and a map"));
     }
-    // Go converts all keys before it looks at the map's entries.
+    // As in Go, the type of every key is checked before the first lookup.
     let mut at = plain_map(root)?;
     let mut keys = Vec::with_capacity(path.len());
     for key in path {
@@ -139,8 +139,8 @@ fn dig(call: &mut Call<'_>) -> Result<Value, Error> {
             other => return Err(not_a("string", other)),
         }
     }
-    let (last, way) = (keys[keys.len() - 1], &keys[..keys.len() - 1]);
-    for key in way {
+    let (last, parents) = (keys[keys.len() - 1], &keys[..keys.len() - 1]);
+    for key in parents {
         match at.get(key)? {
             None => return Ok(default.clone()),
             Some(step) => at = plain_map(&step)?,
@@ -149,7 +149,7 @@ fn dig(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(at.get(last)?.unwrap_or_else(|| default.clone()))
 }
 
-/// Only the unnamed type will do: `.Values` itself is of another.
+/// A map of the unnamed type; Sprig's `dig` refuses others, such as `.Values` itself.
 fn plain_map(value: &Value) -> Result<Rc<Map>, Error> {
     match value {
         Value::Map(map) if map.type_name == PLAIN_MAP => Ok(Rc::clone(map)),
@@ -157,11 +157,11 @@ fn plain_map(value: &Value) -> Result<Rc<Map>, Error> {
     }
 }
 
-fn not_a(wanted: &str, value: &Value) -> Error {
+fn not_a(expected: &str, value: &Value) -> Error {
     let found = value.type_name();
     Error::new(
         ErrorClass::WrongType,
-        format!("`dig` needs a {wanted} and found `{found}`"),
+        format!("`dig` needs a {expected} and found `{found}`"),
     )
 }
 
@@ -172,17 +172,17 @@ fn split(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn splitn(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, text) = (call.string(0)?, call.string(2)?);
-    let most = usize::try_from(call.int(1)?).unwrap_or(usize::MAX);
-    numbered(call, &separator, &text, most)
+    let limit = usize::try_from(call.int(1)?).unwrap_or(usize::MAX);
+    numbered(call, &separator, &text, limit)
 }
 
-/// The pieces by `_0`, `_1` and so on.
-fn numbered(call: &Call<'_>, separator: &str, text: &str, most: usize) -> Result<Value, Error> {
-    let pieces = match most {
+/// The pieces of a text, under the keys `_0`, `_1` and so on.
+fn numbered(call: &Call<'_>, separator: &str, text: &str, limit: usize) -> Result<Value, Error> {
+    let pieces = match limit {
         0 => Vec::new(),
-        _ => lists::pieces(call, separator, text, most)?,
+        _ => lists::pieces(call, separator, text, limit)?,
     };
-    call.room(pieces.len() * (2 * ENTRY + TEXT))?;
+    call.ensure_room(pieces.len() * (2 * ENTRY + TEXT))?;
     let entries = pieces
         .into_iter()
         .enumerate()

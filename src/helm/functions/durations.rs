@@ -1,4 +1,4 @@
-//! Durations as Go writes and reads them (<https://pkg.go.dev/time#Duration.String>, <https://pkg.go.dev/time#ParseDuration>).
+//! Formats and parses durations as Go does (<https://pkg.go.dev/time#Duration.String>, <https://pkg.go.dev/time#ParseDuration>).
 
 use std::num::IntErrorKind;
 
@@ -7,7 +7,7 @@ use super::super::{Error, Value};
 
 const ANY: &[Type] = &[Type::Any];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("duration", ANY, duration),
     Function::new("durationRound", ANY, duration_round),
@@ -16,7 +16,7 @@ pub(super) const TABLE: &[Function] = &[
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
 
-/// Seconds as a duration. Sprig takes an `int64` and digits; whatever else it is given counts as 0.
+/// Converts seconds to a duration. Sprig accepts an `int64` or a string of digits; any other value counts as 0.
 fn duration(call: &mut Call<'_>) -> Result<Value, Error> {
     let seconds = match call.value(0) {
         Value::Int64(seconds) => seconds,
@@ -28,10 +28,10 @@ fn duration(call: &mut Call<'_>) -> Result<Value, Error> {
         },
         _ => 0,
     };
-    Ok(shown(seconds.wrapping_mul(SECOND.cast_signed())).into())
+    Ok(formatted(seconds.wrapping_mul(SECOND.cast_signed())).into())
 }
 
-/// A duration in its largest unit, without its sign, as kubectl shows ages.
+/// The duration in its largest unit, without a sign, as kubectl prints ages.
 fn duration_round(call: &mut Call<'_>) -> Result<Value, Error> {
     let duration = match call.value(0) {
         Value::Int64(nanoseconds) => nanoseconds,
@@ -52,7 +52,7 @@ fn duration_round(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(text.unwrap_or_else(|| "0s".to_owned()).into())
 }
 
-fn shown(nanoseconds: i64) -> String {
+fn formatted(nanoseconds: i64) -> String {
     let length = nanoseconds.unsigned_abs();
     let (unit, name) = match length {
         0 => return "0s".to_owned(),
@@ -81,9 +81,9 @@ fn shown(nanoseconds: i64) -> String {
     text + name
 }
 
-/// A text such as `-1h15m30.5s` in nanoseconds; none where Go refuses it.
+/// The nanoseconds of a text such as `-1h15m30.5s`; none if Go refuses the text.
 fn parsed(text: &str) -> Option<i64> {
-    const MOST: u64 = 1 << 63;
+    const MAX: u64 = 1 << 63;
     let bare = text.strip_prefix(['-', '+']).unwrap_or(text);
     if bare == "0" {
         return Some(0);
@@ -93,7 +93,7 @@ fn parsed(text: &str) -> Option<i64> {
         let digits = digits(rest);
         let whole: u64 = match digits {
             "" => 0,
-            digits => digits.parse().ok().filter(|whole| *whole <= MOST)?,
+            digits => digits.parse().ok().filter(|whole| *whole <= MAX)?,
         };
         rest = &rest[digits.len()..];
         let fraction = rest.strip_prefix('.').map(self::digits);
@@ -114,12 +114,12 @@ fn parsed(text: &str) -> Option<i64> {
             _ => return None,
         };
         rest = &rest[end..];
-        let (part, scale) = leading(fraction.unwrap_or_default());
-        // As Go computes it, in floating point.
-        let part = (part as f64 * (unit as f64 / scale)) as u64;
-        let length = whole.checked_mul(unit).filter(|length| *length <= MOST)?;
+        let (numerator, scale) = leading(fraction.unwrap_or_default());
+        // In floating point, as in Go.
+        let part = (numerator as f64 * (unit as f64 / scale)) as u64;
+        let length = whole.checked_mul(unit).filter(|length| *length <= MAX)?;
         sum = sum.checked_add(length)?.checked_add(part)?;
-        if sum > MOST {
+        if sum > MAX {
             return None;
         }
         if rest.is_empty() {
@@ -137,7 +137,7 @@ fn digits(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// As many digits of a fraction as fit, and the power of ten that they are divided by.
+/// The leading digits of a fraction that fit into 63 bits, and the power of ten to divide them by.
 fn leading(digits: &str) -> (u64, f64) {
     let (mut number, mut scale) = (0u64, 1.0);
     for digit in digits.bytes().map(|digit| u64::from(digit - b'0')) {

@@ -1,4 +1,4 @@
-//! Base64, base32 and checksums.
+//! The functions for base64, base32 and checksums.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::model::bytes::{BASE32, BASE64, Base};
 
 const TEXT: &[Type] = &[Type::String];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("b64enc", TEXT, |call| encoded(call, &BASE64)),
     Function::new("b64dec", TEXT, |call| decoded(call, &BASE64)),
@@ -25,12 +25,12 @@ pub(super) const TABLE: &[Function] = &[
 
 fn encoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.room_for_text(text.len() * 2)?;
+    call.ensure_room_for_text(text.len() * 2)?;
     call.work(text.len() / 8)?;
     Ok(base.encode(text.as_bytes()).into())
 }
 
-/// What cannot be decoded gives the text of the error, as in Sprig: not an error.
+/// Malformed data is not an error: as in Sprig, the result is the text of the error.
 fn decoded(call: &Call<'_>, base: &Base) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 8)?;
@@ -45,13 +45,13 @@ fn checksum<D: Digest>(call: &mut Call<'_>) -> Result<Value, Error> {
     call.work(given.len() / 8)?;
     let mut text = String::new();
     for byte in D::digest(given.as_bytes()) {
-        // A string takes any text, so writing cannot go wrong.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text.into())
 }
 
-/// In decimal (RFC 1950, 8.2).
+/// Adler-32 (RFC 1950, 8.2), in decimal.
 fn adler32(call: &mut Call<'_>) -> Result<Value, Error> {
     const MODULUS: u32 = 65_521;
     let add = |(low, high), byte: u8| {

@@ -1,4 +1,4 @@
-//! JSON: writing it as Go's `encoding/json` does, and reading it as Helm does, errors as values.
+//! The JSON functions: written as by Go's `encoding/json`, and parsed as by Helm, whose errors are values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::json::{Html, format_float_go, write_string};
 const ANY: &[Type] = &[Type::Any];
 const TEXT: &[Type] = &[Type::String];
 
-/// The family's table. Without `must`, what JSON cannot hold is written as nothing.
+/// The functions of this module. Those without `must` return an empty string for a value that JSON cannot represent.
 pub(super) const TABLE: &[Function] = &[
     Function::new("toJson", ANY, |call| {
         lenient(call, Html::Escaped, Layout::Compact)
@@ -37,11 +37,11 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("mustFromJson", TEXT, must_from_json),
 ];
 
-/// How the text is laid out.
+/// The layout of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Compact,
-    /// Two blanks a level (`json.MarshalIndent`).
+    /// Indented by two blanks per level (`json.MarshalIndent`).
     Indented,
 }
 
@@ -57,7 +57,7 @@ fn strict(call: &Call<'_>, html: Html, layout: Layout) -> Result<Value, Error> {
     Ok(text.into())
 }
 
-/// The first argument as JSON; `None` if it holds what JSON cannot.
+/// The first argument as JSON; none if it contains a number that JSON cannot represent.
 fn write(call: &Call<'_>, html: Html, layout: Layout) -> Result<Option<String>, Error> {
     let mut writer = Writer {
         out: String::new(),
@@ -75,7 +75,7 @@ struct Writer<'b> {
     budget: &'b Budget,
     html: Html,
     layout: Layout,
-    /// Whether an infinity or what is not a number was met.
+    /// Whether the value contains an infinity, NaN or a complex number.
     unwritable: bool,
 }
 
@@ -83,7 +83,7 @@ impl Writer<'_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         let inner = deeper(depth)?;
         self.budget.step(1)?;
-        self.budget.room_for_text(self.out.len())?;
+        self.budget.ensure_room_for_text(self.out.len())?;
         match value {
             Value::Nil => self.out.push_str("null"),
             Value::List(list) if list.element.is_nil() => self.out.push_str("null"),
@@ -108,13 +108,13 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, text: &str) -> Result<(), Error> {
-        self.budget.read(4 * text.len())?;
-        // Each of these becomes six bytes.
+        self.budget.charge_read(4 * text.len())?;
+        // Each of these is escaped as six bytes.
         let is_escaped =
             |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xE2);
         let escaped = text.bytes().filter(is_escaped).count();
-        let most = self.out.len() + text.len() + 5 * escaped;
-        self.budget.room_for_text(most)?;
+        let upper_bound = self.out.len() + text.len() + 5 * escaped;
+        self.budget.ensure_room_for_text(upper_bound)?;
         write_string(&mut self.out, text, self.html);
         Ok(())
     }
@@ -173,7 +173,7 @@ fn read(call: &Call<'_>) -> Result<Result<Value, SyntaxError>, Error> {
     json_text::read(&text, call.budget)
 }
 
-/// Helm's: only an object; what goes wrong is the value of a key `Error`.
+/// Helm's `fromJson`: accepts an object only. The result for invalid input is a map with the message under the key `Error`.
 fn from_json(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(match read(call)? {
         Ok(value @ (Value::Map(_) | Value::Nil)) => value,
@@ -182,7 +182,7 @@ fn from_json(call: &mut Call<'_>) -> Result<Value, Error> {
     })
 }
 
-/// Helm's: only an array; what goes wrong is its only item.
+/// Helm's `fromJsonArray`: accepts an array only. The result for invalid input is a list with the message as its only item.
 fn from_json_array(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(match read(call)? {
         Ok(value @ Value::List(_)) => value,
@@ -192,13 +192,13 @@ fn from_json_array(call: &mut Call<'_>) -> Result<Value, Error> {
     })
 }
 
-/// Sprig's: any value, and what goes wrong is an error.
+/// Sprig's `mustFromJson`: accepts any value, and fails for invalid input.
 fn must_from_json(call: &mut Call<'_>) -> Result<Value, Error> {
     read(call)?.map_err(|error| call.error(format!("not JSON: {}", error.message)))
 }
 
-/// What Go says of a value of the wrong type.
-pub(super) fn unmarshal_error(value: &Value, wanted: &str) -> String {
+/// Go's message for a value of the wrong type.
+pub(super) fn unmarshal_error(value: &Value, expected: &str) -> String {
     let found = match value {
         Value::Bool(_) => "bool",
         Value::String(_) => "string",
@@ -206,7 +206,7 @@ pub(super) fn unmarshal_error(value: &Value, wanted: &str) -> String {
         Value::Map(_) => "object",
         _ => "number",
     };
-    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+    format!("json: cannot unmarshal {found} into Go value of type {expected}")
 }
 
 pub(super) fn error_map(message: String) -> Value {

@@ -1,4 +1,4 @@
-//! Reads JSON as Go's `encoding/json` does, with its messages: Helm hands them to templates as values.
+//! Parses JSON as Go's `encoding/json` does, with Go's error messages, because Helm returns them to templates as values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,48 +6,48 @@ use std::sync::Arc;
 use super::super::limits::{MAP, TEXT};
 use super::super::{Budget, Error, Value, format};
 
-/// What Go says is wrong with a text.
+/// Go's message for an invalid text.
 #[derive(Debug)]
 pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
-/// How deeply arrays and objects may nest.
+/// The maximum nesting of arrays and objects.
 const DEPTH: usize = 256;
 
-/// Reads a text that holds one value; all numbers are `float64`. Of equal keys the last one counts.
+/// Parses a text that holds one value. All numbers become `float64`; the last of several equal keys wins.
 ///
 /// # Errors
-/// The budget has no room for it. What is wrong with the text is a result.
+/// The budget has no room for the value. A syntax error is part of the result instead.
 pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxError>, Error> {
-    budget.read(4 * text.len())?;
+    budget.charge_read(4 * text.len())?;
     let mut reader = Reader {
         text,
         budget,
         at: 0,
         depth: 0,
         bytes: 0,
-        refused: None,
+        budget_error: None,
     };
     let read = reader.whole();
-    match reader.refused {
+    match reader.budget_error {
         Some(error) => Err(error),
         None => Ok(read),
     }
 }
 
-/// What messages say of places where no blank may stand.
-const WITHIN: &[&str] = &["numeric literal", "in literal", "escape"];
+/// Parts of the message contexts in which Go reports the end of the text as a blank.
+const END_IS_BLANK: &[&str] = &["numeric literal", "in literal", "escape"];
 
 struct Reader<'t> {
     text: &'t str,
     budget: &'t Budget,
     at: usize,
     depth: usize,
-    /// What the values so far take.
+    /// The estimated size of the values so far, in bytes.
     bytes: usize,
-    /// What the budget said.
-    refused: Option<Error>,
+    /// The error of the budget. It ends the parsing as if it were a syntax error.
+    budget_error: Option<Error>,
 }
 
 impl Reader<'_> {
@@ -61,11 +61,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The error of the byte that stands next, or of the end.
+    /// The syntax error at the next byte, or at the end of the text.
     fn invalid(&self, context: &str) -> SyntaxError {
         let message = match self.peek() {
-            // Inside of a word or a number, Go sees the end as a blank.
-            None if WITHIN.iter().any(|within| context.contains(within)) => {
+            // Inside a word or number, Go treats the end as a blank.
+            None if END_IS_BLANK.iter().any(|part| context.contains(part)) => {
                 format!("invalid character ' ' {context}")
             }
             None => "unexpected end of JSON input".to_owned(),
@@ -88,18 +88,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Makes sure that there is room for as many bytes more.
-    fn room(&mut self, bytes: usize) -> Result<(), SyntaxError> {
+    /// Checks that the budget has room for more bytes.
+    fn ensure_room(&mut self, bytes: usize) -> Result<(), SyntaxError> {
         self.bytes += bytes;
-        self.budget.room(self.bytes).map_err(|error| {
+        self.budget.ensure_room(self.bytes).map_err(|error| {
             let message = error.message.clone();
-            self.refused = Some(error);
+            self.budget_error = Some(error);
             SyntaxError { message }
         })
     }
 
     fn value(&mut self) -> Result<Value, SyntaxError> {
-        self.room(2 * size_of::<Value>())?;
+        self.ensure_room(2 * size_of::<Value>())?;
         self.skip_blanks();
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
         self.depth += 1;
         self.at += 1;
-        self.room(MAP)?;
+        self.ensure_room(MAP)?;
         let value = read(self)?;
         self.depth -= 1;
         Ok(value)
@@ -247,7 +247,7 @@ impl Reader<'_> {
                 Some(b'"') => {
                     out.push_str(&self.text[copied..self.at]);
                     self.at += 1;
-                    self.room(TEXT + out.len())?;
+                    self.ensure_room(TEXT + out.len())?;
                     return Ok(out.into());
                 }
                 Some(b'\\') => {
@@ -277,13 +277,13 @@ impl Reader<'_> {
         Ok(plain)
     }
 
-    /// `\u` and four digits; two surrogates are one character, a lone one is U+FFFD.
+    /// Parses `\u` and four digits. A surrogate pair is one character; an unpaired surrogate becomes U+FFFD.
     fn unicode(&mut self) -> Result<char, SyntaxError> {
         let high = self.hexadecimal()?;
         if let Some(c) = char::from_u32(high) {
             return Ok(c);
         }
-        let behind = self.at;
+        let after_high = self.at;
         if high < 0xdc00 && self.text[self.at..].starts_with("\\u") {
             self.at += 1;
             let low = self.hexadecimal()?;
@@ -291,12 +291,12 @@ impl Reader<'_> {
                 let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
                 return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            self.at = behind;
+            self.at = after_high;
         }
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    /// The `u` and the four digits behind it.
+    /// Parses the `u` of an escape and the four hexadecimal digits after it.
     fn hexadecimal(&mut self) -> Result<u32, SyntaxError> {
         self.at += 1;
         let mut code = 0;

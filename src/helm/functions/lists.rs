@@ -1,4 +1,4 @@
-//! Lists: taking from them, adding to them, sorting and searching them. No function changes its argument.
+//! The list functions. No function changes its argument.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ const ANY: &[Type] = &[Type::Any];
 const TWO: &[Type] = &[Type::Any, Type::Any];
 const CHUNK: &[Type] = &[Type::Int, Type::Any];
 
-/// The family's table. A name with `must` differs in how it fails only, and here every failure is an error.
+/// The functions of this module. In Sprig, a function without `must` panics where its `must` twin returns an error; here both fail.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("list", &[], Type::Any, list),
     Function::variadic("tuple", &[], Type::Any, list),
@@ -95,7 +95,7 @@ fn concat(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut items = Vec::new();
     for index in 0..call.arguments.len() {
         let list = convert::list(call, index)?;
-        call.room((items.len() + list.items.len()) * 2 * size_of::<Value>())?;
+        call.ensure_room((items.len() + list.items.len()) * 2 * size_of::<Value>())?;
         items.extend_from_slice(&list.items);
     }
     Ok(if items.is_empty() {
@@ -110,9 +110,9 @@ fn reverse(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::list(list.items.iter().rev().cloned().collect()))
 }
 
-fn contains(call: &Call<'_>, items: &[Value], wanted: &Value) -> Result<bool, Error> {
+fn contains(call: &Call<'_>, items: &[Value], searched: &Value) -> Result<bool, Error> {
     for item in items {
-        if deep_equal(call, wanted, item)? {
+        if deep_equal(call, searched, item)? {
             return Ok(true);
         }
     }
@@ -139,7 +139,7 @@ fn without(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::list(items))
 }
 
-/// Nil has nothing; anything else that is not a list is an error.
+/// False for nil; an error for any other value that is not a list.
 fn has(call: &mut Call<'_>) -> Result<Value, Error> {
     if matches!(call.value(1), Value::Nil) {
         return Ok(Value::Bool(false));
@@ -158,7 +158,7 @@ fn compact(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::list(items))
 }
 
-/// From an index up to another, which is left out. An empty list gives nil whatever the indices.
+/// The items from an index up to, not including, another. As in Sprig, an empty list gives nil for any indices.
 fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 0)?;
     let length = list.items.len();
@@ -181,7 +181,7 @@ fn slice(call: &mut Call<'_>) -> Result<Value, Error> {
     })))
 }
 
-/// Lists of so many items. A negative size has no chunks for two items up to one more than it says, as in Sprig.
+/// Splits a list into lists of a size. As in Sprig, a negative size `-N` gives no chunks for a list of 2 to N + 1 items.
 fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
     let list = convert::list(call, 1)?;
     let length = list.items.len();
@@ -194,20 +194,20 @@ fn chunk(call: &mut Call<'_>) -> Result<Value, Error> {
         }
         _ => return Err(call.error("chunks of no items")),
     };
-    call.room(length / size * (LIST + size_of::<Value>()))?;
+    call.ensure_room(length / size * (LIST + size_of::<Value>()))?;
     let chunks = list.items.chunks(size);
     let chunks = chunks.map(|items| Value::list(items.to_vec()));
     Ok(Value::list(chunks.collect()))
 }
 
-/// The items' texts in byte order; of anything but a list, its own text.
+/// The items as texts, sorted by bytes. A value that is not a list is treated as its only item.
 fn sort_alpha(call: &mut Call<'_>) -> Result<Value, Error> {
     let value = call.value(0);
     let mut texts = match value {
         Value::List(_) => convert::texts(&value, call.budget)?,
         _ => vec![convert::text(&value, call.budget)?],
     };
-    // Each text is compared about as often as the number of texts has binary digits.
+    // Sorting compares each text about log2(n) times.
     let digits = texts.len().checked_ilog2().unwrap_or(0) as usize;
     let read: usize = texts.iter().map(|text| 1 + text.len() / READ).sum();
     call.work(digits * read)?;
@@ -221,31 +221,31 @@ fn split_list(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::strings(pieces))
 }
 
-/// What a piece of a text takes, as a piece and as an item of a list.
+/// The estimated size of a piece of a split text, as a slice and as an item of a list, in bytes.
 pub(super) const PIECE: usize = size_of::<&str>() + size_of::<Value>() + TEXT;
 
-/// The text cut at each separator, into so many pieces at most; an empty separator cuts between all characters
+/// Splits a text at each separator into at most `limit` pieces; an empty separator splits between all characters
 /// (`strings.SplitN`).
 pub(super) fn pieces<'t>(
     call: &Call<'_>,
     separator: &str,
     text: &'t str,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<&'t str>, Error> {
     let mut pieces = Vec::new();
     let mut bytes = 0;
     let mut push = |piece: &'t str| {
         pieces.push(piece);
         bytes += PIECE + piece.len();
-        call.room(bytes)
+        call.ensure_room(bytes)
     };
     if !separator.is_empty() {
-        text.splitn(most, separator).try_for_each(push)?;
+        text.splitn(limit, separator).try_for_each(push)?;
         return Ok(pieces);
     }
     let mut cuts = text.char_indices().map(|(index, _)| index).skip(1);
     let (mut start, mut count) = (0, 1);
-    while count < most
+    while count < limit
         && let Some(cut) = cuts.next()
     {
         push(&text[start..cut])?;

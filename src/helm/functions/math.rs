@@ -1,4 +1,4 @@
-//! Arithmetic: whole numbers wrap as Go's do, fractions are added and multiplied as decimals.
+//! The arithmetic functions: integers wrap around as in Go, and fractions are computed as exact decimals.
 
 use super::super::function::{Call, Function, Type};
 use super::super::limits::TEXT;
@@ -10,7 +10,7 @@ use super::decimal::{Decimal, Operation};
 const ANY: &[Type] = &[Type::Any];
 const TWO: &[Type] = &[Type::Any, Type::Any];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("add", &[], Type::Any, |call| {
         Ok(folded(call, 0, i64::wrapping_add))
@@ -94,11 +94,11 @@ fn smallest(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::Int64(found.unwrap_or(0)))
 }
 
-/// The number that wins against all others; one that is not a number wins always (`math.Max`).
-fn extreme(call: &Call<'_>, wins: fn(f64, f64) -> bool) -> Value {
+/// The maximum or minimum of the arguments, by `better`. As in `math.Max`, NaN takes precedence over every number.
+fn extreme(call: &Call<'_>, better: fn(f64, f64) -> bool) -> Value {
     let mut best = float(&call.value(0));
     for next in call.rest(1).iter().map(float) {
-        if next.is_nan() || (!best.is_nan() && wins(best, next)) {
+        if next.is_nan() || (!best.is_nan() && better(best, next)) {
             best = next;
         }
     }
@@ -111,20 +111,20 @@ fn decimal(
     rest: &[Value],
     operation: Operation,
 ) -> Result<Value, Error> {
-    let read = |value: &Value| {
+    let parsed = |value: &Value| {
         Decimal::new(float(value))
-            .ok_or_else(|| call.error(format!("`{}` of a number without digits", call.name)))
+            .ok_or_else(|| call.error(format!("`{}` of an infinity or NaN", call.name)))
     };
-    let mut result = read(first)?;
+    let mut result = parsed(first)?;
     for value in rest {
         result = result
-            .apply(operation, read(value)?)
+            .apply(operation, parsed(value)?)
             .ok_or_else(|| call.error("division by zero"))?;
     }
     Ok(Value::Float(result.float()))
 }
 
-/// To so many places; from which fraction on it rounds up may be said, and is one half.
+/// Rounds to a number of decimals. The optional third argument is the fraction from which to round up, by default 0.5.
 fn round(call: &mut Call<'_>) -> Result<Value, Error> {
     let threshold = if call.rest(2).is_empty() {
         0.5
@@ -150,7 +150,7 @@ fn until_step(call: &mut Call<'_>) -> Result<Value, Error> {
     numbers(call, call.int(0)?, call.int(1)?, call.int(2)?).map(list)
 }
 
-/// `seq END`, `seq START END` or `seq START STEP END`, the end included.
+/// `seq END`, `seq START END` or `seq START STEP END`, including the end.
 fn seq(call: &mut Call<'_>) -> Result<Value, Error> {
     let (start, end, step) = match call.rest(0).len() {
         1 => (1, call.int(0)?, None),
@@ -168,13 +168,13 @@ fn seq(call: &mut Call<'_>) -> Result<Value, Error> {
         end.wrapping_add(towards),
         step.unwrap_or(towards),
     )?;
-    // As long as the longest number, with its text.
-    call.room(items.len().saturating_mul(2 * TEXT + 20))?;
+    // 20 is the length of the longest number.
+    call.ensure_room(items.len().saturating_mul(2 * TEXT + 20))?;
     let texts: Vec<String> = items.iter().map(i64::to_string).collect();
     Ok(texts.join(" ").into())
 }
 
-/// From `start` towards `stop`, which is left out; a step that leads away gives nothing.
+/// The numbers from `start` to `stop`, not including `stop`; none if the step leads away from it.
 fn numbers(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>, Error> {
     let distance = i128::from(stop) - i128::from(start);
     let step_wide = i128::from(step);
@@ -183,7 +183,7 @@ fn numbers(call: &Call<'_>, start: i64, stop: i64, step: i64) -> Result<Vec<i64>
     }
     let count = usize::try_from((distance.abs() - 1) / step_wide.abs() + 1).unwrap_or(usize::MAX);
     call.work(count)?;
-    call.room(count.saturating_mul(size_of::<i64>() + size_of::<Value>()))?;
+    call.ensure_room(count.saturating_mul(size_of::<i64>() + size_of::<Value>()))?;
     let mut items = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Merging maps and copying values: what Sprig's `merge` fills in, what `mergeOverwrite` overwrites.
+//! Sprig's `merge`, `mergeOverwrite` and `deepCopy`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::convert::deeper;
 
 const MAPS: &[Type] = &[Type::Map];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("merge", MAPS, Type::Map, fill),
     Function::variadic("mustMerge", MAPS, Type::Map, fill),
@@ -21,12 +21,12 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("mustDeepCopy", &[Type::Any], deep_copy),
 ];
 
-/// What becomes of a key that both maps have.
+/// What to do with a key that both maps have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conflict {
-    /// The first map keeps its value, unless that is empty: zero, false, `""`, an empty list.
+    /// Keep the value of the first map, unless it is empty: zero, false, `""` or an empty list.
     Keep,
-    /// The later map's value is taken, whatever it is; but an empty map changes nothing.
+    /// Use the value of the later map, except that an empty map changes nothing.
     Overwrite,
 }
 
@@ -74,7 +74,7 @@ fn merge(
     Ok(())
 }
 
-/// Whether the later value is set in place of the present one.
+/// Whether the later value replaces the existing one.
 fn takes(present: Option<&Value>, value: &Value, conflict: Conflict) -> Result<bool, Error> {
     let Some(present) = present else {
         return Ok(true);
@@ -93,14 +93,14 @@ fn deep_copy(call: &mut Call<'_>) -> Result<Value, Error> {
     }
 }
 
-/// A copy. `bytes` is what the copies so far take, which are charged when all are made.
+/// A deep copy. `bytes` sums up the size of all copies, which are charged together when the call returns.
 fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Result<Value, Error> {
     let depth = deeper(depth)?;
     call.work(1)?;
     Ok(match value {
         Value::List(list) => {
             *bytes += LIST + list.items.len() * size_of::<Value>();
-            call.room(*bytes)?;
+            call.ensure_room(*bytes)?;
             let items: Result<Vec<Value>, Error> = list
                 .items
                 .iter()
@@ -114,7 +114,7 @@ fn copied(call: &Call<'_>, value: &Value, bytes: &mut usize, depth: usize) -> Re
         Value::Map(map) => {
             let mut entries = BTreeMap::new();
             *bytes += MAP + map.size() * ENTRY;
-            call.room(*bytes)?;
+            call.ensure_room(*bytes)?;
             for (key, item) in call.budget.entries(map)? {
                 entries.insert(key, copied(call, &item, bytes, depth)?);
             }

@@ -1,9 +1,7 @@
-//! The functions that Helm adds to Go's own: Sprig's and Helm's, by family.
+//! The functions that Helm adds to those of text/template: Sprig's and Helm's own, one module per family.
 //!
-//! Their results are Go's, quirks included. What takes memory is charged to the evaluation's budget before it is made.
+//! Results match Go's, including its quirks. Memory is reserved in the evaluation's budget before it is allocated.
 
-#[cfg(test)]
-mod answers;
 mod constraint;
 mod convert;
 mod decimal;
@@ -13,13 +11,15 @@ mod durations;
 mod encoding;
 mod json;
 mod json_text;
+mod letter_case;
 mod lists;
 mod math;
 mod merge;
 mod paths;
+#[cfg(test)]
+mod recorded;
 mod regex;
 mod semver;
-mod spelling;
 mod strings;
 mod types;
 mod url;
@@ -31,7 +31,7 @@ mod yaml;
 use super::function::Function;
 use super::{Budget, Error, Value};
 
-/// Every family's table.
+/// The functions of all families.
 pub(super) const TABLES: &[&[Function]] = &[
     defaults::TABLE,
     dicts::TABLE,
@@ -51,11 +51,11 @@ pub(super) const TABLES: &[&[Function]] = &[
     yaml::TABLE,
 ];
 
-/// JSON as `fromJson` reads it; none where the text is not JSON.
+/// Parses JSON as `fromJson` does; none if the text is not JSON.
 pub(super) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
     let value = json_text::read(text, budget)?.ok();
     if let Some(value) = &value {
-        budget.made(value)?;
+        budget.charge_value(value)?;
     }
     Ok(value)
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::TABLES;
     use crate::helm::{Budget, Limits, NoHost, Value, execute, parse};
 
-    /// What functions trip over: the ends of ranges, texts that are cut within a character, the wrong type.
+    /// Edge cases: limits of ranges, texts that may be split within a character, values of a wrong type.
     const ARGUMENTS: &[&str] = &[
         "0",
         "1",

@@ -1,11 +1,11 @@
-//! Paths with forward slashes: their parts, and what they mean without `.` and `..` (Go's `path` package).
+//! Functions on slash-separated paths (Go's `path` package).
 
 use super::super::Value;
 use super::super::function::{Function, Type};
 
 const TEXT: &[Type] = &[Type::String];
 
-/// The family's table. The `os` names are the same: the engines run on systems with forward slashes.
+/// The functions of this module. The `os` variants are the same, because Helm runs where paths have slashes.
 pub(super) const TABLE: &[Function] = &[
     Function::new("base", TEXT, |call| Ok(base(&call.string(0)?).into())),
     Function::new("osBase", TEXT, |call| Ok(base(&call.string(0)?).into())),
@@ -23,7 +23,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
 ];
 
-/// The last element: `.` of nothing, `/` of nothing but slashes.
+/// The last element; `.` for an empty path, `/` for a path of slashes only.
 fn base(path: &str) -> &str {
     if path.is_empty() {
         return ".";
@@ -35,13 +35,13 @@ fn base(path: &str) -> &str {
     }
 }
 
-/// All but the last element.
+/// The path without its last element.
 fn dir(path: &str) -> String {
     let end = path.rfind('/').map_or(0, |index| index + 1);
     clean(&path[..end])
 }
 
-/// From the last dot of the last element on.
+/// The extension of the last element, with its dot.
 fn extension(path: &str) -> &str {
     let start = path.rfind('/').map_or(0, |index| index + 1);
     path[start..]
@@ -49,7 +49,7 @@ fn extension(path: &str) -> &str {
         .map_or("", |index| &path[start + index..])
 }
 
-/// The shortest path that means the same.
+/// The shortest equivalent path.
 fn clean(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut kept: Vec<&str> = Vec::new();
@@ -76,7 +76,7 @@ mod tests {
     use super::{base, clean, dir, extension};
 
     #[test]
-    fn a_path_has_its_parts() {
+    fn paths_have_a_base_a_directory_and_an_extension() {
         let parts = |path| (base(path), dir(path), extension(path));
         assert_eq!(parts("/a/b.tar.gz"), ("b.tar.gz", "/a".into(), ".gz"));
         assert_eq!(parts("a.b/c"), ("c", "a.b".into(), ""));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_path_means_the_same() {
+    fn cleaning_gives_the_shortest_equivalent_path() {
         assert_eq!(clean("a//b/./c/.."), "a/b");
         assert_eq!(clean("/../a"), "/a");
         assert_eq!(clean("../../a/.."), "../..");

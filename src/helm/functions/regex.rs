@@ -1,4 +1,4 @@
-//! Regular expressions, with Go's syntax and results.
+//! The regular-expression functions, with Go's syntax and results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ const PATTERN_AND_TEXT: &[Type] = &[Type::String, Type::String];
 const AND_LIMIT: &[Type] = &[Type::String, Type::String, Type::Int];
 const AND_REPLACEMENT: &[Type] = &[Type::String, Type::String, Type::String];
 
-/// The family's table. Only `regexMatch` takes a wrong pattern for one that does not match.
+/// The functions of this module. For a malformed pattern `regexMatch` is false, and all others fail.
 pub(super) const TABLE: &[Function] = &[
     Function::new("regexMatch", PATTERN_AND_TEXT, |call| match pattern(call) {
         Ok(pattern) => matches(call, &pattern),
@@ -45,13 +45,13 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("mustRegexSplit", AND_LIMIT, split),
     Function::new("regexQuoteMeta", &[Type::String], |call| {
         let text = call.string(0)?;
-        call.room_for_text(text.len() * 2)?;
+        call.ensure_room_for_text(text.len() * 2)?;
         call.work(text.len() / 8)?;
         Ok(regexp::quote_meta(&text).into())
     }),
 ];
 
-/// A pattern, and what searches for it cost.
+/// A compiled pattern with the cost of searching for it.
 pub(super) struct Pattern {
     pub(super) regexp: Regexp,
     cost: Cost,
@@ -64,7 +64,7 @@ impl Pattern {
         Ok(Self { regexp, cost })
     }
 
-    /// Whether the pattern matches, for a call that pays for it.
+    /// Whether the pattern matches a text. The search is charged to the call's budget.
     pub(super) fn is_match(&self, call: &Call<'_>, text: &str) -> Result<bool, Error> {
         call.budget.step(self.cost.search(text, 0))?;
         Ok(self.regexp.is_match(text))
@@ -82,14 +82,14 @@ impl Pattern {
 #[derive(Default)]
 struct Compiled {
     patterns: HashMap<Arc<str>, Arc<Pattern>>,
-    /// What they take.
+    /// The compilation cost of the patterns.
     steps: u64,
 }
 
-/// The first argument, compiled once for all calls of this thread. The evaluation pays for it where it is the first to use
-/// it, whether or not another one did so before.
+/// The pattern in the first argument, compiled once per thread. The first use in an evaluation is charged for the compilation
+/// even if the thread has the compiled pattern already, so that the charges do not depend on the order of evaluations.
 fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
-    /// Patterns beyond these steps are compiled again, so that memory does not grow with the fleet.
+    /// The maximum compilation cost of cached patterns. It bounds the memory in large fleets.
     const KEPT: u64 = 2_000_000;
     thread_local! {
         static COMPILED: RefCell<Compiled> = RefCell::default();
@@ -100,11 +100,11 @@ fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
         if let Some(pattern) = compiled.patterns.get(&text) {
             return Ok(Arc::clone(pattern));
         }
-        let refused = |error: regexp::Error| {
+        let invalid = |error: regexp::Error| {
             let pattern = quoted(&text);
             call.error(format!("`{pattern}` is not a regular expression: {error}"))
         };
-        let pattern = Arc::new(Pattern::new(&text).map_err(refused)?);
+        let pattern = Arc::new(Pattern::new(&text).map_err(invalid)?);
         compiled.steps += pattern.cost.compilation();
         if compiled.steps > KEPT {
             compiled.patterns.clear();
@@ -116,11 +116,11 @@ fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
         Ok(pattern)
     })?;
     call.budget
-        .compile(&text, pattern.cost.compilation(), KEPT)?;
+        .charge_compilation(&text, pattern.cost.compilation(), KEPT)?;
     Ok(pattern)
 }
 
-/// A call that pays for its searches.
+/// Charges the searches of one pattern to a call's budget.
 pub(super) struct Paying<'a> {
     call: &'a Call<'a>,
     cost: &'a Cost,
@@ -138,8 +138,8 @@ impl Payer for Paying<'_> {
     }
 
     fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Error> {
-        self.call.room_for_text(bytes)?;
-        self.call.room(pieces.saturating_mul(PIECE))
+        self.call.ensure_room_for_text(bytes)?;
+        self.call.ensure_room(pieces.saturating_mul(PIECE))
     }
 }
 
@@ -191,7 +191,7 @@ fn split(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(strings(&pieces, absence))
 }
 
-/// What no strings at all are in Go.
+/// Go's result when there are no strings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absence {
     Nil,

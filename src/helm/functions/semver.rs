@@ -1,4 +1,4 @@
-//! Semantic versions and constraints on them, with the rules of the Masterminds library, which Sprig uses.
+//! `semver` and `semverCompare`: semantic versions and constraints, with the rules of the Masterminds library that Sprig uses.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::super::{Error, ErrorClass, Value};
 use super::constraint::Constraints;
 use super::version::Version;
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("semver", &[Type::String], semver),
     Function::new(
@@ -33,10 +33,10 @@ fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
         call.error(format!("`{constraint}` is not a version constraint"))
     })?;
     let version = self::version(call, &version)?;
-    Ok(Value::Bool(constraints.admit(&version, call.engine)))
+    Ok(Value::Bool(constraints.admits(&version, call.engine)))
 }
 
-/// The longest text that is read as a version: each method looks at the whole of it.
+/// The maximum length of a version, in bytes, because every method reads the whole text.
 const VERSION_LIMIT: usize = 1 << 10;
 
 fn version(call: &Call<'_>, text: &str) -> Result<Version, Error> {
@@ -50,7 +50,7 @@ fn version(call: &Call<'_>, text: &str) -> Result<Version, Error> {
     })
 }
 
-/// The type of what `semver` returns, and of what its `Inc` methods do.
+/// The Go type of a version that `semver` returns. The `Inc` methods return a [`STRUCT`].
 const POINTER: &str = "*semver.Version";
 const STRUCT: &str = "semver.Version";
 
@@ -70,7 +70,7 @@ fn object(version: Version) -> Value {
     }))
 }
 
-/// A version, with the methods that templates call.
+/// A version as a Go value with methods.
 #[derive(Debug)]
 struct VersionObject {
     version: Version,
@@ -99,7 +99,7 @@ impl Object for VersionObject {
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
-        // What the `Inc` methods return is no pointer, and lacks a pointer's methods.
+        // The result of an `Inc` method is not a pointer, and lacks the methods of the pointer.
         let of_pointer = name == "Original" || COMPARISONS.contains(&name);
         if of_pointer && self.type_name != POINTER {
             return None;
@@ -139,7 +139,7 @@ impl Object for VersionObject {
 impl VersionObject {
     fn compared(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let other = match arguments {
-            // The other object's text is the whole version again.
+            // The text of a version object is the complete version.
             [Value::Object(object)] => Version::parse(&object.text()),
             _ => None,
         };
@@ -168,8 +168,8 @@ impl VersionObject {
         } else {
             self.version.with_prerelease(&text)
         };
-        let longest = changed.filter(|changed| changed.original.len() <= VERSION_LIMIT);
-        longest.map(next).ok_or_else(|| {
+        let short_enough = changed.filter(|changed| changed.original.len() <= VERSION_LIMIT);
+        short_enough.map(next).ok_or_else(|| {
             let text = quoted(&text);
             let message = format!("`{text}` cannot be a part of a version");
             Error::new(ErrorClass::Other, message)

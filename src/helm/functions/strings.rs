@@ -1,4 +1,4 @@
-//! Texts: trimming, replacing, cutting, joining, indenting. Lengths count bytes, as Go's do.
+//! The string functions. Lengths are in bytes, as in Go.
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, ErrorClass, Value, format, print};
@@ -8,7 +8,7 @@ const TEXT: &[Type] = &[Type::String];
 const TWO_TEXTS: &[Type] = &[Type::String, Type::String];
 const NUMBER_AND_TEXT: &[Type] = &[Type::Int, Type::String];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("trim", TEXT, |call| Ok(call.string(0)?.trim().into())),
     Function::new("trimAll", TWO_TEXTS, trim_all),
@@ -47,7 +47,7 @@ pub(super) const TABLE: &[Function] = &[
 
 fn trim_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (set, text) = (call.string(0)?, call.string(1)?);
-    // Each character of the text is looked for in the set.
+    // Each character is searched for in the set.
     call.work(text.len().saturating_mul(1 + set.len() / 16) / 8)?;
     Ok(text.trim_matches(|c| set.contains(c)).into())
 }
@@ -70,19 +70,19 @@ fn mapped(call: &Call<'_>, with: fn(char) -> char) -> Result<Value, Error> {
     Ok(text.chars().map(with).collect::<String>().into())
 }
 
-/// Without white space. The library reads bytes as Latin-1 here, unless there is nothing to take out.
+/// Removes white space. If there is any, Sprig's library also decodes the text as Latin-1.
 fn nospace(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 8)?;
-    let blank = |c: char| c.is_whitespace();
-    if !text.bytes().map(char::from).any(blank) {
+    let is_blank = |c: char| c.is_whitespace();
+    if !text.bytes().map(char::from).any(is_blank) {
         return Ok(Value::String(text));
     }
-    let kept = text.bytes().map(char::from).filter(|c| !blank(*c));
+    let kept = text.bytes().map(char::from).filter(|c| !is_blank(*c));
     Ok(kept.collect::<String>().into())
 }
 
-/// Every argument but nil, quoted, with blanks between.
+/// The arguments except nil, quoted and separated by blanks.
 fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
     let (mut out, mut length) = (Vec::new(), 0);
     for value in call.rest(0) {
@@ -94,7 +94,7 @@ fn quoted(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, Error> {
                 .filter(|byte| !matches!(byte, b' '..=b'~'))
                 .count();
             length += 2 * text.len() + 3 * escaped;
-            call.room_for_text(length)?;
+            call.ensure_room_for_text(length)?;
             out.push(quote(&text));
         }
     }
@@ -111,24 +111,24 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
         if !matches!(value, Value::Nil) {
             let text = print::value(value, call.budget)?;
             length += text.len();
-            call.room_for_text(length)?;
+            call.ensure_room_for_text(length)?;
             out.push(text);
         }
     }
     Ok(out.join(" ").into())
 }
 
-/// Blanks before every line, also the empty ones.
+/// Indents every line, including empty ones.
 fn indented(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
     let lines = text.matches('\n').count() + 1;
-    call.room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;
+    call.ensure_room_for_text(text.len().saturating_add(lines.saturating_mul(width)))?;
     let pad = " ".repeat(width);
     let body = text.replace('\n', &format!("\n{pad}"));
     Ok(format!("{before}{pad}{body}").into())
 }
 
-/// The first argument as a number of repetitions.
+/// The first argument as a count.
 fn count(call: &Call<'_>) -> Result<usize, Error> {
     usize::try_from(call.int(0)?)
         .map_err(|_| call.error(format!("`{}` a negative number of times", call.name)))
@@ -137,17 +137,17 @@ fn count(call: &Call<'_>) -> Result<usize, Error> {
 fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
     let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
     let found = text.matches(&*old).count();
-    call.room_for_text(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    call.ensure_room_for_text(text.len().saturating_add(found.saturating_mul(new.len())))?;
     Ok(text.replace(&*old, &new).into())
 }
 
 fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
     let (times, text) = (count(call)?, call.string(1)?);
-    call.room_for_text(times.saturating_mul(text.len()))?;
+    call.ensure_room_for_text(times.saturating_mul(text.len()))?;
     Ok(text.repeat(if text.is_empty() { 0 } else { times }).into())
 }
 
-/// The first bytes, or of a negative number the last ones.
+/// The first bytes of a text, or for a negative number the last bytes.
 fn trunc(call: &mut Call<'_>) -> Result<Value, Error> {
     let (width, text) = (call.int(0)?, call.string(1)?);
     let size = usize::try_from(width.unsigned_abs()).unwrap_or(usize::MAX);
@@ -162,7 +162,8 @@ fn trunc(call: &mut Call<'_>) -> Result<Value, Error> {
     call.text(&text.as_bytes()[cut])
 }
 
-/// From a start to an end: a negative start means from the beginning, an end below zero or too large means to the end.
+/// The bytes from a start to an end. A negative start means 0; then the end is used as it is. Otherwise an end that is negative
+/// or too large means the end of the text.
 fn substr(call: &mut Call<'_>) -> Result<Value, Error> {
     let (start, end, text) = (call.int(0)?, call.int(1)?, call.string(2)?);
     let length = text.len() as i64;
@@ -192,6 +193,6 @@ fn join(call: &mut Call<'_>) -> Result<Value, Error> {
         convert::texts(&call.value(1), call.budget)?,
     );
     let length: usize = texts.iter().map(|text| text.len() + separator.len()).sum();
-    call.room_for_text(length)?;
+    call.ensure_room_for_text(length)?;
     Ok(texts.join(&*separator).into())
 }

@@ -1,11 +1,11 @@
-//! What type a value has, and the same value as another type.
+//! The functions that query and convert types.
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value, print};
 use super::convert;
 use crate::model::integer;
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("kindOf", &[Type::Any], kind_of),
     Function::new("kindIs", &[Type::String, Type::Any], kind_is),
@@ -38,13 +38,13 @@ fn type_is(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(*call.string(0)? == *call.value(1).type_name()))
 }
 
-/// A pointer is like what it points to.
+/// Whether a value has a type, or is a pointer to it.
 fn type_is_like(call: &mut Call<'_>) -> Result<Value, Error> {
     let value = call.value(1);
     let name = value.type_name();
     let bare = name.strip_prefix('*').unwrap_or(name);
-    let wanted = call.string(0)?;
-    Ok(Value::Bool(*wanted == *name || *wanted == *bare))
+    let expected = call.string(0)?;
+    Ok(Value::Bool(*expected == *name || *expected == *bare))
 }
 
 fn deep_equal(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -74,7 +74,7 @@ fn float64(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::Float(convert::float(&call.value(0))))
 }
 
-/// Decimal digits only; what is too large becomes the largest integer.
+/// Accepts decimal digits only; an overflow gives the largest or smallest integer.
 fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
     let number = integer::parse(&text, 10).unwrap_or_else(|| {
@@ -91,7 +91,7 @@ fn atoi(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(Value::Int(number))
 }
 
-/// The number that octal digits stand for.
+/// Parses an octal number.
 fn to_decimal(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = print::value(&call.value(0), call.budget)?;
     Ok(Value::Int64(integer::parse(&text, 8).unwrap_or(0)))

@@ -1,4 +1,4 @@
-//! URLs taken apart into a map, and put together from one.
+//! `urlParse` and `urlJoin`: convert between a URL and a map of its parts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::super::print::quoted;
 use super::super::{Error, ErrorClass, Value};
 use super::url_text::{self, Url};
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("urlParse", &[Type::String], url_parse),
     Function::new("urlJoin", &[Type::Map], url_join),
@@ -15,10 +15,10 @@ pub(super) const TABLE: &[Function] = &[
 
 fn url_parse(call: &mut Call<'_>) -> Result<Value, Error> {
     let text = call.string(0)?;
-    call.room(text.len() * 4)?;
+    call.ensure_room(text.len() * 4)?;
     call.work(text.len() / 8)?;
     let url = url_text::parse(&text)
-        .map_err(|problem| call.error(format!("`{}` is not a URL: {problem}", quoted(&text))))?;
+        .map_err(|error| call.error(format!("`{}` is not a URL: {error}", quoted(&text))))?;
     let hostname = url.hostname().to_owned();
     let parts = [
         ("scheme", url.scheme),
@@ -53,9 +53,9 @@ fn url_join(call: &mut Call<'_>) -> Result<Value, Error> {
     let userinfo = part("userinfo")?;
     let userinfo = match userinfo.is_empty() {
         true => None,
-        false => Some(url_text::userinfo(&userinfo).map_err(|problem| {
+        false => Some(url_text::userinfo(&userinfo).map_err(|error| {
             call.error(format!(
-                "`{}` cannot stand before a host: {problem}",
+                "`{}` is not a user and password: {error}",
                 quoted(&userinfo)
             ))
         })?),

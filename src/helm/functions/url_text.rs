@@ -1,22 +1,22 @@
-//! The text of a URL and its parts, as Go's `net/url` sees them.
+//! Parses and formats URLs as Go's `net/url` does.
 
 use std::fmt::Write as _;
 
-/// A URL taken apart; all parts but the query are unescaped.
+/// The parts of a URL, unescaped except for the query and the user information.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Url {
     pub(super) scheme: String,
-    /// The user and password in front of the host, escaped.
+    /// The user and password before the host, escaped.
     pub(super) userinfo: Option<String>,
     pub(super) host: String,
     pub(super) path: String,
     pub(super) query: String,
-    /// What follows the scheme if that is not a slash.
+    /// The rest after the scheme, if it does not start with a slash.
     pub(super) opaque: String,
     pub(super) fragment: String,
 }
 
-/// Takes a URL apart. The error says what is wrong.
+/// Parses a URL. An error describes what is wrong with it.
 pub(super) fn parse(text: &str) -> Result<Url, &'static str> {
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
@@ -45,11 +45,11 @@ pub(super) fn parse(text: &str) -> Result<Url, &'static str> {
     }
     let authority = rest
         .strip_prefix("//")
-        .filter(|behind| !scheme.is_empty() || !behind.starts_with('/'));
+        .filter(|rest| !scheme.is_empty() || !rest.starts_with('/'));
     let path = match authority {
         None => rest,
-        Some(behind) => {
-            let (authority, path) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
+        Some(rest) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             (url.userinfo, url.host) = user_and_host(authority)?;
             path
         }
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> Result<Url, &'static str> {
 }
 
 impl Url {
-    /// The host without its port and brackets.
+    /// The host without port and brackets.
     pub(super) fn hostname(&self) -> &str {
         if let Some((inside, _)) = self
             .host
@@ -73,7 +73,7 @@ impl Url {
             .map_or(&*self.host, |(name, _)| name)
     }
 
-    /// The whole URL again, escaped.
+    /// The escaped text of the URL.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         if !self.scheme.is_empty() {
@@ -126,7 +126,7 @@ impl Url {
 fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
     match end {
-        Some(0) if text.starts_with(':') => Err("it has no scheme in front of its colon"),
+        Some(0) if text.starts_with(':') => Err("it has no scheme before the colon"),
         Some(end)
             if text[end..].starts_with(':')
                 && text.starts_with(|c: char| c.is_ascii_alphabetic()) =>
@@ -165,16 +165,16 @@ fn host(text: &str) -> Result<String, &'static str> {
         .bytes()
         .any(|byte| byte == b' ' || (byte.is_ascii() && "\\^`{|}".contains(char::from(byte))))
     {
-        return Err("its host has a character that no host has");
+        return Err("its host has an invalid character");
     }
     unescape(text)
 }
 
-/// A user, or a user and a password, escaped anew.
+/// Unescapes a user, or a user and password, and escapes it in Go's normal form.
 pub(super) fn userinfo(text: &str) -> Result<String, &'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
     if !text.chars().all(fits) {
-        return Err("its user has a character that no user has");
+        return Err("its user has an invalid character");
     }
     let mut out = String::new();
     let (user, password) = text
@@ -188,7 +188,7 @@ pub(super) fn userinfo(text: &str) -> Result<String, &'static str> {
     Ok(out)
 }
 
-/// The text with `%41` as `A`.
+/// Replaces `%41` with `A`, and so on.
 fn unescape(text: &str) -> Result<String, &'static str> {
     let mut unescaped = Vec::with_capacity(text.len());
     let mut pieces = text.split('%');
@@ -197,21 +197,21 @@ fn unescape(text: &str) -> Result<String, &'static str> {
         let code = piece
             .get(..2)
             .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let code = code.ok_or("a `%` in it stands before something else than two digits")?;
+        let code = code.ok_or("a `%` is not followed by two hexadecimal digits")?;
         unescaped.push(u8::from_str_radix(code, 16).unwrap_or_default());
         unescaped.extend_from_slice(&piece.as_bytes()[2..]);
     }
     String::from_utf8(unescaped).map_err(|_| "its bytes are not UTF-8")
 }
 
-/// Appends a text, with `%` and two digits for each byte that is neither unreserved nor among the allowed.
+/// Appends a text; each byte that is neither unreserved nor in `allowed` becomes `%` and two digits.
 fn escape(out: &mut String, text: &str, allowed: &str) {
     for byte in text.bytes() {
         let c = char::from(byte);
         if c.is_ascii_alphanumeric() || "-_.~".contains(c) || allowed.contains(c) {
             out.push(c);
         } else {
-            // A string takes any text, so writing cannot go wrong.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
     }

@@ -1,9 +1,9 @@
-//! A semantic version, read as loosely as the Masterminds library reads it: `v1`, `1.2`, `1.2.3-rc.1+build`.
+//! Semantic versions, parsed as leniently as by the Masterminds library: `v1`, `1.2`, `1.2.3-rc.1+build`.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A version. What was not written is zero or empty.
+/// A version. Missing parts are zero or empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) major: u64,
@@ -11,12 +11,12 @@ pub(super) struct Version {
     pub(super) patch: u64,
     pub(super) prerelease: String,
     pub(super) metadata: String,
-    /// As it was written.
+    /// The text that the version was parsed from.
     pub(super) original: String,
 }
 
 impl Version {
-    /// Reads a version; `None` if it is none.
+    /// Parses a version; none if the text is not a version.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let bare = text.strip_prefix('v').unwrap_or(text);
         let (rest, metadata) = split_suffix(bare, '+')?;
@@ -34,7 +34,7 @@ impl Version {
         fits.then_some(version)
     }
 
-    /// Which one comes first; metadata does not count.
+    /// The order of versions, which ignores metadata.
     pub(super) fn precedence(&self, other: &Self) -> Ordering {
         let numbers = |version: &Self| (version.major, version.minor, version.patch);
         numbers(self).cmp(&numbers(other)).then_with(|| {
@@ -55,19 +55,19 @@ impl Version {
         self.next(self.major, self.minor.wrapping_add(1), 0)
     }
 
-    /// Of a pre-release, its release.
+    /// The next patch version; for a pre-release, its release.
     pub(super) fn next_patch(&self) -> Self {
         let step = u64::from(self.prerelease.is_empty());
         self.next(self.major, self.minor, self.patch.wrapping_add(step))
     }
 
     pub(super) fn with_prerelease(&self, text: &str) -> Option<Self> {
-        let fits = text.is_empty() || (has_parts(text) && is_prerelease(text));
+        let fits = text.is_empty() || (is_identifiers(text) && is_prerelease(text));
         fits.then(|| self.rewritten(|version| version.prerelease = text.to_owned()))
     }
 
     pub(super) fn with_metadata(&self, text: &str) -> Option<Self> {
-        let fits = text.is_empty() || has_parts(text);
+        let fits = text.is_empty() || is_identifiers(text);
         fits.then(|| self.rewritten(|version| version.metadata = text.to_owned()))
     }
 
@@ -105,16 +105,16 @@ impl fmt::Display for Version {
     }
 }
 
-/// What stands behind the first mark, or nothing; `None` if the mark is there and no parts follow.
+/// Splits a text at the first `mark`. The suffix is empty if there is no mark; none if it is not made of identifiers.
 fn split_suffix(text: &str, mark: char) -> Option<(&str, &str)> {
     match text.split_once(mark) {
         None => Some((text, "")),
-        Some((before, suffix)) => has_parts(suffix).then_some((before, suffix)),
+        Some((before, suffix)) => is_identifiers(suffix).then_some((before, suffix)),
     }
 }
 
-/// Parts of letters, digits and dashes, with dots between.
-pub(super) fn has_parts(text: &str) -> bool {
+/// Whether the text consists of identifiers of letters, digits and hyphens, separated by dots.
+pub(super) fn is_identifiers(text: &str) -> bool {
     let part = |part: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         !part.is_empty() && part.bytes().all(fits)
@@ -122,7 +122,7 @@ pub(super) fn has_parts(text: &str) -> bool {
     text.split('.').all(part)
 }
 
-/// No part of digits only begins with a zero.
+/// Whether the numeric identifiers have no leading zeros.
 fn is_prerelease(text: &str) -> bool {
     text.split('.').all(|part| {
         let digits = part.bytes().all(|byte| byte.is_ascii_digit());
@@ -135,7 +135,7 @@ fn segment(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// Part by part: numbers by value and before words, words by bytes, a missing part first.
+/// Compares identifier by identifier: numbers by value and before words, words by bytes; a missing identifier comes first.
 pub(super) fn prerelease_order(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.split('.'), right.split('.'));
     loop {

@@ -1,31 +1,31 @@
-//! Texts as words: their spelling, their capitals, their breaking into lines.
+//! The functions that work on words: letter case, initials, wrapping and abbreviating.
 
 use std::sync::Arc;
 
 use super::super::function::{Call, Function, Type};
 use super::super::{Error, Value};
 use super::convert::{lower, upper};
-use super::spelling;
+use super::letter_case;
 
 const TEXT: &[Type] = &[Type::String];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("snakecase", TEXT, |call| {
-        Ok(spelling::separated(&scanned(call)?, '_').into())
+        Ok(letter_case::separated(&scanned(call)?, '_').into())
     }),
     Function::new("kebabcase", TEXT, |call| {
-        Ok(spelling::separated(&scanned(call)?, '-').into())
+        Ok(letter_case::separated(&scanned(call)?, '-').into())
     }),
     Function::new("camelcase", TEXT, |call| {
-        Ok(spelling::pascal(&scanned(call)?).into())
+        Ok(letter_case::pascal(&scanned(call)?).into())
     }),
     Function::new("title", TEXT, title),
     Function::new("untitle", TEXT, untitle),
     Function::new("swapcase", TEXT, swapcase),
     Function::new("initials", TEXT, initials),
     Function::new("wrap", &[Type::Int, Type::String], |call| {
-        wrapped(call, "\n", &call.string(1)?, LongWords::Stay)
+        wrapped(call, "\n", &call.string(1)?, LongWords::Keep)
     }),
     Function::new(
         "wrapWith",
@@ -42,17 +42,17 @@ pub(super) const TABLE: &[Function] = &[
     ),
 ];
 
-/// The text that is looked at character by character, which takes longer than a pass over its bytes.
+/// The first argument, charged for a scan by character, which takes longer than a pass over the bytes.
 fn scanned(call: &Call<'_>) -> Result<Arc<str>, Error> {
     let text = call.string(0)?;
     call.work(text.len() / 4)?;
     Ok(text)
 }
 
-/// A capital at the start of each word (`strings.Title`).
+/// `strings.Title`: the first character of each word in title case.
 fn title(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut in_word = false;
-    let capital = |c: char| {
+    let to_title = |c: char| {
         let mapped = if in_word { c } else { titled(c) };
         in_word = if c.is_ascii() {
             c.is_ascii_alphanumeric() || c == '_'
@@ -63,12 +63,12 @@ fn title(call: &mut Call<'_>) -> Result<Value, Error> {
     };
     Ok(scanned(call)?
         .chars()
-        .map(capital)
+        .map(to_title)
         .collect::<String>()
         .into())
 }
 
-/// The capital at the start of a word: of a letter that is two, only the first one is (`unicode.ToTitle`).
+/// `unicode.ToTitle`: for a letter such as `ǆ`, which is two letters, only the first one is uppercase.
 fn titled(c: char) -> char {
     match c {
         'Ǆ'..='ǆ' => 'ǅ',
@@ -81,7 +81,7 @@ fn titled(c: char) -> char {
 
 fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
     let mut first = true;
-    let small = |c: char| {
+    let to_lower = |c: char| {
         let mapped = if first && !c.is_whitespace() {
             lower(c)
         } else {
@@ -90,10 +90,14 @@ fn untitle(call: &mut Call<'_>) -> Result<Value, Error> {
         first = c.is_whitespace();
         mapped
     };
-    Ok(scanned(call)?.chars().map(small).collect::<String>().into())
+    Ok(scanned(call)?
+        .chars()
+        .map(to_lower)
+        .collect::<String>()
+        .into())
 }
 
-/// Capitals become small; small letters become capitals.
+/// Swaps the case of each letter; a lowercase letter becomes title case.
 fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
     let swap = |c: char| {
         if c.is_lowercase() {
@@ -105,25 +109,26 @@ fn swapcase(call: &mut Call<'_>) -> Result<Value, Error> {
     Ok(scanned(call)?.chars().map(swap).collect::<String>().into())
 }
 
-/// The first letter of each word. The library reads bytes as Latin-1 here.
+/// The first character of each word. Sprig's library decodes the text as Latin-1 here.
 fn initials(call: &mut Call<'_>) -> Result<Value, Error> {
-    let mut gap = true;
+    let mut at_start = true;
     let mut out = String::new();
     for c in scanned(call)?.bytes().map(char::from) {
         if c.is_whitespace() {
-            gap = true;
-        } else if std::mem::take(&mut gap) {
+            at_start = true;
+        } else if std::mem::take(&mut at_start) {
             out.push(c);
         }
     }
     Ok(out.into())
 }
 
+/// What to do with a word that is longer than a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LongWords {
-    /// Stick out.
-    Stay,
-    /// Are cut at the width.
+    /// Keep it whole on a line of its own.
+    Keep,
+    /// Break it at the width.
     Break,
 }
 
@@ -139,7 +144,7 @@ fn wrap_with(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<Value, Error> {
     let width = usize::try_from(call.int(0)?).unwrap_or(0).max(1);
-    call.room_for_text(
+    call.ensure_room_for_text(
         text.len()
             .saturating_add((text.len() / width + 1).saturating_mul(newline.len())),
     )?;
@@ -151,12 +156,12 @@ fn wrapped(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Resul
             at += 1;
             continue;
         }
-        let blank = |byte: &u8| *byte == b' ';
-        let (end, next) = if let Some(index) = bytes[at..=at + width].iter().rposition(blank) {
+        let is_blank = |byte: &u8| *byte == b' ';
+        let (end, next) = if let Some(index) = bytes[at..=at + width].iter().rposition(is_blank) {
             (at + index, at + index + 1)
         } else if long == LongWords::Break {
             (at + width, at + width)
-        } else if let Some(index) = bytes[at + width..].iter().position(blank) {
+        } else if let Some(index) = bytes[at + width..].iter().position(is_blank) {
             (at + width + index, at + width + index + 1)
         } else {
             break;
@@ -177,21 +182,21 @@ fn abbrevboth(call: &mut Call<'_>) -> Result<Value, Error> {
     call.text(abbreviated(text.as_bytes(), left, width))
 }
 
-/// At most `width` bytes, from an offset on, with `...` for what is left out.
+/// At most `width` bytes from an offset on, with `...` where text is omitted.
 fn abbreviated(text: &[u8], offset: i64, width: i64) -> Vec<u8> {
-    const MARK: &[u8] = b"...";
+    const ELLIPSIS: &[u8] = b"...";
     let length = text.len() as i64;
     if width < 4 || length <= width {
         return text.to_owned();
     }
     let index = |position: i64| usize::try_from(position.clamp(0, length)).unwrap_or(0);
-    let room = width - 3;
-    let offset = offset.min(length).min(length - room);
+    let kept = width - 3;
+    let offset = offset.min(length).min(length - kept);
     if offset <= 4 {
-        return [&text[..index(room)], MARK].concat();
+        return [&text[..index(kept)], ELLIPSIS].concat();
     }
-    if offset + room < length {
-        return [MARK, &abbreviated(&text[index(offset)..], 0, room)].concat();
+    if offset + kept < length {
+        return [ELLIPSIS, &abbreviated(&text[index(offset)..], 0, kept)].concat();
     }
-    [MARK, &text[index(length - room)..]].concat()
+    [ELLIPSIS, &text[index(length - kept)..]].concat()
 }

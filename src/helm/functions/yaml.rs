@@ -1,4 +1,4 @@
-//! YAML: writing it as Helm's `toYaml` does, and reading it as Helm reads values, errors as values.
+//! The YAML functions: written as by Helm's `toYaml`, and parsed as Helm parses values, with errors as values.
 
 use super::super::convert::{from_model, to_model};
 use super::super::function::{Call, Function, Type};
@@ -12,7 +12,7 @@ use crate::yaml::{self, Lists, SyntaxError};
 const ANY: &[Type] = &[Type::Any];
 const TEXT: &[Type] = &[Type::String];
 
-/// The family's table.
+/// The functions of this module.
 pub(super) const TABLE: &[Function] = &[
     Function::new("toYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
     Function::new("mustToYaml", ANY, |call| to_yaml(call, Lists::AtKey)),
@@ -22,24 +22,24 @@ pub(super) const TABLE: &[Function] = &[
 ];
 
 fn to_yaml(call: &Call<'_>, lists: Lists) -> Result<Value, Error> {
-    let written = match to_model(&call.value(0), call.budget) {
-        // What JSON cannot hold is written as nothing.
+    let model = match to_model(&call.value(0), call.budget) {
+        // As in Helm, the result for a value that JSON cannot represent is an empty string.
         Err(error) if error.class == ErrorClass::Other && call.name == "toYaml" => {
             return Ok("".into());
         }
-        written => written?,
+        model => model?,
     };
-    let text = yaml::as_helm(&written, lists);
+    let text = yaml::as_helm(&model, lists);
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
 
-/// What a byte of YAML takes as a tree and as values, if the text is dense: a list of empty lists is `[],[],[]`.
-const DENSEST: usize = 48;
+/// The maximum size of the values that a byte of YAML becomes, in bytes. Dense text is a list of empty lists: `[],[],[]`.
+const MAX_BYTES_PER_BYTE: usize = 48;
 
-/// What a node of the tree takes, with its key.
+/// The estimated size of a node with its key, in bytes.
 const NODE: usize = 96;
 
-/// What a tree takes, until its maps are looked at and it is dropped.
+/// The estimated size of a value, in bytes.
 fn bytes(value: &model::Value) -> usize {
     NODE + match value {
         model::Value::String(text) => text.len(),
@@ -54,24 +54,23 @@ fn bytes(value: &model::Value) -> usize {
     }
 }
 
-/// The first document of a text, or Go's words for what is wrong with it.
-fn read(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
+/// Parses the first document of a text. The inner error is Go's message.
+fn parse(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
     let text = call.string(0)?;
     call.work(text.len())?;
-    call.room(DENSEST * text.len())?;
-    let read = yaml::read(&text, Place::NONE.file, Engine::Helm3);
-    Ok(match read {
+    call.ensure_room(MAX_BYTES_PER_BYTE * text.len())?;
+    Ok(match yaml::read(&text, Place::NONE.file, Engine::Helm3) {
         Ok(documents) => {
             let first = documents.documents.first();
             call.charge(first.map_or(0, |node| bytes(&node.value)))?;
             Ok(first.map_or(Value::Nil, |node| from_model(&node.value)))
         }
-        Err(error) => Err(in_words_of_go(&error, &text)),
+        Err(error) => Err(go_message(&error, &text)),
     })
 }
 
-/// How messages of our reader begin, and go-yaml's words for them.
-const WORDS: &[(&str, &str)] = &[
+/// The beginnings of our reader's messages, with the messages of go-yaml.
+const GO_MESSAGES: &[(&str, &str)] = &[
     (
         "a second `:` cannot stand here",
         "mapping values are not allowed in this context",
@@ -91,22 +90,22 @@ const WORDS: &[(&str, &str)] = &[
     ("expected a value", "did not find expected node content"),
 ];
 
-/// The error as go-yaml words it, where its words are known: templates see them as a value.
-fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
+/// The message of go-yaml for an error, because templates see it as a value. Where go-yaml's message is not known, ours is used.
+fn go_message(error: &SyntaxError, text: &str) -> String {
     let before = text.get(..error.place.start as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     if error.message == "null cannot be a key" {
         return null_key(text.get(error.place.end as usize..).unwrap_or_default());
     }
     let prefix = "error converting YAML to JSON: yaml:";
-    if let Some((_, words)) = WORDS
+    if let Some((_, message)) = GO_MESSAGES
         .iter()
         .find(|(ours, _)| error.message.starts_with(ours))
     {
-        // Its scanner does not mention the first line.
+        // The scanner of go-yaml does not mention the first line.
         return match line {
-            1 => format!("{prefix} {words}"),
-            _ => format!("{prefix} line {line}: {words}"),
+            1 => format!("{prefix} {message}"),
+            _ => format!("{prefix} line {line}: {message}"),
         };
     }
     let message = match error.message.strip_prefix("expected ") {
@@ -119,9 +118,9 @@ fn in_words_of_go(error: &SyntaxError, text: &str) -> String {
     format!("{prefix} line {line}: {message}")
 }
 
-/// Go's words for a key that is null, with what follows it on its line.
-fn null_key(behind: &str) -> String {
-    let line = behind.lines().next().unwrap_or_default();
+/// Go's message for a null key. `rest` is the text after the key.
+fn null_key(rest: &str) -> String {
+    let line = rest.lines().next().unwrap_or_default();
     let value = line.trim_start().trim_start_matches(':').trim();
     let written = match yaml::read(value, Place::NONE.file, Engine::Helm3) {
         Ok(documents) => match documents.documents.first().map(|node| &node.value) {
@@ -135,9 +134,9 @@ fn null_key(behind: &str) -> String {
     )
 }
 
-/// Only a map, or nothing; what goes wrong is the value of a key `Error`.
+/// Accepts a map or an empty document only. The result for invalid input is a map with the message under the key `Error`.
 fn from_yaml(call: &mut Call<'_>) -> Result<Value, Error> {
-    Ok(match read(call)? {
+    Ok(match parse(call)? {
         Ok(value @ Value::Map(_)) => value,
         Ok(Value::Nil) => Value::map(Default::default()),
         Ok(other) => error_map(decoding_error(&other, "map[string]interface {}")),
@@ -145,9 +144,9 @@ fn from_yaml(call: &mut Call<'_>) -> Result<Value, Error> {
     })
 }
 
-/// Only a list, or nothing; what goes wrong is its only item.
+/// Accepts a list or an empty document only. The result for invalid input is a list with the message as its only item.
 fn from_yaml_array(call: &mut Call<'_>) -> Result<Value, Error> {
-    Ok(match read(call)? {
+    Ok(match parse(call)? {
         Ok(value @ Value::List(_)) => value,
         Ok(Value::Nil) => Value::list(Vec::new()),
         Ok(other) => error_list(decoding_error(&other, "[]interface {}")),
@@ -155,7 +154,7 @@ fn from_yaml_array(call: &mut Call<'_>) -> Result<Value, Error> {
     })
 }
 
-fn decoding_error(value: &Value, wanted: &str) -> String {
-    let cause = unmarshal_error(value, wanted);
+fn decoding_error(value: &Value, expected: &str) -> String {
+    let cause = unmarshal_error(value, expected);
     format!("error unmarshaling JSON: while decoding JSON: {cause}")
 }

@@ -1,9 +1,9 @@
-//! The words of a template: text, and what stands inside the braces, with Go's trimming of blanks around them.
+//! Splits a template into tokens: text and the tokens of actions, with blanks trimmed as by Go.
 
 mod number;
 mod word;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Assign,
     Declare,
     Pipe,
-    /// A character with no meaning of its own, such as a comma.
+    /// A character without a meaning of its own, such as a comma.
     Character,
     String,
     RawString,
@@ -39,11 +39,11 @@ pub(super) enum Kind {
     Template,
     With,
     Eof,
-    /// The text cannot be read further; the reason stands in [`Tokens::fault`].
+    /// The rest of the text is malformed; [`Tokens::fault`] is the reason.
     Fault,
 }
 
-/// A word and its bytes in the text.
+/// A token and its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -51,14 +51,14 @@ pub(super) struct Token {
     pub(super) end: u32,
 }
 
-/// All words of a template. The last one is [`Kind::Eof`] or [`Kind::Fault`].
+/// The tokens of a template. The last one is [`Kind::Eof`] or [`Kind::Fault`].
 #[derive(Debug)]
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
     pub(super) fault: String,
 }
 
-/// Reads a whole text. Linear in its length.
+/// Splits a text into tokens, in linear time.
 pub(super) fn tokens(text: &str) -> Tokens {
     let mut lexer = Lexer {
         text,
@@ -92,11 +92,11 @@ struct Lexer<'t> {
     start: usize,
     parentheses: usize,
     list: Vec<Token>,
-    /// The first word that is one too many.
+    /// The first token beyond the limit.
     first_beyond: Option<Token>,
 }
 
-/// The most words, texts and blanks between them included, that a template may have: each takes memory.
+/// The maximum number of tokens of a template, including texts and blanks. It bounds the memory of the parser.
 const WORDS_LIMIT: usize = 200_000;
 
 const LEFT: &str = "{{";
@@ -152,7 +152,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Whether the action ends here, and if so, whether it trims the text behind it.
+    /// Whether the action ends here, and if so, whether it trims the text after it.
     fn at_right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
         if trims_right(rest) && rest[2..].starts_with(RIGHT) {
@@ -173,7 +173,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Everything up to and including the closing braces.
+    /// Reads an action up to and including its closing braces.
     fn action(&mut self) -> Result<(), String> {
         loop {
             if let Some(trims) = self.at_right_delimiter() {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_trim_blanks_on_their_side() {
+    fn trim_markers_remove_adjacent_blanks() {
         assert_eq!(words("a \n{{- 1 }} b"), ["a", "{{", "1", "}}", " b", ""]);
         assert_eq!(words("a {{ 1 -}} \n b"), ["a ", "{{", "1", "}}", "b", ""]);
         assert_eq!(words("a {{-1}}"), ["a ", "{{", "-1", "}}", ""]);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_go_ends_them() {
+    fn tokens_end_where_they_end_in_go() {
         assert_eq!(
             words("{{$x:=.a.b|f(1i)}}"),
             [
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_cannot_read_is_told() {
+    fn malformed_tokens_are_reported() {
         for text in [
             "{{ .a-b }}",
             "{{ \"a\n\" }}",

@@ -1,10 +1,10 @@
-//! Numbers inside an action.
+//! Numbers in actions.
 
 use super::word::is_alphanumeric;
 use super::{Kind, Lexer};
 
 impl Lexer<'_> {
-    /// A number as far as its characters go; whether it is one is decided when it is converted.
+    /// Reads a number. Only its characters are checked here; its value is checked when it is converted.
     pub(super) fn number(&mut self) -> Result<(), String> {
         self.position = self.start;
         self.digits()?;

@@ -1,4 +1,4 @@
-//! The words inside an action: names, texts in quotes, operators, and the blanks between them.
+//! The tokens of actions: names, quoted texts, operators, and the blanks between them.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use super::{BLANKS, Kind, Lexer, RIGHT, trims_right};
 use crate::regexp::Regexp;
 
 impl Lexer<'_> {
-    /// The next word of an action.
+    /// Reads the next token of an action.
     pub(super) fn word(&mut self) -> Result<(), String> {
         let Some(character) = self.next() else {
             return Err("the action is not closed by `}}`".to_owned());
@@ -45,7 +45,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// A run of blanks, unless the last of them belongs to a trimming right delimiter.
+    /// Reads blanks, except a last one that belongs to a trimming right delimiter.
     fn space(&mut self) {
         while self.rest().starts_with(BLANKS) {
             self.position += 1;
@@ -81,7 +81,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// `.name`, `$name`, or the dot or the dollar alone.
+    /// Reads `.name`, `$name`, or a dot or dollar sign alone.
     fn field_or_variable(&mut self, kind: Kind) -> Result<(), String> {
         if self.at_terminator() {
             self.push(if kind == Kind::Field { Kind::Dot } else { kind });
@@ -143,7 +143,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Go's letters and digits: Unicode's categories L and Nd, and the underscore.
+/// Go's letters and digits: the Unicode categories L and Nd, and the underscore.
 pub(super) fn is_alphanumeric(character: char) -> bool {
     static LETTER_OR_DIGIT: LazyLock<Option<Regexp>> =
         LazyLock::new(|| Regexp::new(r"^[\p{L}\p{Nd}]$").ok());

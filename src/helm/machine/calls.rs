@@ -1,23 +1,23 @@
-//! Calls: of functions, of methods, of templates by `include`, `template` and `tpl`.
+//! Calls of functions, methods, and templates (`include`, `template`, `tpl`).
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::code::{Index, Template};
 use super::super::function::{Body, Call, Function, Signature};
-use super::super::host::Named;
+use super::super::host::Definition;
 use super::super::{Error, ErrorClass, Value};
 use super::operands::{Operand, no_field};
-use super::{Ends, Machine, scope_of};
+use super::{Caller, Machine, scope_of};
 
-/// How often Helm lets a name be included within itself.
+/// The maximum nesting of an `include` of the same name, as in Helm.
 const INCLUDES: u32 = 1000;
 
-/// How often a text may evaluate a text by `tpl`. Helm has no such limit: it dies.
+/// The maximum nesting of `tpl`. Helm has no such limit and crashes instead.
 const TPLS: u32 = 1000;
 
-/// What a call of a method costs, in steps: it may read a version again.
-const METHOD: u64 = 32;
+/// The cost of a method call, in steps: the method may parse a version again.
+const METHOD_STEPS: u64 = 32;
 
 impl Machine<'_> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
@@ -26,7 +26,7 @@ impl Machine<'_> {
             return Ok(());
         };
         let name = &frame.template.text.names[name as usize];
-        self.budget.read(name.len())?;
+        self.budget.charge_read(name.len())?;
         let field = receiver.field(name)?;
         self.operands.push(field);
         Ok(())
@@ -60,12 +60,12 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// Checks that the top has a method that takes so many arguments.
+    /// Fails unless the top has this method and the method accepts this number of arguments.
     pub(super) fn check_method(&mut self, name: Index, count: usize) -> Result<(), Error> {
         let name = self.name(name);
         let receiver = self.top();
         match method(&receiver, &name)? {
-            Some(signature) => match signature.refuses(&name, count) {
+            Some(signature) => match signature.count_error(&name, count) {
                 Some(message) => Err(Error::new(ErrorClass::WrongArgCount, message)),
                 None => Ok(()),
             },
@@ -94,10 +94,10 @@ impl Machine<'_> {
                 };
                 arguments.push(converted.value);
             }
-            self.budget.read_all(&arguments)?;
-            self.budget.step(METHOD)?;
+            self.budget.charge_arguments(&arguments)?;
+            self.budget.step(METHOD_STEPS)?;
             let value = object.call(&name, &arguments)?;
-            self.budget.made(&value)?;
+            self.budget.charge_value(&value)?;
             result = Operand::plain(value);
         }
         self.operands.push(result);
@@ -116,18 +116,18 @@ impl Machine<'_> {
         let name = self.name(name);
         let dot = self.pop().value;
         match self.named(&name)? {
-            Named::Native(native) => {
+            Definition::Native(native) => {
                 let text = native.call(dot)?;
                 self.write(&text)
             }
-            Named::Template(template) => {
+            Definition::Template(template) => {
                 let scope = self.frames.last().and_then(|frame| frame.scope.clone());
-                self.enter(template, dot, scope, Ends::Template)
+                self.enter(template, dot, scope, Caller::Template)
             }
         }
     }
 
-    /// `include NAME DOT`
+    /// Executes `include NAME DOT`.
     fn include(&mut self) -> Result<(), Error> {
         let dot = self.pop().value;
         let Value::String(name) = self.pop().value else {
@@ -138,20 +138,20 @@ impl Machine<'_> {
             return Err(Error::new(ErrorClass::Depth, message));
         }
         match self.named(&name)? {
-            Named::Native(native) => {
+            Definition::Native(native) => {
                 let text = native.call(dot)?;
                 self.push_text(text)
             }
-            Named::Template(template) => {
+            Definition::Template(template) => {
                 self.count_include(&name, 1);
                 self.outputs.push(String::new());
                 let scope = self.frames.last().and_then(|frame| frame.scope.clone());
-                self.enter(template, dot, scope, Ends::Include(name))
+                self.enter(template, dot, scope, Caller::Include(name))
             }
         }
     }
 
-    /// `tpl TEXT DOT`
+    /// Executes `tpl TEXT DOT`.
     fn tpl(&mut self) -> Result<(), Error> {
         let dot = self.pop().value;
         let Value::String(text) = self.pop().value else {
@@ -161,7 +161,7 @@ impl Machine<'_> {
             let message = format!("`tpl` is nested more than {TPLS} deep");
             return Err(Error::new(ErrorClass::Depth, message));
         }
-        self.budget.parsed(&text)?;
+        self.budget.charge_parse(&text)?;
         let template = self.host.parsed(&text).map_err(|error| {
             Error::new(
                 error.class,
@@ -173,25 +173,25 @@ impl Machine<'_> {
         let scope = scope_of(&template, outer);
         self.outputs.push(String::new());
         self.tpl_depth += 1;
-        self.enter(template, dot, scope, Ends::Tpl)
+        self.enter(template, dot, scope, Caller::Tpl)
     }
 
-    /// Changes how often a name is being included, and returns that.
+    /// Changes the number of active includes of a name, and returns the new number.
     pub(super) fn count_include(&mut self, name: &Arc<str>, change: i32) -> u32 {
         let count = self.included.entry(Arc::clone(name)).or_default();
         *count = count.saturating_add_signed(change);
         *count
     }
 
-    fn named(&self, name: &str) -> Result<Named<'_>, Error> {
+    fn named(&self, name: &str) -> Result<Definition<'_>, Error> {
         if let Some(template) = self.own_template(name)? {
             let outside = template.is_empty().then(|| self.host.named(name)).flatten();
-            return Ok(outside.unwrap_or(Named::Template(template)));
+            return Ok(outside.unwrap_or(Definition::Template(template)));
         }
         self.host.named(name).ok_or_else(|| self.host.missing(name))
     }
 
-    /// The template that the texts being evaluated define: the innermost that is not empty.
+    /// A template that the evaluated texts define. A text inside another one takes precedence, unless its template is empty.
     fn own_template(&self, name: &str) -> Result<Option<Template>, Error> {
         let mut found = None;
         let mut scope = self.frames.last().and_then(|frame| frame.scope.as_ref());
@@ -208,7 +208,7 @@ impl Machine<'_> {
     }
 }
 
-/// The signature of an operand's method, if it has one of that name.
+/// The signature of a method of the operand; none if the name is a field.
 fn method(receiver: &Operand, name: &str) -> Result<Option<Signature>, Error> {
     match &receiver.value {
         Value::Object(object) => {
@@ -221,7 +221,7 @@ fn method(receiver: &Operand, name: &str) -> Result<Option<Signature>, Error> {
         }
         Value::Nil if receiver.boxed => Err(Error::new(
             ErrorClass::NilPointer,
-            format!("`.{name}` is asked of nil"),
+            format!("cannot read `.{name}` of nil"),
         )),
         Value::Nil | Value::Map(_) => Ok(None),
         other => Err(no_field(other, name)),

@@ -1,8 +1,8 @@
-//! Runs a parsed template.
+//! Executes a parsed template.
 //!
-//! One loop over instructions, with stacks of its own: however deeply templates include one another, the thread's stack
-//! does not grow. Only native templates and lazily fetched values run evaluations inside this one, and
-//! [`super::Limits::nested`] bounds those.
+//! The machine is one loop over instructions with stacks of its own, so the thread's stack does not grow with the nesting of
+//! templates. Only native templates and lazily evaluated values start evaluations inside this one; [`super::Limits::nested`]
+//! limits them.
 
 mod calls;
 mod operands;
@@ -20,18 +20,18 @@ use operands::Operand;
 use output::without_no_value;
 use range::Loop;
 
-/// Evaluates a template as Helm's `tpl` does: what it writes, with every `<no value>` removed.
+/// Executes a template as Helm's `tpl` does, and returns its output without `<no value>`.
 ///
 /// # Errors
-/// Whatever stops Go, by class; and the budget's limits. The place is in this template's text, also for an error that
-/// arises in a template that it includes.
+/// Every error of Go, by class, and an exhausted budget. The span is in this template's text, even if the error occurs in a
+/// template that it includes.
 pub fn execute(
     template: &Template,
     dot: &Value,
     host: &dyn Host,
     budget: &Budget,
 ) -> Result<String, Error> {
-    let _nested = budget.nest()?;
+    let _nested = budget.enter_evaluation()?;
     let mut machine = Machine::new(host, budget);
     let result = machine.run(template, dot);
     budget.leave(machine.frames.len() as u32);
@@ -48,35 +48,35 @@ struct Machine<'h> {
     loops: Vec<Loop>,
     frames: Vec<Frame>,
     outputs: Vec<String>,
-    /// How often each name is being included, as Helm counts it.
+    /// The number of active includes of each name, as Helm counts them.
     included: HashMap<Arc<str>, u32>,
     tpl_depth: u32,
 }
 
-/// A template being executed.
+/// An active template.
 struct Frame {
     template: Template,
     next: usize,
-    /// The templates defined by the texts being evaluated by `tpl`, innermost first.
+    /// The templates that the evaluated texts define, innermost text first.
     scope: Option<Rc<Scope>>,
-    /// Where this template's variables, loops, scopes and dots begin.
+    /// The length of the stack of variables when the template started.
     variables: usize,
-    ends: Ends,
+    caller: Caller,
 }
 
-/// What happens to a template's text when it ends.
-enum Ends {
-    /// It is the result.
-    Evaluation,
-    /// It has been written where it belongs.
+/// What started a template, which decides what happens to its output.
+enum Caller {
+    /// [`execute`]: the output is the result.
+    Execute,
+    /// `template`: the output is appended to that of the caller.
     Template,
-    /// It is the value of `include`.
+    /// `include`: the output is the value of the call.
     Include(Arc<str>),
-    /// It is the value of `tpl`.
+    /// `tpl`: the output is the value of the call.
     Tpl,
 }
 
-/// The templates that a text defines, and those around it.
+/// The templates that a text defines, and those of the texts around it.
 struct Scope {
     template: Template,
     outer: Option<Rc<Scope>>,
@@ -102,7 +102,7 @@ impl<'h> Machine<'h> {
     fn run(&mut self, template: &Template, dot: &Value) -> Result<String, Error> {
         let scope = scope_of(template, None);
         self.outputs.push(String::new());
-        self.enter(template.clone(), dot.clone(), scope, Ends::Evaluation)?;
+        self.enter(template.clone(), dot.clone(), scope, Caller::Execute)?;
         loop {
             match self.step() {
                 Ok(None) => {}
@@ -117,7 +117,7 @@ impl<'h> Machine<'h> {
         template: Template,
         dot: Value,
         scope: Option<Rc<Scope>>,
-        ends: Ends,
+        caller: Caller,
     ) -> Result<(), Error> {
         self.budget.enter()?;
         let dot = Operand::plain(dot);
@@ -126,14 +126,14 @@ impl<'h> Machine<'h> {
             next: 0,
             scope,
             variables: self.variables.len(),
-            ends,
+            caller,
         });
         self.variables.push((0, dot.clone()));
         self.dots.push(dot);
         Ok(())
     }
 
-    /// Runs one instruction; the text if it was the last.
+    /// Executes one instruction. Returns the output after the last instruction.
     fn step(&mut self) -> Result<Option<String>, Error> {
         self.budget.step(1)?;
         let Some(frame) = self.frames.last_mut() else {
@@ -280,13 +280,13 @@ impl<'h> Machine<'h> {
         Ok(())
     }
 
-    /// Where the innermost variable of that name stands.
+    /// The index of the innermost variable of a name.
     fn variable(&self, name: Index) -> Result<usize, Error> {
         let begin = self.frames.last().map_or(0, |frame| frame.variables);
         let own = &self.variables[begin..];
         let found = own.iter().rposition(|(variable, _)| *variable == name);
-        let looked_at = own.len() - found.unwrap_or(0);
-        self.budget.step(looked_at as u64 / 16)?;
+        let scanned = own.len() - found.unwrap_or(0);
+        self.budget.step(scanned as u64 / 16)?;
         found.map(|place| begin + place).ok_or_else(|| {
             let name = self.name(name);
             Error::new(
@@ -311,7 +311,7 @@ impl<'h> Machine<'h> {
         Error::new(class, message)
     }
 
-    /// Ends the innermost template; the text if it was the outermost.
+    /// Ends the innermost template. Returns the output if it was the outermost one.
     fn leave(&mut self) -> Result<Option<String>, Error> {
         let Some(frame) = self.frames.pop() else {
             return Ok(None);
@@ -319,21 +319,21 @@ impl<'h> Machine<'h> {
         self.budget.leave(1);
         self.variables.truncate(frame.variables);
         self.dots.pop();
-        if matches!(frame.ends, Ends::Template) {
+        if matches!(frame.caller, Caller::Template) {
             return Ok(None);
         }
         let text = self.outputs.pop().unwrap_or_default();
-        match frame.ends {
-            Ends::Evaluation => return Ok(Some(without_no_value(text))),
-            Ends::Tpl => {
+        match frame.caller {
+            Caller::Execute => return Ok(Some(without_no_value(text))),
+            Caller::Tpl => {
                 self.tpl_depth -= 1;
                 self.push_text(without_no_value(text))?;
             }
-            Ends::Include(name) => {
+            Caller::Include(name) => {
                 self.count_include(&name, -1);
                 self.push_text(text)?;
             }
-            Ends::Template => {}
+            Caller::Template => {}
         }
         Ok(None)
     }
@@ -346,8 +346,8 @@ impl<'h> Machine<'h> {
         self.operands.last().cloned().unwrap_or_default()
     }
 
-    /// Puts an error at the place of the outermost template that led to it.
-    fn locate(&self, error: Error) -> Error {
+    /// Sets the span of an error to the current instruction of the outermost template.
+    fn locate(&self, mut error: Error) -> Error {
         let (Some(outermost), Some(innermost)) = (self.frames.first(), self.frames.last()) else {
             return error;
         };
@@ -355,11 +355,10 @@ impl<'h> Machine<'h> {
             .template
             .code()
             .span(outermost.next.saturating_sub(1));
-        let mut error = error;
         if self.frames.len() > 1 && error.class != ErrorClass::Fail {
             let name = innermost.template.name();
-            error.message = match innermost.ends {
-                Ends::Tpl => format!("{} (in the text given to `tpl`)", error.message),
+            error.message = match innermost.caller {
+                Caller::Tpl => format!("{} (in the text given to `tpl`)", error.message),
                 _ => format!("{} (in template `{name}`)", error.message),
             };
         }
@@ -367,7 +366,7 @@ impl<'h> Machine<'h> {
     }
 }
 
-/// The scope within a text: a new one only if the text defines templates.
+/// The scope inside a text, which is a new one only if the text defines templates.
 fn scope_of(template: &Template, outer: Option<Rc<Scope>>) -> Option<Rc<Scope>> {
     if template.text.defined.is_empty() {
         return outer;

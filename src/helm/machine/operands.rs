@@ -1,4 +1,4 @@
-//! What instructions compute with: values, and Go's difference between nil and an interface that holds nil.
+//! The operands of the machine: values, with Go's distinction between nil and an interface that holds nil.
 
 use super::super::function::Type;
 use super::super::object::Object;
@@ -9,8 +9,8 @@ use super::super::{Error, ErrorClass};
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub(super) value: Value,
-    /// It is an `interface {}` as it stands in a map or list. Only nil shows the difference: a field of such a nil is
-    /// an error, and a field of a plain nil is nil.
+    /// Whether the value comes from a map or list, where it is an `interface {}`. This matters for nil only: a field of a boxed
+    /// nil is an error, and a field of a plain nil is nil.
     pub(super) boxed: bool,
 }
 
@@ -32,12 +32,12 @@ impl Operand {
         Self { value, boxed: true }
     }
 
-    /// The operand's field of that name, or the result of its method of that name.
+    /// A field of the operand, or the result of a method without arguments.
     pub(super) fn field(&self, name: &str) -> Result<Operand, Error> {
         match &self.value {
             Value::Nil if self.boxed => Err(Error::new(
                 ErrorClass::NilPointer,
-                format!("`.{name}` is asked of nil"),
+                format!("cannot read `.{name}` of nil"),
             )),
             Value::Nil => Ok(Self::default()),
             Value::Map(map) => Ok(match map.get(name)? {
@@ -49,7 +49,7 @@ impl Operand {
         }
     }
 
-    /// The operand as a parameter of that type takes it: by assignment, without any conversion.
+    /// Checks the operand against the type of a parameter. Like Go's assignment, this does not convert values other than nil.
     pub(super) fn converted(self, parameter: Type) -> Result<Operand, Error> {
         let fits = match (parameter, &self.value) {
             (Type::Any, _)
@@ -89,27 +89,24 @@ fn described(value: &Value) -> String {
     }
 }
 
-/// That a value has no such field.
+/// The error for a field that a value does not have.
 pub(super) fn no_field(value: &Value, name: &str) -> Error {
-    let message = format!(
-        "a value of type `{}` has no field `{name}`",
-        value.type_name()
-    );
+    no_field_of_type(value.type_name(), name)
+}
+
+fn no_field_of_type(type_name: &str, name: &str) -> Error {
+    let message = format!("a value of type `{type_name}` has no field `{name}`");
     Error::new(ErrorClass::WrongType, message)
 }
 
 fn object_field(object: &dyn Object, name: &str) -> Result<Value, Error> {
     if let Some(signature) = object.method(name) {
-        if let Some(message) = signature.refuses(name, 0) {
+        if let Some(message) = signature.count_error(name, 0) {
             return Err(Error::new(ErrorClass::WrongArgCount, message));
         }
         return object.call(name, &[]);
     }
-    object.field(name)?.ok_or_else(|| {
-        let message = format!(
-            "a value of type `{}` has no field `{name}`",
-            object.type_name()
-        );
-        Error::new(ErrorClass::WrongType, message)
-    })
+    object
+        .field(name)?
+        .ok_or_else(|| no_field_of_type(object.type_name(), name))
 }

@@ -1,10 +1,10 @@
-//! What a template writes.
+//! The output of templates.
 
 use super::super::{Budget, Error, Value, print};
 use super::Machine;
 use super::operands::Operand;
 
-/// What Go prints for a value that is not there, and Helm takes out of the result.
+/// The text that Go prints for a missing value, and that Helm removes from the result.
 const NO_VALUE: &str = "<no value>";
 
 impl Machine<'_> {
@@ -40,22 +40,22 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A text that becomes a value.
+    /// Pushes a text as a value.
     pub(super) fn push_text(&mut self, text: String) -> Result<(), Error> {
-        self.budget.room_for_text(text.len())?;
+        self.budget.ensure_room_for_text(text.len())?;
         let value = text.into();
-        self.budget.made(&value)?;
+        self.budget.charge_value(&value)?;
         self.operands.push(Operand::plain(value));
         Ok(())
     }
 }
 
-/// A text that grows takes up to twice what it needs.
+/// Charges written text twice, because a growing text may allocate twice its length.
 fn charge_written(budget: &Budget, text: &str) -> Result<(), Error> {
     budget.charge(2 * text.len())
 }
 
-/// What Helm leaves of a result.
+/// Removes [`NO_VALUE`] from a text, as Helm does.
 pub(super) fn without_no_value(text: String) -> String {
     if text.contains(NO_VALUE) {
         text.replace(NO_VALUE, "")

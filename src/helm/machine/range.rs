@@ -1,4 +1,4 @@
-//! Loops over lists, maps and, in Helm 4, integers.
+//! Loops over lists, maps and integers.
 
 use std::collections::btree_map;
 use std::rc::Rc;
@@ -11,15 +11,14 @@ use super::super::{Engine, Error, ErrorClass, print};
 use super::Machine;
 use super::operands::Operand;
 
-/// A loop that runs.
+/// An active loop.
 pub(super) struct Loop {
     items: Items,
     variables: Variables,
-    /// The heights of the machine's stacks when the loop began.
+    /// The heights of the machine's stacks when the loop started.
     variable_count: usize,
     mark_count: usize,
     dot_count: usize,
-    has_dot: bool,
 }
 
 enum Items {
@@ -29,7 +28,7 @@ enum Items {
 }
 
 impl Machine<'_> {
-    /// Takes what to loop over; jumps if there is nothing.
+    /// Pops the value to iterate and starts a loop, or jumps if it has no items.
     pub(super) fn begin_range(&mut self, variables: Variables, target: Index) -> Result<(), Error> {
         let value = self.pop().value;
         let items = match value {
@@ -62,12 +61,11 @@ impl Machine<'_> {
             variable_count: self.variables.len(),
             mark_count: self.marks.len(),
             dot_count: self.dots.len(),
-            has_dot: false,
         });
         Ok(())
     }
 
-    /// Go 1.24, which Helm 3.18 and later are built with, brought loops over integers.
+    /// Starts a loop over an integer, which Go has since 1.24, and Helm since 3.18.
     fn count(
         &self,
         count: i64,
@@ -78,13 +76,13 @@ impl Machine<'_> {
             return Err(not_iterable(value));
         }
         if matches!(variables, Variables::Declared(2) | Variables::Assigned(..)) {
-            let message = "an integer gives a loop one variable only";
+            let message = "a `range` over an integer has one variable only";
             return Err(Error::new(ErrorClass::Other, message));
         }
         Ok((count > 0).then_some(Items::Count(0, count)))
     }
 
-    /// Goes to the next item, or ends the loop and jumps.
+    /// Moves to the next item, or ends the loop and jumps.
     pub(super) fn next_item(&mut self, target: Index) -> Result<(), Error> {
         let Some(current) = self.loops.last_mut() else {
             return Ok(());
@@ -97,7 +95,6 @@ impl Machine<'_> {
         self.variables.truncate(current.variable_count);
         self.marks.truncate(current.mark_count);
         self.dots.truncate(current.dot_count);
-        current.has_dot = true;
         let variables = current.variables;
         let top = self.variables.len();
         match variables {
@@ -118,7 +115,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Ends the innermost loop, wherever in its body the template is.
+    /// Ends the innermost loop, from anywhere in its body.
     pub(super) fn end_loop(&mut self) {
         if let Some(ended) = self.loops.pop() {
             self.variables.truncate(ended.variable_count);

@@ -1,4 +1,4 @@
-//! What a parse has written so far.
+//! The output of the parser: the instructions of each template, and tables that the templates share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::super::ErrorClass;
 use super::super::code::{Code, Constant, Index, Operation};
 use super::control::Control;
 
-/// The tables that all templates of a text share.
+/// The tables that the templates of a text share.
 pub(super) struct Tables {
     pub(super) constants: Vec<Constant>,
     pub(super) names: Vec<Arc<str>>,
@@ -55,12 +55,12 @@ impl Tables {
     }
 }
 
-/// One template being written.
+/// A template whose instructions are being written.
 pub(super) struct Builder {
     pub(super) name: Arc<str>,
     pub(super) is_empty: bool,
     pub(super) controls: Vec<Control>,
-    /// The variables that may be named here, innermost last.
+    /// The variables in scope, innermost last.
     pub(super) variables: Vec<Index>,
     operations: Vec<Operation>,
     spans: Vec<(u32, u32)>,
@@ -84,12 +84,12 @@ impl Builder {
         self.operations.len() - 1
     }
 
-    /// How many instructions there are: the place of the next one.
+    /// The number of instructions, which is the index of the next one.
     pub(super) fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Takes the instructions from that place on back.
+    /// Removes the instructions from an index on.
     pub(super) fn truncate(&mut self, length: usize) {
         self.operations.truncate(length);
         self.spans.truncate(length);
@@ -99,7 +99,7 @@ impl Builder {
         self.operations[place] = operation;
     }
 
-    /// Lets a jump lead to the next instruction.
+    /// Sets the target of a jump to the next instruction.
     pub(super) fn patch(&mut self, jump: usize) {
         self.patch_to(jump, self.operations.len());
     }

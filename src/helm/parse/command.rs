@@ -1,4 +1,4 @@
-//! Commands: a function, method or value with its arguments, and what a pipe hands to it.
+//! Parses commands: a function, method or value with its arguments, and the piped value.
 
 use super::super::code::{Constant, Index, Operation};
 use super::super::function::{Body, Function};
@@ -7,32 +7,34 @@ use super::super::{Error, ErrorClass};
 use super::pipeline::Open;
 use super::{Parser, join};
 
-/// A command: its first word and how many arguments it has so far.
+/// A command that is being parsed.
 pub(super) struct Command {
     pub(super) head: Head,
-    /// The first word's bytes, with its fields.
+    /// The first operand with its fields.
     pub(super) token: Token,
-    /// Where its instructions begin.
+    /// The index of its first instruction.
     begin: usize,
     pub(super) arguments: usize,
+    /// Whether the command receives a piped value, which is its last argument.
     has_final: bool,
+    /// The jumps of `and` or `or`.
     short_circuits: Vec<usize>,
 }
 
-/// What a command begins with.
+/// What a command starts with.
 #[derive(Clone, Copy)]
 pub(super) enum Head {
-    /// Nothing yet.
+    /// The command has no operand yet.
     Missing,
     Function(&'static Function),
-    /// A chain of fields whose last may be a method; the place of its instruction.
+    /// A chain of fields, of which the last one may be a method; with the index and name of its instruction.
     Field(usize, Index),
-    /// A chain whose last field was found to take arguments.
+    /// A chain of fields, of which the last one has arguments and must be a method.
     Method(usize, Index),
     /// A variable without fields.
     Variable,
     Nil,
-    /// A literal, dot or parentheses.
+    /// A literal, a dot or parentheses.
     Other,
 }
 
@@ -48,23 +50,22 @@ impl Parser<'_> {
         });
     }
 
-    /// Reads the next operand of the open command, or ends it. Returns a parenthesis that opens.
+    /// Parses the next operand of the open command, or ends the command. Returns an opening parenthesis.
     pub(super) fn command_step(&mut self, open: &mut Open) -> Result<Option<Token>, Error> {
         let token = self.peek_word();
         if begins_operand(token.kind) {
             self.next_token();
+            self.begin_operand(open);
             if token.kind == Kind::LeftParenthesis {
-                self.begin_operand(open);
                 return Ok(Some(token));
             }
-            self.begin_operand(open);
             self.operand(open, token)?;
         }
         self.after_operand(open)?;
         Ok(None)
     }
 
-    /// A parenthesized pipeline has just been read as an operand of the open command.
+    /// Completes an operand of the open command that was a pipeline in parentheses.
     pub(super) fn parenthesized(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         self.fields_and_check(open, token, Head::Other)?;
         self.after_operand(open)
@@ -86,7 +87,7 @@ impl Parser<'_> {
 
     fn end_command(&mut self, open: &mut Open, command: Command) {
         open.stages += 1;
-        let given = command.arguments > 0 || command.has_final;
+        let has_arguments = command.arguments > 0 || command.has_final;
         let span = join(command.token, self.last_operand());
         match command.head {
             Head::Function(function) => self.end_call(function, &command, span),
@@ -105,7 +106,9 @@ impl Parser<'_> {
                 self.emit(Operation::CallMethod(name, 1), span);
             }
             Head::Field(..) | Head::Missing => {}
-            Head::Variable | Head::Nil | Head::Other if given => self.not_a_function(&command),
+            Head::Variable | Head::Nil | Head::Other if has_arguments => {
+                self.not_a_function(&command)
+            }
             Head::Nil => self.fail(
                 ErrorClass::Other,
                 "`nil` alone is not a value".to_owned(),
@@ -150,7 +153,7 @@ impl Parser<'_> {
         self.emit(Operation::Call(function, count as u32), span);
     }
 
-    /// Go returns a piped value last, and does not look at it.
+    /// Ends a call of `and` or `or`. As in Go, a piped value is the last argument, and its truth is not evaluated.
     fn end_short_circuits(&mut self, command: &Command, span: Token) {
         let mut jumps = &command.short_circuits[..];
         if !command.has_final {
@@ -170,7 +173,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Lets a call with a wrong number of arguments fail before any of them is evaluated.
+    /// Replaces a call that has a wrong number of arguments with an error, before any argument is evaluated.
     pub(super) fn refuse_count(
         &mut self,
         function: &Function,
@@ -178,7 +181,7 @@ impl Parser<'_> {
         begin: usize,
         span: Token,
     ) -> bool {
-        let Some(message) = function.signature.refuses(function.name, count) else {
+        let Some(message) = function.signature.count_error(function.name, count) else {
             return false;
         };
         self.builder().truncate(begin);
@@ -186,7 +189,7 @@ impl Parser<'_> {
         true
     }
 
-    /// After an argument of `and` or `or`.
+    /// Emits the jump after an argument of `and` or `or`.
     pub(super) fn short_circuit(&mut self, command: &mut Command, stops_at: bool, span: Token) {
         let jump = self.emit(Operation::ShortCircuit(stops_at, 0), span);
         command.short_circuits.push(jump);
@@ -202,7 +205,7 @@ impl Parser<'_> {
         self.emit(Operation::Constant(constant), span);
     }
 
-    /// A word that cannot be called may only begin a pipeline.
+    /// Records an operand that cannot be called: it may only start a pipeline.
     pub(super) fn note_stage(&mut self, open: &mut Open, token: Token) {
         let is_first = open.command.as_ref().is_none_or(|c| !c.has_final);
         if !is_first && open.bad_stage.is_none() {

@@ -1,4 +1,4 @@
-//! Control structures: `if`, `with`, `range`, their branches and their ends.
+//! Parses control structures: `if`, `with` and `range`, with `else` and `end`.
 
 use super::super::Error;
 use super::super::code::{Index, Operation, Variables};
@@ -6,14 +6,14 @@ use super::super::lexer::{Kind, Token};
 use super::Parser;
 use super::pipeline::{Context, Declarations};
 
-/// A control structure that waits for its `end`.
+/// A control structure without its `end` yet.
 pub(super) enum Control {
     If(Branches),
     With(Branches),
     Range(Loop),
 }
 
-/// The branches of `if` or `with`, each `else if` being one level more.
+/// The branches of an `if` or `with`. Each `else if` is one more level.
 pub(super) struct Branches {
     levels: Vec<Level>,
     in_else: bool,
@@ -21,7 +21,7 @@ pub(super) struct Branches {
 }
 
 struct Level {
-    /// Where to jump on if the condition is false, until the `else` is met.
+    /// The jump for a false condition, until its target, the `else`, is known.
     otherwise: Option<usize>,
     /// The jump from the end of the branch to the end of the level.
     end: Option<usize>,
@@ -152,8 +152,12 @@ impl Parser<'_> {
         }
     }
 
-    fn else_branch(&mut self, token: Token, branches: Branches, kind: Kind) -> Result<(), Error> {
-        let mut branches = branches;
+    fn else_branch(
+        &mut self,
+        token: Token,
+        mut branches: Branches,
+        kind: Kind,
+    ) -> Result<(), Error> {
         let end = self.emit(Operation::Jump(0), token);
         if let Some(level) = branches.levels.last_mut() {
             level.end = Some(end);
@@ -182,7 +186,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `else if` and `else with` continue only their own kind.
+    /// Fails for an `else if` or `else with` that does not match the kind of the structure.
     fn check_plain_else(&self, next: Token) -> Result<(), Error> {
         if matches!(self.last_token().kind, Kind::RightDelimiter) {
             return Ok(());

@@ -1,7 +1,7 @@
-//! From a template's text to its instructions: actions, control structures, definitions.
+//! Parses a template into instructions: actions, control structures and definitions.
 //!
-//! Refuses at once whatever Go refuses when it parses: also in branches that would never run. Nothing here recurses:
-//! open blocks and parentheses stand on lists.
+//! Refuses everything that Go refuses when it parses, including in branches that never run. The parser does not recurse: open
+//! blocks and parentheses are kept in lists.
 
 mod build;
 mod command;
@@ -43,14 +43,14 @@ pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
     parser.finish()
 }
 
-/// A parse in progress.
+/// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
     tokens: Vec<Token>,
     fault: String,
     position: usize,
     tables: Tables,
-    /// The templates begun and not ended, innermost last: the text itself, a `define`, `block`s.
+    /// The templates without their `end` yet, innermost last: the text itself, a `define`, and `block`s.
     builders: Vec<Builder>,
     finished: Vec<Builder>,
     defined: HashMap<Arc<str>, usize>,
@@ -151,7 +151,7 @@ impl Parser<'_> {
         literal::string(self.source(token)).map_err(|message| self.error(token, message))
     }
 
-    /// Ends a `define` or a `block`.
+    /// Ends a `define` or `block`.
     fn end_definition(&mut self, token: Token) -> Result<(), Error> {
         if self.builders.len() == 1 {
             return Err(self.error(token, "unexpected `{{ end }}`"));
@@ -162,7 +162,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Go lets a definition be repeated only where one of the two is empty.
+    /// Adds a definition. As in Go, a name may be defined again only if one of the two definitions is empty.
     fn add(&mut self, builder: Builder, token: Token) -> Result<(), Error> {
         let earlier = self.defined.get(&builder.name).copied();
         let is_earlier_empty = earlier.is_none_or(|index| self.finished[index].is_empty);
@@ -225,7 +225,7 @@ impl Parser<'_> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// The next token, blanks included. The last one, which ends the text, never runs out.
+    /// The next token, including blanks. The last token of the text is repeated forever.
     fn next_token(&mut self) -> Token {
         let token = self.peek_token();
         self.position += 1;
@@ -272,7 +272,7 @@ impl Parser<'_> {
     }
 }
 
-/// One token that spans both.
+/// A token that spans both tokens.
 fn join(first: Token, last: Token) -> Token {
     Token {
         end: last.end.max(first.end),

@@ -1,4 +1,4 @@
-//! Operands: literals, names, fields; each checked against the parameter that it is given to.
+//! Parses operands (literals, names, fields), and checks each one against the parameter that it is passed to.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::command::Head;
 use super::pipeline::Open;
 use super::{Parser, join};
 
-/// A literal before it has a type.
+/// A literal whose type is not determined yet.
 enum Literal {
     Nil,
     Bool(bool),
@@ -20,7 +20,7 @@ enum Literal {
 }
 
 impl Parser<'_> {
-    /// To be called before an operand is read: a field that is given an argument must be a method.
+    /// Marks a field as a method, because an argument follows. Must be called before each operand.
     pub(super) fn begin_operand(&mut self, open: &mut Open) {
         if let Some(command) = &mut open.command
             && let Head::Field(place, name) = command.head
@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An operand that is not in parentheses; its first token has been read.
+    /// Parses an operand that is not in parentheses, after its first token.
     pub(super) fn operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         match token.kind {
             Kind::Identifier => self.function_operand(open, token),
@@ -85,7 +85,7 @@ impl Parser<'_> {
         Ok(index)
     }
 
-    /// The fields behind an operand, if any; then the operand is complete.
+    /// Parses the fields after an operand, and completes the operand.
     pub(super) fn fields_and_check(
         &mut self,
         open: &mut Open,
@@ -114,11 +114,11 @@ impl Parser<'_> {
             let parameter = function.signature.parameter(command.arguments);
             self.convert(parameter, token);
         }
-        self.argument_read(open, token);
+        self.argument_complete(open, token);
         Ok(())
     }
 
-    fn argument_read(&mut self, open: &mut Open, token: Token) {
+    fn argument_complete(&mut self, open: &mut Open, token: Token) {
         let Some(command) = &mut open.command else {
             return;
         };
@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks the operand just emitted against a parameter.
+    /// Emits the check of the last operand against a parameter.
     pub(super) fn convert(&mut self, parameter: Option<Type>, token: Token) {
         if let Some(kind) = parameter
             && kind != Type::Any
@@ -164,7 +164,7 @@ impl Parser<'_> {
             Err((class, message)) => self.fail(class, message, token),
         }
         if !is_head {
-            self.argument_read(open, token);
+            self.argument_complete(open, token);
         }
         Ok(())
     }
@@ -189,7 +189,7 @@ impl Parser<'_> {
 
     fn literal(&self, token: Token) -> Result<Literal, Error> {
         let source = self.source(token);
-        let read = match token.kind {
+        let parsed = match token.kind {
             Kind::Nil => Ok(Literal::Nil),
             Kind::Bool => Ok(Literal::Bool(source == "true")),
             Kind::Number => literal::number(source).map(Literal::Number),
@@ -197,10 +197,10 @@ impl Parser<'_> {
             Kind::CharacterConstant => literal::character(source).map(Literal::Number),
             _ => literal::string(source).map(|text| Literal::String(text.into())),
         };
-        read.map_err(|message| self.error(token, message))
+        parsed.map_err(|message| self.error(token, message))
     }
 
-    /// The constant that a literal is where that type is wanted.
+    /// Converts a literal to the type of a parameter.
     fn typed(
         &self,
         literal: &Literal,
@@ -213,7 +213,7 @@ impl Parser<'_> {
             (ErrorClass::WrongType, message)
         };
         match (parameter, literal) {
-            (Type::Any, literal) => ideal(literal, source),
+            (Type::Any, literal) => default_typed(literal, source),
             (Type::List, Literal::Nil) => Ok(Constant::EmptyList),
             (Type::Strings, Literal::Nil) => Ok(Constant::EmptyStrings),
             (Type::Map, Literal::Nil) => Ok(Constant::EmptyMap),
@@ -248,8 +248,8 @@ impl Parser<'_> {
     }
 }
 
-/// The type that a literal has by its form.
-fn ideal(literal: &Literal, source: &str) -> Result<Constant, (ErrorClass, String)> {
+/// Converts a literal to its default type, which its form decides.
+fn default_typed(literal: &Literal, source: &str) -> Result<Constant, (ErrorClass, String)> {
     match literal {
         Literal::Nil => Ok(Constant::Nil),
         Literal::Bool(flag) => Ok(Constant::Bool(*flag)),

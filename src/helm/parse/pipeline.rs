@@ -1,4 +1,4 @@
-//! Pipelines: declarations, and commands joined by `|`, with whatever stands in parentheses.
+//! Parses pipelines: declarations, and commands joined by `|`, including those in parentheses.
 
 use super::super::Error;
 use super::super::code::{Index, Operation};
@@ -6,10 +6,10 @@ use super::super::lexer::{Kind, Token};
 use super::command::{Command, begins_operand};
 use super::{Parser, join};
 
-/// How many variables may be in sight: they are searched one by one, as in Go.
+/// The maximum number of variables in scope, because they are searched one by one, as in Go.
 const VARIABLES: usize = 1000;
 
-/// Where a pipeline stands.
+/// The construct that a pipeline belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
     Command,
@@ -52,7 +52,7 @@ pub(super) struct Declarations {
 }
 
 impl Declarations {
-    /// The pipeline's own bytes, in the shape of a token.
+    /// The span of the pipeline, as a token.
     pub(super) fn span(&self, token: Token) -> Token {
         Token {
             start: self.start,
@@ -62,20 +62,20 @@ impl Declarations {
     }
 }
 
-/// A pipeline that is not ended.
+/// A pipeline that is being parsed.
 pub(super) struct Open {
     context: Context,
     declarations: Declarations,
     opened: Token,
     pub(super) stages: usize,
-    /// The first later stage that begins with something that cannot be called.
+    /// The first stage after a `|` that starts with an operand that cannot be called.
     pub(super) bad_stage: Option<Token>,
-    /// The command that is not ended.
+    /// The current command.
     pub(super) command: Option<Command>,
 }
 
 impl Parser<'_> {
-    /// Reads a pipeline and the delimiter that ends it, leaving one operand for whoever asked.
+    /// Parses a pipeline and its closing delimiter. Its instructions leave one operand on the stack.
     pub(super) fn pipeline(&mut self, context: Context) -> Result<Declarations, Error> {
         let mut stack = vec![self.open_pipeline(context)?];
         loop {
@@ -135,7 +135,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `$x :=`, `$x =` or, in a range, `$x,`. Whether another variable follows.
+    /// Parses `$x :=`, `$x =` or, in a range, `$x,`. Returns whether another variable follows.
     fn declaration(
         &mut self,
         context: Context,
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks a pipeline at its end, and declares its variables.
+    /// Checks a complete pipeline, and declares or assigns its variables.
     fn close_pipeline(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         if open.stages == 0 {
             let message = format!("{} needs a value", open.context.name());

@@ -1,28 +1,28 @@
-//! What Helm answered to expressions that are easily got wrong: Helm 3.17 and 4.1 agree on all of them.
+//! Tests of functions with surprising results. The expected results were recorded from Helm 3.17 and 4.1, which agree on all.
 
 use crate::helm::{Budget, Error, ErrorClass, Limits, NoHost, Value, execute, parse};
 
-fn answer(expression: &str) -> Result<String, Error> {
+fn evaluate(expression: &str) -> Result<String, Error> {
     let template = parse("text", &format!("{{{{ {expression} }}}}"))?;
     let budget = Budget::new(Limits::default());
     execute(&template, &Value::map(Default::default()), &NoHost, &budget)
 }
 
 fn class(expression: &str) -> Option<ErrorClass> {
-    answer(expression).err().map(|error| error.class)
+    evaluate(expression).err().map(|error| error.class)
 }
 
 #[track_caller]
-fn assert_answers(answers: &[(&str, &str)]) {
-    for (expression, expected) in answers {
-        let answer = answer(expression).map_err(|error| error.message);
-        assert_eq!(answer.as_deref(), Ok(*expected), "{expression}");
+fn assert_results(results: &[(&str, &str)]) {
+    for (expression, expected) in results {
+        let result = evaluate(expression).map_err(|error| error.message);
+        assert_eq!(result.as_deref(), Ok(*expected), "{expression}");
     }
 }
 
 #[test]
-fn texts_are_spelled_as_sprig_spells_them() {
-    assert_answers(&[
+fn letter_case_functions_match_sprig() {
+    assert_results(&[
         (
             "snakecase \"HTTPServer2xx v2Beta\"",
             "http_server_2xx_v2_beta",
@@ -44,8 +44,8 @@ fn texts_are_spelled_as_sprig_spells_them() {
 }
 
 #[test]
-fn durations_are_written_and_read_as_go_does() {
-    assert_answers(&[
+fn durations_are_formatted_and_parsed_as_in_go() {
+    assert_results(&[
         ("duration \"95\"", "1m35s"),
         ("duration \"-86400\"", "-24h0m0s"),
         ("duration 95", "0s"),
@@ -60,8 +60,8 @@ fn durations_are_written_and_read_as_go_does() {
 }
 
 #[test]
-fn texts_are_cut_and_filled_as_sprig_does() {
-    assert_answers(&[
+fn truncating_and_padding_functions_match_sprig() {
+    assert_results(&[
         ("trunc -3 \"hello\"", "llo"),
         ("substr 0 -1 \"hello\"", "hello"),
         ("substr -1 2 \"hello\"", "he"),
@@ -81,8 +81,8 @@ fn texts_are_cut_and_filled_as_sprig_does() {
 }
 
 #[test]
-fn numbers_are_read_as_sprig_reads_them() {
-    assert_answers(&[
+fn numbers_are_converted_as_in_sprig() {
+    assert_results(&[
         ("int \"0x1F\"", "31"),
         ("int \"010\"", "8"),
         ("int \"08\"", "0"),
@@ -113,8 +113,8 @@ fn numbers_are_read_as_sprig_reads_them() {
 }
 
 #[test]
-fn lists_and_maps_are_sprigs() {
-    assert_answers(&[
+fn list_and_map_functions_match_sprig() {
+    assert_results(&[
         ("rest list | toJson", "null"),
         ("uniq (list 1 1.0 1) | toJson", "[1,1]"),
         ("without (list 1 \"1\") 1 | toJson", "[\"1\"]"),
@@ -150,8 +150,8 @@ fn lists_and_maps_are_sprigs() {
 }
 
 #[test]
-fn yaml_is_written_as_helm_writes_it() {
-    assert_answers(&[
+fn yaml_is_written_as_in_helm() {
+    assert_results(&[
         (
             "toYaml (dict \"a10\" 1 \"a2\" 2 \"b\" 3 \"1\" 4 \"10\" 5 \"_\" 6 \"\" 7)",
             "\"\": 7\n_: 6\n\"1\": 4\n\"10\": 5\na2: 2\na10: 1\nb: 3",
@@ -182,8 +182,8 @@ fn yaml_is_written_as_helm_writes_it() {
 }
 
 #[test]
-fn json_is_written_and_read_as_go_does() {
-    assert_answers(&[
+fn json_is_written_and_parsed_as_in_go() {
+    assert_results(&[
         (
             "toJson \"<a&b>\\u2028\"",
             "\"\\u003ca\\u0026b\\u003e\\u2028\"",
@@ -245,8 +245,8 @@ fn json_is_written_and_read_as_go_does() {
 }
 
 #[test]
-fn encodings_and_paths_are_gos() {
-    assert_answers(&[
+fn encodings_and_paths_match_go() {
+    assert_results(&[
         ("b64dec \"aGVsbG8\"", "illegal base64 data at input byte 4"),
         ("b64dec \"aGVsbA=x\"", "illegal base64 data at input byte 6"),
         ("b32dec \"NBUQ===\"", "illegal base32 data at input byte 7"),
@@ -272,7 +272,7 @@ fn encodings_and_paths_are_gos() {
 }
 
 #[test]
-fn failures_are_of_gos_classes() {
+fn failures_have_the_error_classes_of_helm() {
     let classes = [
         ("first nil", ErrorClass::NilPointer),
         ("first 5", ErrorClass::WrongType),
@@ -304,7 +304,7 @@ fn failures_are_of_gos_classes() {
 }
 
 #[test]
-fn what_would_fill_the_memory_is_refused_at_once() {
+fn calls_with_huge_results_exceed_the_limit_before_allocating() {
     let endless = [
         "repeat 1000000000 \"x\"",
         "until 1000000000",
@@ -320,7 +320,7 @@ fn what_would_fill_the_memory_is_refused_at_once() {
 }
 
 #[test]
-fn a_map_that_holds_itself_ends_every_function() {
+fn functions_refuse_a_map_that_contains_itself() {
     let looped = |function: &str| {
         class(&format!(
             "$m := dict }}}}{{{{ $_ := set $m \"me\" $m }}}}{{{{ {function}"

@@ -1,31 +1,31 @@
-//! `camelCase` taken apart into `words_with_connectors`, and put together again, word for word as Sprig's library does it.
+//! Sprig's `snakecase`, `kebabcase` and `camelcase`: splits a text into words and joins them, with the quirks of Sprig's library.
 
 use std::sync::LazyLock;
 
 use super::convert::{lower, upper};
 use crate::regexp::Regexp;
 
-/// Small letters with a connector between words: `snakecase` and `kebabcase`.
+/// Lowercase words joined by a connector: `snakecase` and `kebabcase`.
 pub(super) fn separated(text: &str, connector: char) -> String {
     let mut out = Output {
         text: String::with_capacity(text.len() + 8),
         connector,
     };
-    let mut next = Word::first_of(text);
+    let mut next = Word::first(text);
     while !next.rest.is_empty() {
         let word = next;
         if word.kind != Kind::Connector {
             out.word(word);
         }
-        next = Word::first_of(word.rest);
+        next = Word::first(word.rest);
         match word.kind {
             Kind::Number => {
                 next = out.run(next);
-                out.between(next.kind);
+                out.connect(next.kind);
             }
             Kind::Connector => out.word(word),
             Kind::Punctuation => {}
-            _ if next.kind != Kind::Number => out.between(next.kind),
+            _ if next.kind != Kind::Number => out.connect(next.kind),
             _ if next.rest.is_empty() => {}
             _ => next = out.number_after_word(next),
         }
@@ -51,25 +51,26 @@ impl Output {
             .extend(mapped.map(|c| if is_connector(c) { connector } else { lower(c) }));
     }
 
-    /// A connector, unless what follows connects or ends by itself.
-    fn between(&mut self, next: Kind) {
+    /// Writes a connector, unless the next word is a connector, punctuation, or missing.
+    fn connect(&mut self, next: Kind) {
         if !matches!(next, Kind::None | Kind::Connector | Kind::Punctuation) {
             self.text.push(self.connector);
         }
     }
 
-    /// Small letters and numbers that follow each other are one word.
+    /// Writes a run of lowercase words and numbers, which count as one word.
     fn run<'t>(&mut self, mut next: Word<'t>) -> Word<'t> {
         while matches!(next.kind, Kind::Lower | Kind::Number) {
             self.word(next);
-            next = Word::first_of(next.rest);
+            next = Word::first(next.rest);
         }
         next
     }
 
-    /// `Bld4Floor` is `bld4_floor`, but `HTTP2xx` is `http_2xx`: a number goes with the small letters behind it.
+    /// Writes a number after a word. It belongs to the letters after it if they are lowercase, else to the word before it:
+    /// `HTTP2xx` becomes `http_2xx`, and `Bld4Floor` becomes `bld4_floor`.
     fn number_after_word<'t>(&mut self, number: Word<'t>) -> Word<'t> {
-        let mut next = Word::first_of(number.rest);
+        let mut next = Word::first(number.rest);
         if next.kind == Kind::Lower {
             self.text.push(self.connector);
             self.word(number);
@@ -77,12 +78,12 @@ impl Output {
         } else {
             self.word(number);
         }
-        self.between(next.kind);
+        self.connect(next.kind);
         next
     }
 }
 
-/// Capitals at the start of each word, no connectors: `camelcase`.
+/// Capitalized words without connectors: `camelcase`.
 pub(super) fn pascal(text: &str) -> String {
     let start = text.find(|c| !is_connector(c)).unwrap_or(text.len());
     let (leading, rest) = text.split_at(start);
@@ -94,13 +95,13 @@ pub(super) fn pascal(text: &str) -> String {
         return out;
     };
     let mut after_capital = first.is_uppercase();
-    let mut held = upper(first);
+    let mut pending = upper(first);
     for c in chars {
         let mut next = c;
-        if is_connector(held) {
+        if is_connector(pending) {
             if is_connector(c) {
-                out.push(held);
-                held = c;
+                out.push(pending);
+                pending = c;
                 continue;
             }
             after_capital = c.is_uppercase();
@@ -111,11 +112,11 @@ pub(super) fn pascal(text: &str) -> String {
             } else {
                 after_capital = false;
             }
-            out.push(held);
+            out.push(pending);
         }
-        held = next;
+        pending = next;
     }
-    out.push(held);
+    out.push(pending);
     out
 }
 
@@ -123,7 +124,7 @@ pub(super) fn pascal(text: &str) -> String {
 enum Kind {
     None,
     Number,
-    /// Capitals, or one capital with the small letters behind it.
+    /// Uppercase letters, or one uppercase letter with the lowercase letters after it.
     Upper,
     Lower,
     Connector,
@@ -139,7 +140,7 @@ struct Word<'t> {
 }
 
 impl<'t> Word<'t> {
-    fn first_of(text: &'t str) -> Self {
+    fn first(text: &'t str) -> Self {
         let Some(first) = text.chars().next() else {
             return Self {
                 kind: Kind::None,
@@ -148,12 +149,12 @@ impl<'t> Word<'t> {
             };
         };
         let kind = kind(first);
-        let behind = first.len_utf8();
+        let start = first.len_utf8();
         let length = match kind {
-            Kind::Upper => capitals(text, behind),
-            Kind::Lower => span(text, behind, is_small),
-            Kind::Other => span(text, behind, |c| self::kind(c) == Kind::Other),
-            _ => span(text, behind, |c| self::kind(c) == kind),
+            Kind::Upper => capitalized(text, start),
+            Kind::Lower => run_end(text, start, is_lower),
+            Kind::Other => run_end(text, start, |c| self::kind(c) == Kind::Other),
+            _ => run_end(text, start, |c| self::kind(c) == kind),
         };
         let (word, rest) = text.split_at(length);
         Self {
@@ -164,11 +165,11 @@ impl<'t> Word<'t> {
     }
 }
 
-/// Of `HTTPStatus`, `HTTP`; of `Status`, all.
-fn capitals(text: &str, first: usize) -> usize {
-    let end = span(text, first, char::is_uppercase);
+/// The length of the first word of a text that starts with an uppercase letter: `HTTP` in `HTTPStatus`, all of `Status`.
+fn capitalized(text: &str, first: usize) -> usize {
+    let end = run_end(text, first, char::is_uppercase);
     if end == first {
-        return span(text, first, is_small);
+        return run_end(text, first, is_lower);
     }
     if text[end..].starts_with(is_letter) {
         let last = text[..end].chars().next_back().map_or(0, char::len_utf8);
@@ -177,10 +178,10 @@ fn capitals(text: &str, first: usize) -> usize {
     end
 }
 
-/// Where the characters that fit, from a position on, end.
-fn span(text: &str, from: usize, fits: impl Fn(char) -> bool) -> usize {
+/// The end of the run of matching characters that starts at a position.
+fn run_end(text: &str, from: usize, matches: impl Fn(char) -> bool) -> usize {
     text[from..]
-        .find(|c| !fits(c))
+        .find(|c| !matches(c))
         .map_or(text.len(), |index| from + index)
 }
 
@@ -204,11 +205,11 @@ fn is_connector(c: char) -> bool {
     c == '-' || c == '_' || c.is_whitespace()
 }
 
-fn is_small(c: char) -> bool {
+fn is_lower(c: char) -> bool {
     is_letter(c) && !c.is_uppercase()
 }
 
-/// A letter of an alphabet; Chinese characters are not.
+/// Whether the library counts the character as a letter: alphabetic, but not a CJK ideograph.
 fn is_letter(c: char) -> bool {
     c.is_alphabetic()
         && !c.is_numeric()
