@@ -17,7 +17,7 @@ use metalmark::model::name::{NameFacts, key_of};
 use metalmark::model::place::FileId;
 use metalmark::model::value::Node;
 use metalmark::model::version::Version;
-use metalmark::regexp::{Free, Regexp};
+use metalmark::regexp::{Regexp, Unmetered};
 use metalmark::yaml::edit::{Edit, Position, Target, edit};
 use metalmark::yaml::{self, Lists};
 
@@ -70,7 +70,7 @@ const OF_PATTERNS: &[Reader] = &[
             let text = "a".repeat(1 << 16);
             let _ = (
                 regexp.is_match(&text),
-                regexp.replace_all(&text, "$1", &mut Free),
+                regexp.replace_all(&text, "$1", &mut Unmetered),
             );
         }
     }),

@@ -1,6 +1,6 @@
 //! A regular expression and a text to match, a line break between them: Go's RE2, without its patience.
 
-use metalmark::regexp::{Cost, Payer, Regexp, quote_meta};
+use metalmark::regexp::{Cost, Meter, Regexp, quote_meta};
 
 /// What a pattern may spend on a text here, as an evaluation does: steps, and bytes of results.
 struct Purse<'c> {
@@ -19,8 +19,8 @@ impl Purse<'_> {
     }
 }
 
-impl Payer for Purse<'_> {
-    type Refusal = Empty;
+impl Meter for Purse<'_> {
+    type Error = Empty;
 
     fn search(&mut self, text: &str, from: usize) -> Result<(), Empty> {
         self.pay(self.cost.search(text, from))

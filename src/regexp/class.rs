@@ -1,4 +1,4 @@
-//! Character classes: `[…]`, `\d`, `[[:alpha:]]`, `\p{…}`, with Go's ASCII meanings and Go's way of ignoring case.
+//! Parses character classes: `[…]`, `\d`, `[[:alpha:]]`, `\p{…}`, which are ASCII classes and fold case as in Go.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -6,14 +6,14 @@ use super::Error;
 use super::token::{Cursor, error, escape};
 use super::unicode;
 
-/// Whether letters match their other case (`(?i)`).
+/// Whether letters also match their other case (`(?i)`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Exact,
     Folded,
 }
 
-/// Reads a class in brackets, the cursor standing behind the `[`.
+/// Parses a class in brackets. The cursor is after the `[`.
 pub(super) fn bracketed(cursor: &mut Cursor, case: Case) -> Result<ClassUnicode, Error> {
     let whole = cursor.rest;
     let negated = cursor.take("^");
@@ -38,7 +38,7 @@ pub(super) fn bracketed(cursor: &mut Cursor, case: Case) -> Result<ClassUnicode,
     Ok(class)
 }
 
-/// A class that a backslash begins: `\d`, `\W`, `\pL`, `\P{Greek}`; `None` when the cursor stands at something else.
+/// Parses a class that starts with a backslash: `\d`, `\W`, `\pL`, `\P{Greek}`. None if the cursor is at anything else.
 pub(super) fn escaped(cursor: &mut Cursor, case: Case) -> Result<Option<ClassUnicode>, Error> {
     let start = cursor.rest;
     let mut chars = start.chars();
@@ -69,7 +69,7 @@ pub(super) fn escaped(cursor: &mut Cursor, case: Case) -> Result<Option<ClassUni
     Ok(Some(class))
 }
 
-/// The name behind `\p`: one character, or text in braces.
+/// The name after `\p`: one character, or a text in braces.
 fn property_name<'p>(cursor: &mut Cursor<'p>) -> Option<&'p str> {
     if cursor.take("{") {
         let (name, rest) = cursor.rest.split_once('}')?;
@@ -87,7 +87,7 @@ fn unknown(start: &str, cursor: &Cursor) -> Error {
     error(format!("no such class of characters: `{written}`"))
 }
 
-/// `[:alpha:]` and its kin; without a closing `:]` anywhere, the bracket is an ordinary character.
+/// Parses a class such as `[:alpha:]`. Without a closing `:]`, the bracket is an ordinary character.
 fn posix(cursor: &mut Cursor, case: Case) -> Result<Option<ClassUnicode>, Error> {
     let Some((name, rest)) = cursor
         .rest
@@ -124,7 +124,7 @@ fn posix(cursor: &mut Cursor, case: Case) -> Result<Option<ClassUnicode>, Error>
     Ok(Some(class))
 }
 
-/// One character, or a range of them; `-` before `]` is a character.
+/// Parses a character or a range. A `-` before `]` is a character.
 fn range(cursor: &mut Cursor) -> Result<ClassUnicode, Error> {
     let start = cursor.rest;
     let low = member(cursor)?;
@@ -151,7 +151,7 @@ fn member(cursor: &mut Cursor) -> Result<u32, Error> {
     }
 }
 
-/// The characters from one code point to another. Surrogates, which Go lets a pattern name, stand in no text.
+/// The characters in a range of code points, without surrogates, which Go allows in patterns but which match nothing.
 pub(super) fn code_points(low: u32, high: u32) -> ClassUnicode {
     let low = if (0xd800..0xe000).contains(&low) {
         0xe000
@@ -171,7 +171,7 @@ pub(super) fn code_points(low: u32, high: u32) -> ClassUnicode {
     }
 }
 
-/// With the other cases of its letters, when case is ignored.
+/// Adds the other cases of the letters, if case is ignored.
 pub(super) fn fold(mut class: ClassUnicode, case: Case) -> ClassUnicode {
     if case == Case::Folded {
         class.case_fold_simple();
@@ -179,7 +179,7 @@ pub(super) fn fold(mut class: ClassUnicode, case: Case) -> ClassUnicode {
     class
 }
 
-/// Pairs of characters, each pair a range.
+/// The class of ASCII ranges, each given as a pair of characters.
 fn ascii(pairs: &str) -> ClassUnicode {
     let bytes = pairs.as_bytes().chunks_exact(2);
     ClassUnicode::new(bytes.map(|pair| ClassUnicodeRange::new(pair[0].into(), pair[1].into())))

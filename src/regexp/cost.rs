@@ -1,8 +1,8 @@
-//! What a search costs: counted before it is made, and the same on every machine.
+//! Computes the cost of a search before it is executed. The cost is the same on every machine.
 //!
-//! The engine never backtracks without bound, but it is not equally fast: most patterns are a small table that reads a byte in
-//! constant time, and some take time for each of their states at each byte. Where there is such a table, it also says how
-//! far a search reads: `a*b|a` reads all of `aaaa…` for each `a` that it finds.
+//! The engine has no unbounded backtracking, but its speed differs: most patterns compile to a small table (a DFA), which reads
+//! a byte in constant time; others take time for each state at each byte. The table also shows how far a search reads: `a*b|a`
+//! reads all of `aaaa…` for every `a` that it finds.
 
 use std::ops::Range;
 
@@ -12,28 +12,28 @@ use regex_automata::nfa::thompson;
 
 use super::{COMPILED_LIMIT, Error, Regexp, parse};
 
-/// The largest table, and the most that is taken to make it, in bytes.
+/// The maximum size of a table, and of the memory to build it, in bytes.
 const TABLE_LIMIT: usize = 64 << 10;
 
-/// How many bytes of a compiled pattern cost a step at each byte of a text that is read without a table.
-const SLOW: usize = 256;
+/// Without a table, this number of bytes of a compiled pattern costs one step per byte of text.
+const PATTERN_BYTES_PER_STEP: usize = 256;
 
-/// How many bytes of a text are read with a table in a step.
-const FAST: usize = 32;
+/// With a table, this number of bytes of text is read per step.
+const TEXT_BYTES_PER_STEP: usize = 32;
 
-/// What searches for a pattern cost, in steps.
+/// The cost of searches for a pattern, in steps.
 #[derive(Clone, Debug)]
 pub struct Cost {
     table: Option<Box<dense::DFA<Vec<u32>>>>,
-    /// What the compiled pattern takes, in bytes.
+    /// The size of the compiled pattern, in bytes.
     size: usize,
 }
 
 impl Cost {
-    /// What searches cost for a pattern, which was compiled before.
+    /// Determines the cost for a pattern and its compiled form.
     ///
     /// # Errors
-    /// None for a pattern that [`Regexp::new`] takes.
+    /// None for a pattern that [`Regexp::new`] accepts.
     pub fn new(pattern: &str, regexp: &Regexp) -> Result<Self, Error> {
         let hir = parse::pattern(pattern)?.hir;
         let thompson = thompson::Config::new()
@@ -57,32 +57,32 @@ impl Cost {
         })
     }
 
-    /// What it took to compile the pattern.
+    /// The cost of compiling the pattern.
     pub fn compilation(&self) -> u64 {
         500 + self.size as u64 / 2
     }
 
-    /// What a search from a byte on costs at the most.
+    /// The maximum cost of a search from a position.
     pub fn search(&self, text: &str, from: usize) -> u64 {
         let rest = from.min(text.len())..text.len();
         match &self.table {
-            Some(table) => 2 + (reach(table, text, rest) / FAST) as u64,
+            Some(table) => 2 + (bytes_read(table, text, rest) / TEXT_BYTES_PER_STEP) as u64,
             None => self.slow(rest.len()),
         }
     }
 
-    /// What it costs to find the groups of a match of so many bytes.
+    /// The cost of determining the groups of a match of this length.
     pub fn groups(&self, bytes: usize) -> u64 {
         self.slow(bytes)
     }
 
     fn slow(&self, bytes: usize) -> u64 {
-        (bytes as u64 + 1).saturating_mul(1 + (self.size / SLOW) as u64)
+        (bytes as u64 + 1).saturating_mul(1 + (self.size / PATTERN_BYTES_PER_STEP) as u64)
     }
 }
 
-/// How many bytes a search reads until it knows the leftmost match, or that there is none.
-fn reach(table: &dense::DFA<Vec<u32>>, text: &str, range: Range<usize>) -> usize {
+/// The number of bytes that a search reads until it has found the leftmost match, or knows that there is none.
+fn bytes_read(table: &dense::DFA<Vec<u32>>, text: &str, range: Range<usize>) -> usize {
     let input = Input::new(text).range(range.clone());
     let Ok(mut state) = table.start_state_forward(&input) else {
         return range.len();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_costs_what_it_reads() {
+    fn the_cost_of_a_search_depends_on_the_bytes_that_it_reads() {
         let text = "a".repeat(64_000);
         assert_eq!(cost("a").search(&text, 0), 2);
         assert_eq!(cost("b").search(&text, 0), 2_002);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_of_everyday_have_a_table() {
+    fn common_patterns_have_a_table() {
         for pattern in [
             r"^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$",
             r"\s+",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_many_states_pays_for_them_at_each_byte() {
+    fn a_pattern_with_many_states_costs_more_per_byte() {
         let slow = cost("a[ab]{1000}c");
         assert!(slow.table.is_none());
         assert!(slow.search(&"ab".repeat(500), 0) > 100_000);

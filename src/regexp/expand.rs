@@ -1,8 +1,8 @@
-//! What `$1`, `$name`, `${name}` and `$$` in a replacement stand for (Go's `regexp.Expand`).
+//! Expands `$1`, `$name`, `${name}` and `$$` in a replacement (Go's `regexp.Expand`).
 
 use regex_automata::util::captures::Captures;
 
-/// Writes the replacement for one match. A group that does not exist, or took no part in the match, is empty.
+/// Writes the replacement of a match. A group that does not exist, or did not match, is empty.
 pub(super) fn template(
     template: &str,
     names: &[Option<String>],
@@ -29,7 +29,7 @@ pub(super) fn template(
     out.push_str(rest);
 }
 
-/// The longest name that the text begins with, in braces or not, and what follows: `$1x` asks for the group `1x`.
+/// The longest reference at the start of a text, with or without braces, and the rest of the text: `$1x` refers to group `1x`.
 fn reference(text: &str) -> Option<(&str, &str)> {
     let bare = text.strip_prefix('{').unwrap_or(text);
     let end = bare
@@ -45,8 +45,8 @@ fn reference(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The place of a group. A number of ASCII digits without a leading zero counts groups; anything else is a name, of which
-/// the first group that took part wins.
+/// The span of a group. A number without a leading zero is an index; anything else is a name, which may have several groups: the
+/// first one that matched is used.
 fn group(
     name: &str,
     names: &[Option<String>],

@@ -1,7 +1,7 @@
-//! Go's regular expressions: RE2 syntax and the `regexp` package's results, on the `regex-automata` engine.
+//! Go's regular expressions: the syntax of RE2 and the results of the `regexp` package, on the `regex-automata` engine.
 //!
-//! Values files are written for Helm, whose patterns Go compiles; a pattern that Go refuses is refused here, and one that
-//! Go takes means the same (<https://github.com/google/re2/wiki/Syntax>). The engine never backtracks without bound.
+//! Helm compiles the patterns in values with Go. This module refuses the patterns that Go refuses, and gives all others the same
+//! meaning (<https://github.com/google/re2/wiki/Syntax>). The engine has no unbounded backtracking.
 
 mod class;
 mod cost;
@@ -25,13 +25,13 @@ use parse::Parsed;
 #[derive(Clone, Debug)]
 pub struct Regexp {
     regex: meta::Regex,
-    /// The name of each group, the whole match first.
+    /// The name of each group. The first one is the whole match.
     names: Vec<Option<String>>,
-    /// Whether the pattern is the empty text, which splits an empty text into nothing.
+    /// Whether the pattern is empty: it splits an empty text into nothing.
     pattern_is_empty: bool,
 }
 
-/// A pattern that Go refuses, or that is larger than this program will compile.
+/// An error in a pattern, or a pattern that is too large.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -39,36 +39,36 @@ pub struct Error {
     pub message: String,
 }
 
-/// Who pays for searches: each is announced before it begins.
-pub trait Payer {
+/// Charges searches, each before it starts.
+pub trait Meter {
     /// Why a search is refused.
-    type Refusal;
+    type Error;
 
-    /// A search of the text begins at that byte.
+    /// Charges a search from a position.
     ///
     /// # Errors
-    /// It would cost too much.
-    fn search(&mut self, text: &str, from: usize) -> Result<(), Self::Refusal>;
+    /// The search is too expensive.
+    fn search(&mut self, text: &str, from: usize) -> Result<(), Self::Error>;
 
-    /// The groups of a match of so many bytes are looked for.
+    /// Charges the groups of a match of this length.
     ///
     /// # Errors
-    /// As for [`Payer::search`].
-    fn groups(&mut self, bytes: usize) -> Result<(), Self::Refusal>;
+    /// As for [`Meter::search`].
+    fn groups(&mut self, bytes: usize) -> Result<(), Self::Error>;
 
-    /// The result is so many bytes long, or has so many pieces.
+    /// Charges the length of the result so far, in bytes and in pieces.
     ///
     /// # Errors
-    /// As for [`Payer::search`].
-    fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Self::Refusal>;
+    /// As for [`Meter::search`].
+    fn result(&mut self, bytes: usize, pieces: usize) -> Result<(), Self::Error>;
 }
 
-/// Nobody pays: for texts that are short.
+/// Charges nothing. For short texts.
 #[derive(Clone, Copy, Debug)]
-pub struct Free;
+pub struct Unmetered;
 
-impl Payer for Free {
-    type Refusal = Infallible;
+impl Meter for Unmetered {
+    type Error = Infallible;
 
     fn search(&mut self, _text: &str, _from: usize) -> Result<(), Infallible> {
         Ok(())
@@ -83,25 +83,25 @@ impl Payer for Free {
     }
 }
 
-/// The most memory, in bytes, that one compiled pattern may take.
+/// The maximum size of a compiled pattern, in bytes.
 const COMPILED_LIMIT: usize = 4 << 20;
 
-/// What `COMPILED_LIMIT` is divided from when there are many groups: a search keeps a place for each group in each state.
+/// The limit for patterns with many groups, in bytes times groups: a search stores a position for each group in each state.
 const GROUPS_LIMIT: usize = 64 << 20;
 
 impl Regexp {
-    /// Compiles a pattern as `regexp.Compile` would.
+    /// Compiles a pattern as `regexp.Compile` does.
     ///
     /// # Errors
-    /// The pattern is not Go's syntax, or compiles to more than 4 MiB.
+    /// The pattern is invalid in Go, or compiles to more than 4 MiB.
     pub fn new(pattern: &str) -> Result<Self, Error> {
         Self::within(COMPILED_LIMIT, pattern)
     }
 
-    /// The same for a pattern that compiles to so many bytes at most.
+    /// Compiles a pattern with a limit on its compiled size, in bytes.
     ///
     /// # Errors
-    /// The pattern is not Go's syntax, or compiles to more.
+    /// The pattern is invalid in Go, or exceeds the limit.
     pub fn within(limit: usize, pattern: &str) -> Result<Self, Error> {
         let Parsed { hir, names } = parse::pattern(pattern)?;
         let limit = limit.min(GROUPS_LIMIT / names.len());
@@ -123,12 +123,12 @@ impl Regexp {
         self.regex.is_match(text)
     }
 
-    /// The leftmost match, as `FindString`.
+    /// The leftmost match, as by `FindString`.
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         self.regex.find(text).map(|found| &text[found.range()])
     }
 
-    /// The named groups that took part in the leftmost match, with what they matched; none without a match.
+    /// The named groups of the leftmost match that matched, with their texts; none without a match.
     pub fn named_groups<'r, 't>(&'r self, text: &'t str) -> Option<Vec<(&'r str, &'t str)>> {
         let mut captures = self.regex.create_captures();
         self.regex.captures(text, &mut captures);
@@ -140,62 +140,62 @@ impl Regexp {
         Some(self.names.iter().enumerate().filter_map(group).collect())
     }
 
-    /// The matches that do not overlap, at most `limit` of them, as `FindAllString`; below zero means all.
+    /// The non-overlapping matches, at most `limit`, as by `FindAllString`. A negative limit means all.
     ///
     /// # Errors
-    /// The payer refuses.
-    pub fn find_all<'t, P: Payer>(
+    /// The meter refuses a search.
+    pub fn find_all<'t, M: Meter>(
         &self,
         text: &'t str,
         limit: i64,
-        payer: &mut P,
-    ) -> Result<Vec<&'t str>, P::Refusal> {
+        meter: &mut M,
+    ) -> Result<Vec<&'t str>, M::Error> {
         let mut found = Vec::new();
-        self.ranges(text, limit, payer, |range, payer| {
+        self.ranges(text, limit, meter, |range, meter| {
             found.push(&text[range]);
-            payer.result(0, found.len())
+            meter.result(0, found.len())
         })?;
         Ok(found)
     }
 
-    /// The text with each match replaced, as `ReplaceAllString`: `$1`, `$name` and `${name}` stand for groups, `$$` for `$`.
+    /// Replaces each match, as by `ReplaceAllString`: `$1`, `$name` and `${name}` refer to groups, `$$` is `$`.
     ///
     /// # Errors
-    /// The payer refuses.
-    pub fn replace_all<P: Payer>(
+    /// The meter refuses a search.
+    pub fn replace_all<M: Meter>(
         &self,
         text: &str,
         replacement: &str,
-        payer: &mut P,
-    ) -> Result<String, P::Refusal> {
-        self.replace(text, payer, |captures, out| {
+        meter: &mut M,
+    ) -> Result<String, M::Error> {
+        self.replace(text, meter, |captures, out| {
             expand::template(replacement, &self.names, captures, text, out);
         })
     }
 
-    /// The text with each match replaced by a text that is taken as it is, as `ReplaceAllLiteralString`.
+    /// Replaces each match with a literal text, as by `ReplaceAllLiteralString`.
     ///
     /// # Errors
-    /// The payer refuses.
-    pub fn replace_all_literal<P: Payer>(
+    /// The meter refuses a search.
+    pub fn replace_all_literal<M: Meter>(
         &self,
         text: &str,
         replacement: &str,
-        payer: &mut P,
-    ) -> Result<String, P::Refusal> {
-        self.replace(text, payer, |_, out| out.push_str(replacement))
+        meter: &mut M,
+    ) -> Result<String, M::Error> {
+        self.replace(text, meter, |_, out| out.push_str(replacement))
     }
 
-    /// The pieces between the matches, at most `limit`, as `Split`; below zero means all, zero means none.
+    /// The texts between the matches, at most `limit`, as by `Split`. A negative limit means all, zero means none.
     ///
     /// # Errors
-    /// The payer refuses.
-    pub fn split<'t, P: Payer>(
+    /// The meter refuses a search.
+    pub fn split<'t, M: Meter>(
         &self,
         text: &'t str,
         limit: i64,
-        payer: &mut P,
-    ) -> Result<Vec<&'t str>, P::Refusal> {
+        meter: &mut M,
+    ) -> Result<Vec<&'t str>, M::Error> {
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -204,7 +204,7 @@ impl Regexp {
         }
         let mut pieces = Vec::new();
         let (mut begin, mut end) = (0, 0);
-        self.ranges(text, limit, payer, |range, payer| {
+        self.ranges(text, limit, meter, |range, meter| {
             if limit > 0 && pieces.len() as i64 == limit - 1 {
                 return Ok(());
             }
@@ -213,7 +213,7 @@ impl Regexp {
                 pieces.push(&text[begin..end]);
             }
             begin = range.end;
-            payer.result(0, pieces.len())
+            meter.result(0, pieces.len())
         })?;
         if end != text.len() {
             pieces.push(&text[begin..]);
@@ -221,69 +221,69 @@ impl Regexp {
         Ok(pieces)
     }
 
-    /// Goes through the matches, at most `limit` of them.
-    fn ranges<P: Payer>(
+    /// Calls `each` for the matches, at most `limit`.
+    fn ranges<M: Meter>(
         &self,
         text: &str,
         limit: i64,
-        payer: &mut P,
-        mut each: impl FnMut(Range<usize>, &mut P) -> Result<(), P::Refusal>,
-    ) -> Result<(), P::Refusal> {
+        meter: &mut M,
+        mut each: impl FnMut(Range<usize>, &mut M) -> Result<(), M::Error>,
+    ) -> Result<(), M::Error> {
         let mut searcher = Searcher::new(Input::new(text));
         for _ in 0..usize::try_from(limit).unwrap_or(usize::MAX) {
-            let mut refusal = None;
+            let mut refused = None;
             let found = searcher.advance(|input| {
-                if let Err(refused) = payer.search(text, input.start()) {
-                    refusal = Some(refused);
+                if let Err(error) = meter.search(text, input.start()) {
+                    refused = Some(error);
                     return Ok(None);
                 }
                 Ok(self.regex.search(input))
             });
-            match (refusal, found) {
-                (Some(refusal), _) => return Err(refusal),
+            match (refused, found) {
+                (Some(error), _) => return Err(error),
                 (None, None) => break,
-                (None, Some(found)) => each(found.range(), payer)?,
+                (None, Some(found)) => each(found.range(), meter)?,
             }
         }
         Ok(())
     }
 
-    /// Go's loop: an empty match right after another match is left alone.
-    fn replace<P: Payer>(
+    /// Replaces matches as Go does: an empty match directly after another match is not replaced.
+    fn replace<M: Meter>(
         &self,
         text: &str,
-        payer: &mut P,
+        meter: &mut M,
         mut write: impl FnMut(&Captures, &mut String),
-    ) -> Result<String, P::Refusal> {
+    ) -> Result<String, M::Error> {
         let mut captures = self.regex.create_captures();
         let mut out = String::new();
         let (mut written, mut from) = (0, 0);
         while from <= text.len() {
-            payer.search(text, from)?;
+            meter.search(text, from)?;
             self.regex
                 .search_captures(&Input::new(text).range(from..), &mut captures);
             let Some(found) = captures.get_match() else {
                 break;
             };
             if self.names.len() > 1 {
-                payer.groups(found.len())?;
+                meter.groups(found.len())?;
             }
             out.push_str(&text[written..found.start()]);
             if found.end() > written || found.start() == 0 {
                 write(&captures, &mut out);
             }
-            payer.result(out.len(), 0)?;
+            meter.result(out.len(), 0)?;
             written = found.end();
             let next = text[from..].chars().next().map_or(1, char::len_utf8);
             from = (from + next).max(found.end());
         }
         out.push_str(&text[written..]);
-        payer.result(out.len(), 0)?;
+        meter.result(out.len(), 0)?;
         Ok(out)
     }
 }
 
-/// The text as a pattern that matches exactly it, as `regexp.QuoteMeta`.
+/// A pattern that matches exactly the text, as by `regexp.QuoteMeta`.
 pub fn quote_meta(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for c in text.chars() {
@@ -297,10 +297,10 @@ pub fn quote_meta(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Free, Regexp, quote_meta};
+    use super::{Regexp, Unmetered, quote_meta};
 
-    /// Patterns that Go takes: a text, and what `FindString` gives.
-    const TAKEN: &[(&str, &str, Option<&str>)] = &[
+    /// Patterns that Go accepts, each with a text and the result of `FindString`.
+    const ACCEPTED: &[(&str, &str, Option<&str>)] = &[
         (r"\Qa.b|c\E+", "xa.b|cc", Some("a.b|cc")),
         (r"\Q\", r"a\b", Some(r"\")),
         (r"\165\x62\x{75}\x{0000006e}", "ubuntu", Some("ubun")),
@@ -400,8 +400,8 @@ mod tests {
     ];
 
     #[test]
-    fn what_go_takes_matches_as_in_go() {
-        for (pattern, text, found) in TAKEN {
+    fn accepted_patterns_match_as_in_go() {
+        for (pattern, text, found) in ACCEPTED {
             let regexp = Regexp::new(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
             assert_eq!(regexp.find(text), *found, "{pattern}");
             assert_eq!(regexp.is_match(text), found.is_some(), "{pattern}");
@@ -409,18 +409,18 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused() {
+    fn patterns_that_go_refuses_are_refused() {
         for pattern in REFUSED {
             assert!(Regexp::new(pattern).is_err(), "{pattern}");
         }
     }
 
     #[test]
-    fn replacements_name_groups_as_in_go() {
+    fn replacements_refer_to_groups_as_in_go() {
         let regexp = Regexp::new(r"(?P<os>[a-z]+)-(\d+)").unwrap();
         let replaced = |replacement| {
             regexp
-                .replace_all("ubuntu-24, suse-15", replacement, &mut Free)
+                .replace_all("ubuntu-24, suse-15", replacement, &mut Unmetered)
                 .ok()
         };
         assert_eq!(replaced("$2.$os").as_deref(), Some("24.ubuntu, 15.suse"));
@@ -432,37 +432,49 @@ mod tests {
         assert_eq!(replaced("$0$9$01").as_deref(), Some("ubuntu-24, suse-15"));
         assert_eq!(
             regexp
-                .replace_all_literal("a-1", "$1", &mut Free)
+                .replace_all_literal("a-1", "$1", &mut Unmetered)
                 .as_deref(),
             Ok("$1")
         );
     }
 
     #[test]
-    fn empty_matches_stand_where_go_sees_them() {
+    fn empty_matches_are_found_where_go_finds_them() {
         let regexp = Regexp::new("x*").unwrap();
         assert_eq!(
-            regexp.replace_all("axxé", "-", &mut Free).as_deref(),
+            regexp.replace_all("axxé", "-", &mut Unmetered).as_deref(),
             Ok("-a-é-")
         );
         assert_eq!(
-            regexp.find_all("axxé", -1, &mut Free).unwrap(),
+            regexp.find_all("axxé", -1, &mut Unmetered).unwrap(),
             ["", "xx", ""]
         );
-        assert_eq!(regexp.find_all("axxé", 2, &mut Free).unwrap(), ["", "xx"]);
-        assert_eq!(regexp.split("axxb", -1, &mut Free).unwrap(), ["a", "b"]);
+        assert_eq!(
+            regexp.find_all("axxé", 2, &mut Unmetered).unwrap(),
+            ["", "xx"]
+        );
+        assert_eq!(
+            regexp.split("axxb", -1, &mut Unmetered).unwrap(),
+            ["a", "b"]
+        );
     }
 
     #[test]
-    fn pieces_are_cut_as_in_go() {
+    fn texts_are_split_as_in_go() {
         let comma = Regexp::new(",").unwrap();
-        assert_eq!(comma.split("a,b,c", 2, &mut Free).unwrap(), ["a", "b,c"]);
-        assert_eq!(comma.split("a,", -1, &mut Free).unwrap(), ["a", ""]);
-        assert_eq!(comma.split("", -1, &mut Free).unwrap(), [""]);
-        assert!(comma.split("a", 0, &mut Free).unwrap().is_empty());
+        assert_eq!(
+            comma.split("a,b,c", 2, &mut Unmetered).unwrap(),
+            ["a", "b,c"]
+        );
+        assert_eq!(comma.split("a,", -1, &mut Unmetered).unwrap(), ["a", ""]);
+        assert_eq!(comma.split("", -1, &mut Unmetered).unwrap(), [""]);
+        assert!(comma.split("a", 0, &mut Unmetered).unwrap().is_empty());
         let empty = Regexp::new("").unwrap();
-        assert_eq!(empty.split("abc", -1, &mut Free).unwrap(), ["a", "b", "c"]);
-        assert!(empty.split("", -1, &mut Free).unwrap().is_empty());
+        assert_eq!(
+            empty.split("abc", -1, &mut Unmetered).unwrap(),
+            ["a", "b", "c"]
+        );
+        assert!(empty.split("", -1, &mut Unmetered).unwrap().is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reads Go's pattern syntax into the engine's own form. Works on a stack of its own, so that nesting costs no call depth.
+//! Parses Go's pattern syntax into the engine's representation. The parser has a stack of its own and does not recurse.
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition};
 
@@ -6,21 +6,21 @@ use super::Error;
 use super::class::{self, Case};
 use super::token::{Bounds, Cursor, REPEAT_LIMIT, error, escape, repetition, too_often};
 
-/// A pattern taken apart.
+/// A parsed pattern.
 pub(super) struct Parsed {
-    /// What it matches.
+    /// The expression in the engine's representation.
     pub(super) hir: Hir,
-    /// The names of its groups, the whole match (nameless) first.
+    /// The names of the groups. The first one is the whole match, which has no name.
     pub(super) names: Vec<Option<String>>,
 }
 
-/// How deeply expressions may nest: the engine's compiler calls itself. Go's limit is 1000.
+/// The maximum nesting of expressions, because the engine's compiler recurses. Go's limit is 1000.
 const DEPTH_LIMIT: usize = 250;
 
-/// How many character ranges all classes of a pattern may have together: each `\pL` has over 600.
+/// The maximum number of character ranges in all classes of a pattern. One `\pL` has over 600.
 const RANGES_LIMIT: usize = 200_000;
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn pattern(text: &str) -> Result<Parsed, Error> {
     let mut parser = Parser {
         cursor: Cursor { rest: text },
@@ -46,14 +46,14 @@ pub(super) fn pattern(text: &str) -> Result<Parsed, Error> {
 struct Parser<'p> {
     cursor: Cursor<'p>,
     flags: Flags,
-    /// The groups around this one, each with the flags that come back when it goes on.
+    /// The enclosing groups, each with the flags to restore when the inner group ends.
     outer: Vec<(Group, Flags)>,
     group: Group,
     names: Vec<Option<String>>,
     ranges: usize,
 }
 
-/// `(?imsU)`
+/// The flags of `(?imsU)`.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     fold: bool,
@@ -62,7 +62,7 @@ struct Flags {
     ungreedy: bool,
 }
 
-/// A group being read: the alternatives before the last `|`, and the items since.
+/// A group that is being parsed: the alternatives before the last `|`, and the items after it.
 #[derive(Default)]
 struct Group {
     capture: Option<u32>,
@@ -99,8 +99,9 @@ impl Group {
     }
 }
 
-/// `Hir::alternation` without its factoring: `.*a|.*b` would become `.*(?:a|b)`, which prefers the longest `.*` to the first
-/// alternative. An alternative that never matches prevents it, where the length of what is factored out could vary.
+/// An alternation without the factoring of `Hir::alternation`, which would turn `.*a|.*b` into `.*(?:a|b)`, and thereby prefer
+/// the longest `.*` to the first alternative. If the length of an alternative varies, one that never matches prevents the
+/// factoring.
 fn alternation(mut alternatives: Vec<Hir>) -> Hir {
     let is_fixed = |hir: &Hir| {
         let properties = hir.properties();
@@ -136,7 +137,7 @@ fn deeper(depth: usize) -> Result<usize, Error> {
 }
 
 impl Parser<'_> {
-    /// Reads one element; says whether it was a repetition, which must not be followed by another one.
+    /// Parses one element. Returns whether it was a repetition, which must not be followed by another one.
     fn step(&mut self, c: char, repeated: bool) -> Result<bool, Error> {
         match c {
             '*' | '+' | '?' | '{' => {
@@ -230,7 +231,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `\Q…\E`: literal text; the end of the pattern ends it too.
+    /// Parses `\Q…\E`, a literal text. The end of the pattern also ends it.
     fn quoted(&mut self) -> Result<(), Error> {
         let inside = &self.cursor.rest[2..];
         let (text, rest) = inside.split_once(r"\E").unwrap_or((inside, ""));
@@ -278,7 +279,7 @@ impl Parser<'_> {
     fn open(&mut self, capture: Option<Option<String>>) {
         let index = capture.map(|name| {
             self.names.push(name);
-            // A pattern of 4 GiB of parentheses does not reach this line.
+            // A pattern with 2^32 groups exceeds other limits first.
             u32::try_from(self.names.len() - 1).unwrap_or(u32::MAX)
         });
         let group = Group {
@@ -299,7 +300,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `(?P<name>`, `(?<name>`, `(?flags)` or `(?flags:`.
+    /// Parses `(?P<name>`, `(?<name>`, `(?flags)` or `(?flags:`.
     fn flags_or_group(&mut self) -> Result<(), Error> {
         let start = self.cursor.rest;
         self.cursor.skip(2);
@@ -328,7 +329,7 @@ impl Parser<'_> {
             seen |= c != '-';
         }
         let written = &start[..start.len() - self.cursor.rest.len()];
-        Err(error(format!("not a flag or group of Go's: `{written}`")))
+        Err(error(format!("not a flag or group in Go: `{written}`")))
     }
 
     fn named_group(&mut self, start: &str) -> Result<(), Error> {
@@ -341,7 +342,7 @@ impl Parser<'_> {
             }
             _ => {
                 let written = start.split_inclusive('>').next().unwrap_or(start);
-                Err(error(format!("group has no proper name: `{written}`")))
+                Err(error(format!("group has no valid name: `{written}`")))
             }
         }
     }

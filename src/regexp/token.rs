@@ -1,14 +1,14 @@
-//! The smallest parts of a pattern: escapes and the bounds of repetitions.
+//! Parses the smallest elements of a pattern: escapes and the bounds of repetitions.
 
 use super::Error;
 
-/// The pattern text that is still unread.
+/// The rest of the pattern.
 pub(super) struct Cursor<'p> {
     pub(super) rest: &'p str,
 }
 
 impl Cursor<'_> {
-    /// Takes a text if it comes next.
+    /// Consumes a text if it comes next.
     pub(super) fn take(&mut self, text: &str) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -19,7 +19,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Leaves out bytes that are known to be there.
+    /// Consumes a number of bytes, which must exist.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes..];
     }
@@ -31,17 +31,17 @@ impl Cursor<'_> {
     }
 }
 
-/// How often something is repeated; no `max` means without end.
+/// The bounds of a repetition; without `max` it is unbounded.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) min: u32,
     pub(super) max: Option<u32>,
 }
 
-/// Go's limit on how often an expression is repeated, nested repetitions multiplied.
+/// Go's limit on the number of repetitions, with nested repetitions multiplied.
 pub(super) const REPEAT_LIMIT: u32 = 1000;
 
-/// The bounds of a repetition and the text behind it. `None`: a `{` that stands for itself.
+/// The bounds of a repetition and the text after it. None for a `{` that is a literal.
 pub(super) fn repetition(text: &str) -> Result<Option<(Bounds, &str)>, Error> {
     let rest = &text[1..];
     match text.as_bytes()[0] {
@@ -76,13 +76,13 @@ pub(super) fn repetition(text: &str) -> Result<Option<(Bounds, &str)>, Error> {
     Ok(Some((Bounds { min, max }, rest)))
 }
 
-/// Digits without a leading zero.
+/// Whether the text is a decimal number without a leading zero.
 fn is_count(text: &str) -> bool {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits && (text == "0" || !text.starts_with('0'))
 }
 
-/// The code point that an escape stands for, the cursor standing at its backslash.
+/// The code point of an escape. The cursor is at the backslash.
 pub(super) fn escape(cursor: &mut Cursor) -> Result<u32, Error> {
     let start = cursor.rest;
     cursor.skip(1);
@@ -103,11 +103,11 @@ pub(super) fn escape(cursor: &mut Cursor) -> Result<u32, Error> {
     };
     code.ok_or_else(|| {
         let written = &start[..start.len() - cursor.rest.len()];
-        error(format!("not an escape of Go's: `{written}`"))
+        error(format!("not an escape in Go: `{written}`"))
     })
 }
 
-/// Up to three octal digits. One digit alone would be a back-reference, unless it is zero.
+/// Parses up to three octal digits. A single digit other than zero would be a back-reference.
 fn octal(first: char, cursor: &mut Cursor) -> Option<u32> {
     let mut code = first.to_digit(8)?;
     let mut digits = 1;
@@ -121,7 +121,7 @@ fn octal(first: char, cursor: &mut Cursor) -> Option<u32> {
     (digits > 1 || first == '0').then_some(code)
 }
 
-/// `x7F`, or any number of digits in braces.
+/// Parses two digits, as in `\x7F`, or any number of digits in braces.
 fn hexadecimal(cursor: &mut Cursor) -> Option<u32> {
     if !cursor.take("{") {
         return Some(cursor.next()?.to_digit(16)? * 16 + cursor.next()?.to_digit(16)?);

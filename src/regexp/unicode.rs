@@ -1,15 +1,15 @@
-//! The names that Go knows inside `\p{…}`, and the characters they stand for.
+//! The Unicode classes that Go's `\p{…}` supports.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// The characters of a Unicode class by the name that stands in a pattern: a general category, short or long, a script by its
-/// long name, `Any`, `Assigned` or `ASCII`. Case, `_`, `-` and blanks do not count. `None`: Go has no such class.
+/// The characters of a class by its name in a pattern: a general category, short or long, a script by its long name, `Any`,
+/// `Assigned` or `ASCII`. Case, `_`, `-` and blanks are ignored. None if Go has no such class.
 pub(super) fn property(name: &str) -> Option<ClassUnicode> {
     let canonical = canonical(name);
     match canonical.as_str() {
         "any" => return Some(ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)])),
         "ascii" => return Some(ClassUnicode::new([ClassUnicodeRange::new('\0', '\x7f')])),
-        // No text holds a surrogate.
+        // Surrogates occur in no text.
         "cs" | "surrogate" => return Some(ClassUnicode::empty()),
         _ => {}
     }

@@ -98,13 +98,13 @@ impl Constraints {
         let to_bounds = ">= $1, <= $11 ";
         let ranges = range
             .regexp
-            .replace_all(text, to_bounds, &mut range.payer(call))?;
+            .replace_all(text, to_bounds, &mut range.meter(call))?;
         let mut alternatives = Vec::new();
         for alternative in ranges.split("||") {
             if !valid.is_match(call, alternative)? {
                 return Ok(None);
             }
-            let found = one.regexp.find_all(alternative, -1, &mut one.payer(call))?;
+            let found = one.regexp.find_all(alternative, -1, &mut one.meter(call))?;
             call.work(found.len() * 8)?;
             call.ensure_room((alternatives.len() + found.len()) * size_of::<Constraint>())?;
             let constraints: Option<Vec<Constraint>> =

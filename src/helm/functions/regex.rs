@@ -9,7 +9,7 @@ use super::super::print::quoted;
 use super::super::value::{Element, List};
 use super::super::{Error, ErrorClass, Value};
 use super::lists::PIECE;
-use crate::regexp::{self, Cost, Payer, Regexp};
+use crate::regexp::{self, Cost, Meter, Regexp};
 
 const PATTERN_AND_TEXT: &[Type] = &[Type::String, Type::String];
 const AND_LIMIT: &[Type] = &[Type::String, Type::String, Type::Int];
@@ -70,8 +70,8 @@ impl Pattern {
         Ok(self.regexp.is_match(text))
     }
 
-    pub(super) fn payer<'a>(&'a self, call: &'a Call<'a>) -> Paying<'a> {
-        Paying {
+    pub(super) fn meter<'a>(&'a self, call: &'a Call<'a>) -> CallMeter<'a> {
+        CallMeter {
             call,
             cost: &self.cost,
         }
@@ -121,13 +121,13 @@ fn pattern(call: &Call<'_>) -> Result<Arc<Pattern>, Error> {
 }
 
 /// Charges the searches of one pattern to a call's budget.
-pub(super) struct Paying<'a> {
+pub(super) struct CallMeter<'a> {
     call: &'a Call<'a>,
     cost: &'a Cost,
 }
 
-impl Payer for Paying<'_> {
-    type Refusal = Error;
+impl Meter for CallMeter<'_> {
+    type Error = Error;
 
     fn search(&mut self, text: &str, from: usize) -> Result<(), Error> {
         self.call.budget.step(self.cost.search(text, from))
@@ -155,26 +155,26 @@ fn find(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn find_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (pattern, text) = (pattern(call)?, call.string(1)?);
-    let payer = &mut pattern.payer(call);
-    let found = pattern.regexp.find_all(&text, call.int(2)?, payer)?;
+    let meter = &mut pattern.meter(call);
+    let found = pattern.regexp.find_all(&text, call.int(2)?, meter)?;
     Ok(strings(&found, Absence::Nil))
 }
 
 fn replace_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
     let pattern = pattern(call)?;
-    let payer = &mut pattern.payer(call);
-    let replaced = pattern.regexp.replace_all(&text, &replacement, payer);
+    let meter = &mut pattern.meter(call);
+    let replaced = pattern.regexp.replace_all(&text, &replacement, meter);
     replaced.map(Value::from)
 }
 
 fn replace_all_literal(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
     let pattern = pattern(call)?;
-    let payer = &mut pattern.payer(call);
+    let meter = &mut pattern.meter(call);
     let replaced = pattern
         .regexp
-        .replace_all_literal(&text, &replacement, payer);
+        .replace_all_literal(&text, &replacement, meter);
     replaced.map(Value::from)
 }
 
@@ -186,8 +186,8 @@ fn split(call: &mut Call<'_>) -> Result<Value, Error> {
     } else {
         Absence::Empty
     };
-    let payer = &mut pattern.payer(call);
-    let pieces = pattern.regexp.split(&text, limit, payer)?;
+    let meter = &mut pattern.meter(call);
+    let pieces = pattern.regexp.split(&text, limit, meter)?;
     Ok(strings(&pieces, absence))
 }
 
