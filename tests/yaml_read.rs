@@ -253,23 +253,19 @@ fn errors_point_at_the_fault() {
     for (text, message, place) in [
         (
             "a: b: c\n",
-            "a second `:` cannot stand here, on the same line",
+            "a second `:` is not allowed here, on the same line",
             ":",
         ),
         (
             "a:\n  b: 1\n c: 2\n",
-            "the indentation of this line fits none further up",
+            "the indentation of this line matches no line above",
             "c",
         ),
         ("a: [1, 2\nb: 3\n", "expected `,` or `]`, found `:`", ":"),
         ("a: 'x\n", "this quote is never closed", "'"),
-        ("a: \"\\q\"\n", "`\\q` is no escape that YAML knows", "\\q"),
-        ("a: *x\n", "no anchor `&x` stands further up", "*x"),
-        (
-            "a: &x [*x]\n",
-            "what the anchor `&x` names contains itself",
-            "*x",
-        ),
+        ("a: \"\\q\"\n", "`\\q` is not a YAML escape", "\\q"),
+        ("a: *x\n", "there is no anchor `&x` before this alias", "*x"),
+        ("a: &x [*x]\n", "the anchor `&x` contains itself", "*x"),
         ("a:\n\tb: 1\n", "a tab cannot indent; use spaces", "\t"),
         (
             "a: @b\n",
@@ -278,7 +274,7 @@ fn errors_point_at_the_fault() {
         ),
         (
             "a: 1\nword\nb: 2\n",
-            "a `:` is missing behind this key",
+            "a `:` is missing after this key",
             "word",
         ),
         ("null: 1\n", "null cannot be a key", "null"),
@@ -291,12 +287,12 @@ fn errors_point_at_the_fault() {
         ),
         (
             "a: !!int x\n",
-            "the tag says that `x` is an integer, and it is not",
+            "the tag requires an integer, and `x` is not",
             "x",
         ),
         (
             "a: b\u{7}c\n",
-            "the control character U+0007 may not stand in YAML",
+            "the control character U+0007 is not allowed in YAML",
             "\u{7}",
         ),
     ] {
@@ -365,7 +361,7 @@ fn a_small_file_cannot_stand_for_a_huge_one() {
     }
     let (message, _) = error(&text);
     assert!(
-        message.starts_with("the aliases up to here stand for"),
+        message.starts_with("the aliases up to here expand to"),
         "{message}"
     );
 }

@@ -1,26 +1,26 @@
-//! Bytes to text, as the engines take them: UTF-8, or UTF-16 with a byte order mark.
+//! Decodes bytes to text as the engines do: UTF-8, or UTF-16 with a byte order mark.
 
 use crate::model::bytes;
 use crate::model::engine::Engine;
 
-/// Why bytes are no text.
+/// Why bytes cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodingError {
-    /// Bytes that are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("byte {offset} is not UTF-8")]
     NotUtf8 {
-        /// Their byte offset.
+        /// The offset of the first invalid byte.
         offset: usize,
     },
-    /// Half a character of UTF-16, or half of a pair.
+    /// The bytes end within a UTF-16 unit, or contain an unpaired surrogate.
     #[error("the file starts as UTF-16 and is not UTF-16 throughout")]
     NotUtf16,
 }
 
 /// The text of a file, without its byte order mark.
 ///
-/// Helm refuses bytes that are no UTF-8, kubectl puts U+FFFD in the place of each. Helm 4 ends every file with a line
-/// break of one byte, which makes UTF-16 of the little-endian kind unreadable to it.
+/// Helm refuses bytes that are not UTF-8, and kubectl replaces each one with U+FFFD. Helm 4 appends a newline of one byte to
+/// every file that has none, which breaks UTF-16 in little-endian order.
 pub fn decode(bytes: &[u8], engine: Engine) -> Result<String, EncodingError> {
     let utf16 = match bytes {
         [0xFF, 0xFE, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),

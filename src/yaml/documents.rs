@@ -1,4 +1,4 @@
-//! A text to documents: where the engines part it, and which parts they read.
+//! Splits a text into documents as the engines do, and parses those that they read.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::compose::{Composer, Values};
 use super::notice::Notices;
 use super::{Documents, SyntaxError, json_text};
 
-/// The largest text that is read, in bytes.
+/// The maximum size of a text, in bytes.
 const SIZE: usize = 16 << 20;
 
-/// Reads a text as an engine does.
+/// Parses a text as an engine does.
 ///
 /// # Errors
-/// The first thing that the engine cannot read; also what is too large or too deep.
+/// The first syntax error for the engine, or a text that is too large or nested too deeply.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     check_text(text, file)?;
     if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
         return json_text::read(text, file);
     }
-    let parts = part(text, file, engine)?;
+    let parts = split(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     let mut values = Values::default();
     for part in parts {
@@ -30,7 +30,7 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
         composer.values = values;
         let document = composer
             .document()
-            .map_err(|error| with_help(error, text))?;
+            .map_err(|error| with_quoting_help(error, text))?;
         documents.push(document);
         (notices, values) = (composer.notices, composer.values);
     }
@@ -40,9 +40,9 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
     })
 }
 
-/// The parts that are read one by one. Helm 4 and kubectl cut at lines that start with `---`, before any YAML is read
+/// The ranges that are parsed separately. Helm 4 and kubectl split at lines that start with `---` before they parse any YAML
 /// (<https://pkg.go.dev/k8s.io/apimachinery/pkg/util/yaml#YAMLReader>); Helm 3 does not.
-pub(super) fn part(
+pub(super) fn split(
     text: &str,
     file: FileId,
     engine: Engine,
@@ -55,7 +55,7 @@ pub(super) fn part(
     let mut start = 0;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let behind = at + line.len();
+        let line_end = at + line.len();
         if let Some(rest) = line.strip_prefix("---") {
             let rest = rest.trim();
             if !rest.is_empty() && !rest.starts_with('#') {
@@ -64,15 +64,15 @@ pub(super) fn part(
                     start: at as u32,
                     end: (at + line.trim_end().len()) as u32,
                 };
-                let message = "nothing but a comment may follow `---`".to_owned();
+                let message = "only a comment may follow `---`".to_owned();
                 return Err(SyntaxError::new(message, place));
             }
             if at > start {
                 parts.push(start..at);
-                start = behind;
+                start = line_end;
             }
         }
-        at = behind;
+        at = line_end;
     }
     if at > start {
         parts.push(start..at);
@@ -80,7 +80,7 @@ pub(super) fn part(
     Ok(parts)
 }
 
-/// Refuses the characters that YAML has no place for (<https://yaml.org/spec/1.1/#c-printable>), and a text too large.
+/// Refuses characters that YAML does not allow (<https://yaml.org/spec/1.1/#c-printable>), and a text that is too large.
 fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
     let place = |start: usize, end: usize| Place {
         file,
@@ -95,7 +95,7 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
     let bytes = text.as_bytes();
     while let Some(index) = next_suspect(bytes, from) {
         let width = match bytes[index] {
-            // U+0080 to U+009F without NEL, and U+FFFE and U+FFFF.
+            // Allowed are NEL and U+00A0 on; U+FFFE and U+FFFF are not allowed.
             0xC2 if bytes[index + 1] >= 0xA0 || bytes[index + 1] == 0x85 => 0,
             0xC2 => 2,
             0xEF if bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE => 3,
@@ -104,7 +104,7 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
         };
         if width > 0 {
             let code = text[index..].chars().next().map_or(0, u32::from);
-            let message = format!("the control character U+{code:04X} may not stand in YAML");
+            let message = format!("the control character U+{code:04X} is not allowed in YAML");
             return Err(SyntaxError::new(message, place(index, index + width)));
         }
         from = index + 1;
@@ -112,12 +112,12 @@ fn check_text(text: &str, file: FileId) -> Result<(), SyntaxError> {
     Ok(())
 }
 
-/// Where the next control character, or the first byte of one beyond ASCII, may stand.
+/// The index of the next byte that may be, or start, a character that YAML does not allow.
 fn next_suspect(bytes: &[u8], from: usize) -> Option<usize> {
-    /// Bytes that are looked at together, without a branch for each.
-    const TOGETHER: usize = 32;
+    /// The number of bytes that are tested at once, without a branch for each.
+    const CHUNK: usize = 32;
     let mut start = from;
-    for chunk in bytes[from..].chunks(TOGETHER) {
+    for chunk in bytes[from..].chunks(CHUNK) {
         let any = chunk
             .iter()
             .fold(false, |any, byte| any | is_suspect(*byte));
@@ -130,14 +130,14 @@ fn next_suspect(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Control characters, and the first bytes of those beyond ASCII.
+/// Whether the byte is an ASCII control character, or may start a character that is not allowed.
 fn is_suspect(byte: u8) -> bool {
     let control = (byte < 32) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     control | (byte == 127) | (byte == 0xC2) | (byte == 0xEF)
 }
 
-/// Most syntax errors in values are expressions that lack their quotes.
-fn with_help(mut error: SyntaxError, text: &str) -> SyntaxError {
+/// Adds a help text if the line contains an unquoted expression, which is the most common cause of a syntax error in values.
+fn with_quoting_help(mut error: SyntaxError, text: &str) -> SyntaxError {
     let start = (error.place.start as usize).min(text.len());
     error.place.end = error.place.end.min(text.len() as u32);
     error.place.start = start as u32;

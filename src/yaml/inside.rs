@@ -1,4 +1,4 @@
-//! From a part of a scalar's value back to the bytes of the file that spell it.
+//! Maps ranges of a scalar's value back to spans in the file.
 
 use std::ops::Range;
 
@@ -6,29 +6,29 @@ use crate::model::place::Place;
 
 use super::scan::{Kind, Scanner, Segment};
 
-/// The place of a range of bytes within a scalar's value, for pointing into an expression.
+/// The span of a byte range of a scalar's value, for messages about an expression.
 ///
-/// The scalar is scanned again for that, so nothing is kept for the many that are never pointed into. A range that the file
-/// spells in another way (an escape, a folded line break) is placed at that spelling. Where `value` is not what the file
-/// says at `scalar`, because it was computed, the whole scalar is the answer.
+/// The scalar is scanned again, so that nothing has to be kept for the many scalars without a message. A range that is an escape
+/// or a folded line break in the file gets the span of that. If `value` is not the value of the scalar, because it was computed,
+/// the result is the span of the whole scalar.
 pub fn inside(source: &str, scalar: Place, value: &str, range: Range<usize>) -> Place {
     Spelling::new(source, scalar, value).place(value, range)
 }
 
-/// How a file spells a scalar, scanned once for pointing into it many times: a values file within a block scalar.
+/// The mapping from a scalar's value to the file, for repeated use: for a values file in a block scalar.
 pub struct Spelling {
     scalar: Place,
     segments: Option<Vec<Segment>>,
 }
 
 impl Spelling {
-    /// The spelling of `value` at `scalar` in a file's text.
+    /// The mapping for the scalar `value` at `scalar` in a file's text.
     pub fn new(source: &str, scalar: Place, value: &str) -> Self {
         let segments = segments(source, scalar, value);
         Self { scalar, segments }
     }
 
-    /// As [`inside`], for the same value.
+    /// Like [`inside`], for the same value.
     pub fn place(&self, value: &str, range: Range<usize>) -> Place {
         let scalar = self.scalar;
         let Some(segments) = &self.segments else {
@@ -37,8 +37,8 @@ impl Spelling {
         let start = range.start.min(value.len());
         let end = range.end.clamp(start, value.len());
         let (Some(first), Some(last)) = (
-            spelled(segments, start, scalar),
-            spelled(segments, end.saturating_sub(1).max(start), scalar),
+            source_range(segments, start, scalar),
+            source_range(segments, end.saturating_sub(1).max(start), scalar),
         ) else {
             return scalar;
         };
@@ -55,7 +55,7 @@ impl Spelling {
     }
 }
 
-/// How the file spells each part of the scalar; none if it spells something else.
+/// The segments of the scalar; none if its value is not `value`.
 fn segments(source: &str, scalar: Place, value: &str) -> Option<Vec<Segment>> {
     let start = scalar.start as usize;
     let end = scalar.end as usize;
@@ -63,12 +63,12 @@ fn segments(source: &str, scalar: Place, value: &str) -> Option<Vec<Segment>> {
     if !token.starts_with(['|', '>']) {
         return rescan(source, start..end, scalar, value, -1);
     }
-    // A block scalar's last line break stands behind its place; its own indentation tells where it ends.
+    // The final line break of a block scalar is after its span; its indentation shows where it ends.
     let window = start..source.len();
     if !token.bytes().take(3).any(|byte| byte.is_ascii_digit()) {
         return rescan(source, window, scalar, value, -1);
     }
-    // Its header says by how much it is indented, counted from what it stands in, which is not known any more.
+    // The indentation in the header is relative to the parent node, whose indentation is not known here.
     let line_start = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
     (0..=(start - line_start).cast_signed())
         .find_map(|indent| rescan(source, window.clone(), scalar, value, indent))
@@ -81,19 +81,19 @@ fn rescan(
     value: &str,
     indent: isize,
 ) -> Option<Vec<Segment>> {
-    let mut scanner = Scanner::again(source, window, scalar.file, indent);
+    let mut scanner = Scanner::rescan(source, window, scalar.file, indent);
     let token = scanner.peek().ok()?;
     let same = matches!(&token.kind, Kind::Scalar { text, .. } if same_text(text, value));
     same.then(|| scanner.segments()).flatten()
 }
 
-/// An engine that ends a file's last line has read one line break more.
+/// Whether two texts are equal, except that an engine may have added a line break to the last line of a file.
 fn same_text(text: &str, value: &str) -> bool {
     text == value || value.strip_suffix('\n') == Some(text)
 }
 
-/// The bytes that spell the byte of the value at an index; behind its last byte, the end of the spelling.
-fn spelled(segments: &[Segment], index: usize, scalar: Place) -> Option<Range<usize>> {
+/// The span of the byte at an index of the value; for the end of the value, the end of the scalar.
+fn source_range(segments: &[Segment], index: usize, scalar: Place) -> Option<Range<usize>> {
     let found = segments.partition_point(|segment| segment.value.end <= index);
     let Some(segment) = segments.get(found) else {
         let end = segments

@@ -1,4 +1,4 @@
-//! A text that starts with `{`, as kubectl reads it: JSON, one object after the other, and nothing of YAML.
+//! Parses a text that starts with `{` as kubectl does: as a sequence of JSON values, without any other YAML.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{Documents, SyntaxError};
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
-/// Reads JSON as Go's encoding/json does, with the place of every value.
+/// Parses JSON as Go's encoding/json does, with the span of every value.
 pub(super) fn read(text: &str, file: FileId) -> Result<Documents> {
     let mut reader = Reader {
         text,
@@ -107,7 +107,7 @@ impl Reader<'_> {
                 },
                 is_merged: false,
             });
-            if !self.goes_on(b'}', "`,` or `}`")? {
+            if !self.has_next(b'}', "`,` or `}`")? {
                 let map = unique(entries, &mut self.notices);
                 return Ok(Value::from(map));
             }
@@ -124,18 +124,18 @@ impl Reader<'_> {
         loop {
             self.skip_space();
             items.push(self.value()?);
-            if !self.goes_on(b']', "`,` or `]`")? {
+            if !self.has_next(b']', "`,` or `]`")? {
                 items.shrink_to_fit();
                 return Ok(Value::from(items));
             }
         }
     }
 
-    /// Takes a comma (true) or the closing bracket (false).
-    fn goes_on(&mut self, close: u8, wanted: &str) -> Result<bool> {
+    /// Reads a comma or the closing bracket. Returns whether another item follows.
+    fn has_next(&mut self, close: u8, expected: &str) -> Result<bool> {
         let found = self.skip_space();
         if found != Some(b',') && found != Some(close) {
-            return Err(self.unexpected(wanted));
+            return Err(self.unexpected(expected));
         }
         self.at += 1;
         Ok(found == Some(b','))
@@ -177,7 +177,7 @@ impl Reader<'_> {
             Some(b't') => '\t',
             Some(b'u') => return self.code_point(),
             _ => {
-                let message = "this is no escape that JSON knows".to_owned();
+                let message = "JSON has no such escape".to_owned();
                 return Err(self.error(self.at..self.at + 1, message));
             }
         };
@@ -185,10 +185,10 @@ impl Reader<'_> {
         Ok(character)
     }
 
-    /// `\uXXXX`, two of them for a pair of surrogates; half a pair becomes U+FFFD, as in Go.
+    /// Reads `\uXXXX`, or two of them for a surrogate pair. As in Go, an unpaired surrogate becomes U+FFFD.
     fn code_point(&mut self) -> Result<char> {
         let Some(first) = self.unit(self.at) else {
-            let message = "four hexadecimal digits follow `\\u`".to_owned();
+            let message = "`\\u` must be followed by four hexadecimal digits".to_owned();
             return Err(self.error(self.at..self.at + 2, message));
         };
         self.at += 6;
@@ -220,7 +220,7 @@ impl Reader<'_> {
             (Ok(number), _) if is_json => Number::Int(number),
             (_, Ok(number)) if is_json && number.is_finite() => Number::Float(number),
             _ => {
-                let message = format!("`{text}` is no number that JSON knows");
+                let message = format!("`{text}` is not a JSON number");
                 return Err(self.error(start..self.at, message));
             }
         };
@@ -240,15 +240,15 @@ impl Reader<'_> {
         })
     }
 
-    fn take_while(&mut self, wanted: fn(u8) -> bool) -> &str {
+    fn take_while(&mut self, matches: fn(u8) -> bool) -> &str {
         let start = self.at;
-        while self.bytes.get(self.at).copied().is_some_and(wanted) {
+        while self.bytes.get(self.at).copied().is_some_and(matches) {
             self.at += 1;
         }
         &self.text[start..self.at]
     }
 
-    /// The next byte that is no white space; none at the end.
+    /// The next byte after white space; none at the end.
     fn skip_space(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
             self.at += 1;
@@ -256,13 +256,13 @@ impl Reader<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn unexpected(&self, wanted: &str) -> SyntaxError {
+    fn unexpected(&self, expected: &str) -> SyntaxError {
         let found = match self.text[self.at..].chars().next() {
             Some(character) => format!("`{character}`"),
             None => "the end of the file".to_owned(),
         };
         let message = format!(
-            "a text that starts with `{{` is read as JSON: expected {wanted}, found {found}"
+            "a text that starts with `{{` is read as JSON: expected {expected}, found {found}"
         );
         self.error(self.at..self.at + 1, message)
     }

@@ -1,4 +1,4 @@
-//! The entries of one map while it is read: keys as JSON has them, duplicates, `<<`.
+//! Collects the entries of a map while it is parsed: converts keys for JSON, and handles duplicates and `<<`.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Value};
 
 use super::SyntaxError;
-use super::compose::{Composer, Made, Result};
+use super::compose::{Composed, Composer, Result};
 use super::notice::{Notice, NoticeKind, Notices};
 use super::resolve;
 
-/// Entries in the order of the file: of equal keys the last one counts, whether it is the map's own or merged in.
+/// The entries in the order of the file. The last of several equal keys wins, whether it is the map's own or merged.
 pub(super) struct Pairs {
     start: usize,
     end: usize,
@@ -18,7 +18,7 @@ pub(super) struct Pairs {
     entries: Vec<Pair>,
 }
 
-/// An entry, and whether `<<` brought it.
+/// An entry, and whether it comes from `<<`.
 pub(super) struct Pair {
     pub(super) entry: Entry,
     pub(super) is_merged: bool,
@@ -34,15 +34,15 @@ impl Pairs {
         }
     }
 
-    /// Adds a pair, or the entries of what `<<` names.
+    /// Adds an entry, or the entries of the map that `<<` refers to.
     pub(super) fn add(
         &mut self,
         composer: &mut Composer<'_>,
-        key: Made,
-        value: Made,
+        key: Composed,
+        value: Composed,
     ) -> Result<()> {
         self.end = key.used_at.end.max(value.used_at.end) as usize;
-        self.height = self.height.max(value.height());
+        self.height = self.height.max(value.height);
         if key.is_merge {
             return self.merge(&value);
         }
@@ -61,19 +61,19 @@ impl Pairs {
         Ok(())
     }
 
-    /// A map's entries, or those of several: earlier maps of a list win over later ones.
-    fn merge(&mut self, value: &Made) -> Result<()> {
+    /// Adds the entries of a map, or of a list of maps in which earlier maps win over later ones.
+    fn merge(&mut self, value: &Composed) -> Result<()> {
         match &value.node.value {
             Value::Map(map) => self.extend(map),
             Value::List(items) if !value.is_alias => {
                 for item in items.iter().rev() {
                     let Value::Map(map) = &item.value else {
-                        return Err(no_map(item.place));
+                        return Err(not_a_map(item.place));
                     };
                     self.extend(map);
                 }
             }
-            _ => return Err(no_map(value.used_at)),
+            _ => return Err(not_a_map(value.used_at)),
         }
         Ok(())
     }
@@ -85,15 +85,15 @@ impl Pairs {
         }));
     }
 
-    /// The map; `end` where a closing brace ends it.
-    pub(super) fn finish(self, composer: &mut Composer<'_>, end: Option<usize>) -> Made {
+    /// Builds the map. `end` is the end of the closing brace, if there is one.
+    pub(super) fn finish(self, composer: &mut Composer<'_>, end: Option<usize>) -> Composed {
         let map = unique(self.entries, &mut composer.notices);
         let place = composer.place(self.start, end.unwrap_or(self.end));
-        composer.collection(Value::Map(Arc::new(map)), place, self.height)
+        Composed::collection(Value::Map(Arc::new(map)), place, self.height)
     }
 }
 
-/// A map of entries in the order of the file: of equal keys the last one counts, and is told of.
+/// Builds a map from entries in the order of the file. The last of several equal keys wins, and a notice reports it.
 pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Notices) -> Map {
     if !entries.is_sorted_by(|a, b| a.entry.key < b.entry.key) {
         entries.sort_by(|a, b| a.entry.key.cmp(&b.entry.key));
@@ -111,7 +111,7 @@ pub(super) fn unique(mut entries: Vec<Pair>, notices: &mut Notices) -> Map {
     entries.into_iter().map(|pair| pair.entry).collect()
 }
 
-/// What there is to tell about two entries of one key. Overriding a merged entry is what `<<` is for.
+/// The notice for two entries with the same key; none if the earlier one is merged, because overriding it is the purpose of `<<`.
 fn note_replaced(earlier: &Pair, later: &Pair) -> Option<Notice> {
     let key = later.entry.key.to_string();
     match (earlier.is_merged, later.is_merged) {
@@ -134,7 +134,7 @@ fn note_replaced(earlier: &Pair, later: &Pair) -> Option<Notice> {
     }
 }
 
-fn key_text(composer: &Composer<'_>, key: &Made) -> Result<Arc<str>> {
+fn key_text(composer: &Composer<'_>, key: &Composed) -> Result<Arc<str>> {
     let message = match key.scalar {
         Some(resolved) => match resolve::key_text(resolved, &key.node.value) {
             Ok(text) => return Ok(text),
@@ -148,7 +148,7 @@ fn key_text(composer: &Composer<'_>, key: &Made) -> Result<Arc<str>> {
     Err(SyntaxError::new(message, key.used_at))
 }
 
-fn no_map(place: Place) -> SyntaxError {
+fn not_a_map(place: Place) -> SyntaxError {
     let message = "`<<` takes a map, or a list of maps".to_owned();
     SyntaxError::new(message, place)
 }

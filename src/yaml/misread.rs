@@ -1,27 +1,31 @@
-//! Notices about scalars, and the marks of an expression that lacks its quotes.
+//! Finds scalars that are easily misread, and expressions without quotes.
 
 use crate::model::json::{Html, to_json};
 use crate::model::place::Place;
 
-use super::compose::{Composer, Made};
+use super::compose::{Composed, Composer};
 use super::notice::{Notice, NoticeKind};
 use super::resolve::{self, Resolved};
 
 impl Composer<'_> {
-    /// Tells of a plain scalar that becomes something else than it looks like. `key` is what it becomes as a key.
-    pub(super) fn note_misreading(&mut self, made: &Made, key: Option<&str>) {
-        let Some(resolved) = made.scalar else { return };
-        if made.is_alias || matches!(resolved, Resolved::Null | Resolved::Text | Resolved::Binary) {
+    /// Adds a notice for a plain scalar whose value differs from its text. `key` is its text as a key, if it is one.
+    pub(super) fn note_misreading(&mut self, composed: &Composed, key: Option<&str>) {
+        let Some(resolved) = composed.scalar else {
+            return;
+        };
+        if composed.is_alias
+            || matches!(resolved, Resolved::Null | Resolved::Text | Resolved::Binary)
+        {
             return;
         }
-        let place = made.node.place;
+        let place = composed.node.place;
         let text = &self.text[place.start as usize..place.end as usize];
         if text.starts_with(['"', '\'', '|', '>']) {
             return;
         }
         let becomes = match key {
             Some(key) => key.to_owned(),
-            None => to_json(&made.node.value, Html::Plain),
+            None => to_json(&composed.node.value, Html::Plain),
         };
         if let Some(why) = resolve::misreading(resolved, text, &becomes) {
             let kind = NoticeKind::Misread {
@@ -34,7 +38,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Whether a map starts as an expression does: `{{`.
+    /// Whether a map starts with `{{`, as an expression does.
     pub(super) fn is_template(&self, map: Place) -> bool {
         let start = map.start as usize;
         let bytes = self.text.as_bytes();

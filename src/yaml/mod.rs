@@ -1,8 +1,8 @@
-//! YAML as the engines read it: a values file becomes a tree in which every node has its place.
+//! Parses YAML as the engines do, into a tree in which every node has its span, and writes and edits YAML.
 //!
-//! Helm and kubectl read values with go-yaml v2, then pass them through JSON. What that reader takes for YAML, which words
-//! it takes for booleans and which digits for octal decides what a cluster becomes, so its rules are followed here, quirks
-//! included; what would surprise the author of a file is told in [`Notice`]s.
+//! Helm and kubectl parse values with go-yaml v2, and then convert them to JSON. Which texts are valid YAML, which words are
+//! booleans and which digits are octal numbers therefore depends on that parser, so its rules are followed here, including the
+//! quirks. A [`Notice`] reports what may surprise the author of a file.
 
 mod as_helm;
 mod compose;
@@ -34,15 +34,15 @@ pub use inside::{Spelling, inside};
 pub use notice::{Misreading, Notice, NoticeKind};
 pub use secrets::{is_named_secret, learn, scalars, secrets, source};
 
-/// Why a text is not readable as YAML by the engine that counts. All of its values are refused then.
+/// Why an engine cannot parse a text as YAML. None of the text's values are used then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct SyntaxError {
     /// What is wrong, in one clause.
     pub message: String,
-    /// Where.
+    /// The span of the error.
     pub place: Place,
-    /// What to do about it.
+    /// How to fix the error.
     pub help: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl SyntaxError {
         }
     }
 
-    /// An error at a range of bytes, which is cut to the text and widened to whole characters.
+    /// An error at a byte range, which is limited to the text and extended to whole characters.
     fn within(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
         let end = (range.end.min(text.len())..=text.len())
             .find(|end| text.is_char_boundary(*end))
@@ -73,17 +73,18 @@ impl SyntaxError {
     }
 }
 
-/// What a text holds.
+/// The content of a text.
 #[derive(Clone, Debug)]
 pub struct Documents {
-    /// The documents that the engine reads, in order: for Helm 3 the first one only.
+    /// The documents that the engine reads, in order. Helm 3 reads the first one only.
     pub documents: Vec<Node>,
-    /// What is worth telling, by place.
+    /// Facts that may surprise the author, by position.
     pub notices: Vec<Notice>,
 }
 
 impl Documents {
-    /// The values of a values file: its documents merged, later over earlier. No document, and null, is the empty map.
+    /// The values of a values file: its documents merged, with the later ones taking precedence. Without a document, or with null
+    /// documents only, this is the empty map.
     ///
     /// # Errors
     /// A document that is neither a map nor null.
@@ -94,7 +95,7 @@ impl Documents {
                 Value::Map(_) => {}
                 Value::Null => continue,
                 other => {
-                    let message = format!("values are a map, and this is {}", other.kind());
+                    let message = format!("values must be a map, and this is {}", other.kind());
                     return Err(SyntaxError::new(message, document.place));
                 }
             }
@@ -113,18 +114,18 @@ impl Documents {
     }
 }
 
-/// Where each document that [`read`] gives stands in a text, without the lines that part them.
+/// The range of each document in the result of [`read`], without the separator lines.
 ///
 /// # Errors
-/// The text cannot be parted as kubectl does it.
+/// The text cannot be split as kubectl does.
 pub fn parts(text: &str) -> Result<Vec<Range<usize>>, SyntaxError> {
-    documents::part(text, FileId(0), Engine::Kubectl)
+    documents::split(text, FileId(0), Engine::Kubectl)
 }
 
-/// The values of a text in one call, for readers that need no notices.
+/// Parses the values of a text, without notices.
 ///
 /// # Errors
-/// As [`read`] and [`Documents::values`].
+/// Those of [`read`] and [`Documents::values`].
 pub fn values(text: &str, file: FileId, engine: Engine) -> Result<Node, SyntaxError> {
     read(text, file, engine)?.values()
 }

@@ -1,73 +1,73 @@
-//! What a reader of a values file would be surprised by: true facts, left to the rules to judge.
+//! Notices about surprising content in a values file. They are facts; the rules decide what to report.
 
 use std::fmt;
 
 use crate::model::place::Place;
 
-/// A fact about a file that reads without error.
+/// A fact about a valid file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// What it is.
+    /// The kind of fact.
     pub kind: NoticeKind,
-    /// Where it stands.
+    /// The span that the fact applies to.
     pub place: Place,
 }
 
-/// The facts that are told.
+/// The kinds of facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoticeKind {
-    /// A key stands twice in a map; the later one counts. The notice's place is the later key.
+    /// A key exists twice in a map, and the later one wins. The notice has the span of the later key.
     DuplicateKey {
         /// The key.
         key: String,
-        /// The earlier one.
+        /// The span of the earlier key.
         first: Place,
         /// Whether both have the same value.
         same_value: bool,
     },
-    /// `<<` brings a key that the map has set further up, and replaces its value: in Helm the order counts.
-    /// The notice's place is the map's own key.
+    /// `<<` merges a key that the map has set before, and replaces its value, because the order matters in Helm. The notice has
+    /// the span of the map's own key.
     MergeReplaces {
         /// The key.
         key: String,
-        /// The key in the map that is merged in.
+        /// The span of the key in the merged map.
         merged: Place,
     },
-    /// A word or number without quotes that is read as something else than it looks like.
+    /// An unquoted scalar whose value differs from its text.
     Misread {
-        /// As it is written.
+        /// The text in the file.
         text: String,
-        /// What it becomes, as JSON.
+        /// The value, as JSON.
         becomes: String,
-        /// What it was probably meant as.
+        /// What it was probably intended to be.
         why: Misreading,
         /// Whether it is a key.
         is_key: bool,
     },
-    /// Helm 3 reads nothing from here on: it takes a file's first document only.
+    /// Helm 3 ignores the text from here on, because it reads only the first document of a file.
     IgnoredDocuments,
-    /// From here on there are more of a kind that was told often enough.
+    /// There are more facts from here on than the limit of their kind.
     More {
-        /// How many.
+        /// The number of facts that are left out.
         count: usize,
     },
 }
 
-/// Of each kind, so many are told of one text: nobody reads more, and a megabyte of them would be a gigabyte told.
+/// The maximum number of notices of each kind for one text. A text of one megabyte could otherwise lead to a gigabyte of notices.
 const MOST: usize = 1000;
 
-/// The notices of a text while it is read.
+/// Collects the notices of a text.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     kept: Vec<Notice>,
     counts: [usize; 5],
-    /// Where the first that is left out stands, and how many are.
-    left_out: Option<(Place, usize)>,
+    /// The position of the first notice that was left out, and the number of them.
+    omitted: Option<(Place, usize)>,
 }
 
 impl Notices {
     pub(super) fn push(&mut self, notice: Notice) {
-        // What is refused never hides behind what is only odd.
+        // Kinds are counted separately, so that minor facts cannot displace those that a rule refuses.
         let index = match &notice.kind {
             NoticeKind::DuplicateKey { same_value, .. } => usize::from(*same_value),
             NoticeKind::MergeReplaces { .. } => 2,
@@ -78,13 +78,13 @@ impl Notices {
         if self.counts[index] <= MOST {
             self.kept.push(notice);
         } else {
-            self.left_out.get_or_insert((notice.place, 0)).1 += 1;
+            self.omitted.get_or_insert((notice.place, 0)).1 += 1;
         }
     }
 
-    /// All that are told, by place.
+    /// The notices, sorted by position.
     pub(super) fn finish(mut self) -> Vec<Notice> {
-        if let Some((place, count)) = self.left_out {
+        if let Some((place, count)) = self.omitted {
             let kind = NoticeKind::More { count };
             self.kept.push(Notice { kind, place });
         }
@@ -93,7 +93,7 @@ impl Notices {
     }
 }
 
-/// What a misread scalar was probably meant as.
+/// What a misread scalar was probably intended to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misreading {
     /// A version: `1.30` becomes 1.3.
@@ -102,7 +102,7 @@ pub enum Misreading {
     Boolean,
     /// Digits with a leading zero: `012` is octal and becomes 10, `08` becomes 8.
     LeadingZero,
-    /// A number of more digits than are kept.
+    /// A number with more digits than a value keeps.
     LostDigits,
     /// A name with an `e` in it: `22e10` becomes 220000000000.
     Exponent,

@@ -1,6 +1,6 @@
-//! What a scalar means: YAML 1.1 as go-yaml v2 understands it, then JSON.
+//! Resolves the types of scalars: YAML 1.1 as implemented by go-yaml v2, then JSON.
 //!
-//! Sexagesimal numbers (`12:30:45`) and dates stay strings, `yes` and `on` are booleans, a leading zero makes an octal.
+//! Sexagesimal numbers (`12:30:45`) and dates remain strings, `yes` and `on` are booleans, and a leading zero means octal.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::model::value::{Number, Value};
 
 use super::notice::Misreading;
 
-/// The type and value of a scalar before it goes through JSON.
+/// The type and value of a scalar before the conversion to JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Resolved {
     Null,
     Bool(bool),
     Int(i64),
-    /// An integer above the range of 64 bits with a sign.
+    /// An integer above the range of a signed 64-bit integer.
     Uint(u64),
     Float(f64),
     /// The text itself.
@@ -34,7 +34,7 @@ const TIMESTAMP: &str = "tag:yaml.org,2002:timestamp";
 const BINARY: &str = "tag:yaml.org,2002:binary";
 pub(super) const MERGE: &str = "tag:yaml.org,2002:merge";
 
-/// A scalar without a tag and without quotes.
+/// Resolves a scalar without tag and quotes.
 pub(super) fn plain(text: &str) -> Resolved {
     match text.as_bytes().first() {
         None | Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => {
@@ -48,7 +48,7 @@ pub(super) fn plain(text: &str) -> Resolved {
     }
 }
 
-/// A scalar with a tag. The error says what the text is not.
+/// Resolves a scalar with a tag. The error is the type that the tag requires.
 pub(super) fn tagged(tag: &str, text: &str) -> Result<Resolved, &'static str> {
     let found = plain(text);
     match (tag, found) {
@@ -66,8 +66,8 @@ pub(super) fn tagged(tag: &str, text: &str) -> Result<Resolved, &'static str> {
     }
 }
 
-/// The value that a number becomes by way of JSON: Helm has nothing but floats, kubectl keeps what is written as an
-/// integer and fits 64 bits. None for what JSON has no word for.
+/// Converts a scalar by way of JSON: Helm has only floats, kubectl keeps numbers that are written as an integer of up to 64 bits.
+/// None for a number that JSON cannot represent.
 pub(super) fn value(resolved: Resolved, text: &str, engine: Engine) -> Option<Value> {
     let number = match resolved {
         Resolved::Null => return Some(Value::Null),
@@ -85,7 +85,7 @@ pub(super) fn value(resolved: Resolved, text: &str, engine: Engine) -> Option<Va
     Some(Value::Number(number))
 }
 
-/// The text of a key, which JSON has as strings only; `value` is the key's. The error says what cannot be a key.
+/// The text of a key, because keys in JSON are strings; `value` is the converted key. The error says what cannot be a key.
 pub(super) fn key_text(resolved: Resolved, value: &Value) -> Result<Arc<str>, &'static str> {
     let text = match (resolved, value) {
         (Resolved::Text | Resolved::Binary, Value::String(text)) => return Ok(Arc::clone(text)),
@@ -98,11 +98,11 @@ pub(super) fn key_text(resolved: Resolved, value: &Value) -> Result<Arc<str>, &'
     Ok(text.into())
 }
 
-/// What a plain scalar was probably meant as, if it was read as something else. `becomes` is its JSON.
+/// What a plain scalar was probably intended to be, if its value differs. `becomes` is its JSON.
 pub(super) fn misreading(resolved: Resolved, text: &str, becomes: &str) -> Option<Misreading> {
     if matches!(resolved, Resolved::Bool(_)) {
-        let meant = !matches!(text.as_bytes(), [b't' | b'T' | b'f' | b'F', ..]);
-        return meant.then_some(Misreading::Boolean);
+        let is_intended = matches!(text.as_bytes(), [b't' | b'T' | b'f' | b'F', ..]);
+        return (!is_intended).then_some(Misreading::Boolean);
     }
     if !matches!(
         resolved,
@@ -138,7 +138,7 @@ pub(super) fn misreading(resolved: Resolved, text: &str, becomes: &str) -> Optio
     }
 }
 
-/// The words that are no strings. `<<` is one only as a key, and there the composer looks for it.
+/// Resolves the words that are not strings. The composer handles `<<`, which has a meaning as a key only.
 fn word(text: &str) -> Option<Resolved> {
     Some(match text {
         "" | "~" | "null" | "Null" | "NULL" => Resolved::Null,
@@ -155,7 +155,7 @@ fn word(text: &str) -> Option<Resolved> {
     })
 }
 
-/// Integers in four bases, with underscores anywhere behind the first digit, then floats.
+/// Resolves integers in four bases, and floats, with underscores anywhere after the first digit.
 fn number(text: &str) -> Option<Resolved> {
     if !text.contains('_') {
         return integer(text).or_else(|| float(text));
@@ -177,7 +177,7 @@ fn integer(text: &str) -> Option<Resolved> {
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
-    // A second sign would be taken by from_str_radix.
+    // `from_str_radix` would accept a second sign.
     if !digits.as_bytes().first()?.is_ascii_alphanumeric() {
         return None;
     }
@@ -191,7 +191,7 @@ fn integer(text: &str) -> Option<Resolved> {
     }
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, unless it is too large for a float.
+/// Resolves `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, unless it overflows.
 fn float(text: &str) -> Option<Resolved> {
     let bytes = text.as_bytes();
     let digits_from = |from: usize| {
@@ -227,7 +227,7 @@ fn float(text: &str) -> Option<Resolved> {
     number.is_finite().then_some(Resolved::Float(number))
 }
 
-/// A key that is a float is written with the precision of 32 bits, as Go's `%g` does
+/// The text of a float as a key: with the precision of 32 bits, in Go's `%g`
 /// (<https://github.com/kubernetes-sigs/yaml>, convertToJSONableObject).
 fn float_key(number: f64) -> String {
     let number = number as f32;
@@ -246,7 +246,7 @@ fn float_key(number: f64) -> String {
         .split_once('e')
         .and_then(|(digits, exponent)| Some((digits, exponent.parse::<i32>().ok()?)));
     match exponent {
-        // Shortest digits are weighed as if they were six.
+        // Go decides about the exponent as if the shortest form had six digits.
         Some((digits, exponent)) if !(-4..6).contains(&exponent) => {
             let sign = if exponent < 0 { '-' } else { '+' };
             format!("{digits}e{sign}{:02}", exponent.abs())
@@ -255,7 +255,7 @@ fn float_key(number: f64) -> String {
     }
 }
 
-/// The four layouts of a date that go-yaml knows.
+/// Whether the text has one of the four date layouts of go-yaml.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((date, time)) = split_date(text) else {
         return false;

@@ -1,9 +1,9 @@
-//! What of a text is secret: the values of a file that is named after secrets or that SOPS has encrypted, and of any other
-//! file the values of a Secret's `data` and `stringData`, the users of a kubeconfig and the literals of a `secretGenerator`, also
-//! within a kustomization's patch. Each of them is masked wherever it is printed.
+//! Finds the secrets in a text. In a file that is named after secrets, or encrypted by SOPS, these are all values. In any other
+//! file, these are the values in `data` and `stringData` of a Secret, in `users` of a kubeconfig, and in `literals` of a
+//! `secretGenerator`, also inside a patch of a kustomization. Each secret is masked wherever it is printed.
 //!
-//! A node decides, never the words of a file: the values of a chart may have the template of a Secret and are no secret. A key
-//! of a secrets file is secret where somebody chose it: the keys of a schema are words.
+//! The structure of a document decides, not words in it: the values of a chart may contain the template of a Secret, which is not
+//! secret. A key of a secrets file is secret if the user chose it, unlike the keys of a schema.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::model::value::{Node, Value};
 
 use super::{Documents, Spelling, read};
 
-/// A file as it was read, with its secrets. `is_secret` says that it is one of secrets whatever its name.
+/// A file with its secrets. `is_secret` marks it as a secrets file regardless of its name.
 pub fn source(path: impl Into<Arc<str>>, text: impl Into<String>, is_secret: bool) -> Source {
     let mut source = Source::new(path, text);
     source.is_hidden = is_secret || is_named_secret(Path::new(&*source.path));
@@ -26,7 +26,7 @@ pub fn source(path: impl Into<Arc<str>>, text: impl Into<String>, is_secret: boo
     source
 }
 
-/// Whether a file has secrets, by its name or its folder's: Sylva's `secrets.yaml` and its kin.
+/// Whether the name of the file, or of one of its folders, marks it as a secrets file, such as Sylva's `secrets.yaml`.
 pub fn is_named_secret(file: &Path) -> bool {
     let name = |name: &OsStr| name.to_string_lossy().to_lowercase();
     let folders = file.parent().into_iter().flat_map(Path::components);
@@ -37,7 +37,7 @@ pub fn is_named_secret(file: &Path) -> bool {
     is_named || folders.any(|folder| matches!(&*folder, "secret" | "secrets" | ".secrets"))
 }
 
-/// What of a file is secret. Of a file that is no YAML and mentions Secrets, everything is.
+/// The secrets of a file. A file that mentions Secrets and is not valid YAML is secret as a whole.
 pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
     if !is_named_secret && !mentions_secret(text) {
         return Secrets::None;
@@ -57,21 +57,21 @@ pub fn secrets(text: &str, is_named_secret: bool) -> Secrets {
     for document in &documents {
         match is_named_secret || is_encrypted(document) {
             true => {
-                chosen_keys(document, &mut add);
+                user_chosen_keys(document, &mut add);
                 scalars(document, &mut add);
             }
-            false => of_node(document, (text, false), &mut add),
+            false => collect(document, (text, false), &mut add),
         }
     }
     found.into_iter().collect()
 }
 
 fn mentions_secret(text: &str) -> bool {
-    let is_secret = |behind: &str| {
-        let kind = behind.trim_start_matches(['"', '\'', ' ', ':']);
+    let is_secret = |rest: &str| {
+        let kind = rest.trim_start_matches(['"', '\'', ' ', ':']);
         let is_config = || {
-            let behind = kind.strip_prefix("Config");
-            behind.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+            let after = kind.strip_prefix("Config");
+            after.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
         };
         kind.starts_with("Secret") || is_config()
     };
@@ -82,29 +82,29 @@ fn mentions_secret(text: &str) -> bool {
         || text.split("kind").skip(1).any(is_secret)
 }
 
-/// Whether SOPS has written a document (<https://github.com/getsops/sops>).
+/// Whether SOPS encrypted a document (<https://github.com/getsops/sops>).
 fn is_encrypted(document: &Node) -> bool {
     let has = |key: &str| document.at(&["sops", key]).is_some();
     has("mac") || has("lastmodified") || has("version")
 }
 
-/// What in a text that cannot be read may be a value.
+/// The words of an unparsable text that may be values.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let around = ['"', '\'', ',', '{', '}', '[', ']', '&', '*'];
     let words = text.split_whitespace().filter(|word| !word.ends_with(':'));
     words.map(move |word| word.trim_matches(around))
 }
 
-/// Makes a text a secret. Of YAML in it, such as a `clouds.yaml`, each value is one; of a manifest, what is secret in a file.
+/// Registers a text as a secret. If it contains YAML, such as a `clouds.yaml`, registers each value in it; if it is a manifest,
+/// registers the same parts as in a file.
 pub fn learn(text: &str) {
-    // The text of an expression is none: its result is.
+    // The text of an expression is not secret; its result is.
     if text.contains("{{") {
         return;
     }
     let documents = match text.contains('\n') {
-        true => {
-            read(text, FileId(0), Engine::Kubectl).map_or_else(|_| Vec::new(), |it| it.documents)
-        }
+        true => read(text, FileId(0), Engine::Kubectl)
+            .map_or_else(|_| Vec::new(), |read| read.documents),
         false => Vec::new(),
     };
     let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
@@ -113,7 +113,7 @@ pub fn learn(text: &str) {
     }
     for document in &documents {
         match document.at(&["kind"]).is_some() {
-            true => of_node(document, (text, true), &mut |_| {}),
+            true => collect(document, (text, true), &mut |_| {}),
             false => each_scalar(document, &mut |value| secret::learn(&value)),
         }
     }
@@ -129,15 +129,15 @@ fn each_scalar(node: &Node, with: &mut dyn FnMut(String)) {
     }
 }
 
-/// What a file says on one line, without quotes: `0755` is another text than the number that it reads as.
+/// Registers a single-line text of a file without its quotes, because it may differ from the value: `0755` is read as a number.
 fn learn_written(text: &str) {
     if !text.contains('\n') && !text.contains("{{") {
         secret::learn(text.trim_matches(['"', '\'']));
     }
 }
 
-/// The keys that are no words of a schema.
-fn chosen_keys(node: &Node, add: &mut dyn FnMut(Place)) {
+/// Adds the keys that the user chose: those that cannot be keys of a schema.
+fn user_chosen_keys(node: &Node, add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => {
             for entry in map.iter() {
@@ -145,20 +145,20 @@ fn chosen_keys(node: &Node, add: &mut dyn FnMut(Place)) {
                 if !entry.key.chars().all(is_word) {
                     add(entry.key_place);
                 }
-                chosen_keys(&entry.node, add);
+                user_chosen_keys(&entry.node, add);
             }
         }
-        Value::List(items) => items.iter().for_each(|item| chosen_keys(item, add)),
+        Value::List(items) => items.iter().for_each(|item| user_chosen_keys(item, add)),
         _ => {}
     }
 }
 
-/// The secrets of a node's objects. `text` is what it was read from: a file, or a patch in one.
-fn of_node(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Place)) {
+/// Adds the secrets of the objects in a node. `text` is the text that it was parsed from: a file, or a patch in one.
+fn collect(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => {
             let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
-            let is = |wanted: &str| kind.is_some_and(|kind| &**kind == wanted);
+            let is = |expected: &str| kind.is_some_and(|kind| &**kind == expected);
             let (is_secret, is_kubeconfig) = (is("Secret"), is("Config"));
             for entry in map.iter() {
                 match &*entry.key {
@@ -172,13 +172,13 @@ fn of_node(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
                     "patch" | "patchesStrategicMerge" => {
                         patches(&entry.node, (text, is_patch), add)
                     }
-                    _ => of_node(&entry.node, (text, is_patch), add),
+                    _ => collect(&entry.node, (text, is_patch), add),
                 }
             }
         }
         Value::List(items) => {
             for item in items.iter() {
-                of_node(item, (text, is_patch), add);
+                collect(item, (text, is_patch), add);
             }
         }
         Value::String(text) if text.starts_with("ENC[") => add(node.place),
@@ -186,7 +186,7 @@ fn of_node(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
     }
 }
 
-/// The texts of a Secret's `data`.
+/// Registers the decoded values of a Secret's `data`.
 fn decoded(data: &Node) {
     let entries = data.value.as_map().into_iter().flat_map(|map| map.iter());
     for text in entries.filter_map(|entry| entry.node.value.as_str()) {
@@ -197,7 +197,7 @@ fn decoded(data: &Node) {
     }
 }
 
-/// The values of a node, however deep: each is a secret.
+/// Registers all values of a node as secrets, at any depth, and adds their spans.
 pub fn scalars(node: &Node, add: &mut dyn FnMut(Place)) {
     match &node.value {
         Value::Map(map) => map.iter().for_each(|entry| scalars(&entry.node, add)),
@@ -221,7 +221,7 @@ fn literals(generators: &Node, add: &mut dyn FnMut(Place)) {
     }
 }
 
-/// The secrets of the patches in a scalar, or in each scalar of a list. A patch of a patch is secret as a whole where it
+/// Adds the secrets of the patch in a scalar, or of the patches in a list. A patch inside a patch is secret as a whole if it
 /// mentions a Secret.
 fn patches(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Place)) {
     for scalar in node.value.as_list().unwrap_or(std::slice::from_ref(node)) {
@@ -234,7 +234,7 @@ fn patches(node: &Node, (text, is_patch): (&str, bool), add: &mut dyn FnMut(Plac
                     add(spelling.place(inner, place.start as usize..place.end as usize));
                 };
                 for document in &documents {
-                    of_node(document, (inner, true), &mut add);
+                    collect(document, (inner, true), &mut add);
                 }
             }
             _ => add(scalar.place),
@@ -247,7 +247,7 @@ mod tests {
     use super::secrets;
     use crate::model::place::Source;
 
-    /// The texts that are secret.
+    /// The words of a text that are secret.
     fn hidden(text: &str, is_named_secret: bool) -> Vec<&str> {
         let mut source = Source::new("a.yaml", text);
         source.secrets = secrets(text, is_named_secret);
@@ -262,34 +262,34 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_a_secret_is_secret_and_nothing_else_of_it() {
+    fn only_the_data_of_a_secret_is_secret() {
         let text = "kind: Secret\nmetadata: {name: a}\nstringData:\n  user: me\n  more: {pin: 12}\n---\n\
                     kind: List\nitems:\n- {kind: Secret, data: {b: eA==}}\n- {kind: ConfigMap, data: {c: plain}}\n";
         assert_eq!(hidden(text, false), ["me", "12", "eA=="]);
     }
 
     #[test]
-    fn the_template_of_a_secret_is_no_secret() {
+    fn the_template_of_a_secret_is_not_secret() {
         let text = "units:\n  a:\n    template: |\n      kind: Secret\n      data:\n        key: value\nversion: 1\n";
         assert_eq!(hidden(text, false), [""; 0]);
     }
 
     #[test]
-    fn a_secret_generator_s_literals_and_a_patched_secret_are_secret() {
+    fn generator_literals_and_patched_secrets_are_secret() {
         let text = "secretGenerator:\n- name: a\n  literals: [password=hunter2]\npatches:\n- patch: |\n    kind: Secret\n    \
                     metadata: {name: b}\n    stringData:\n      token: correct-horse\n- path: c.yaml\n";
         assert_eq!(hidden(text, false), ["password=hunter2", "correct-horse"]);
     }
 
     #[test]
-    fn of_a_file_named_after_secrets_each_value_is_secret_and_each_key_that_somebody_chose() {
+    fn in_a_secrets_file_all_values_and_user_chosen_keys_are_secret() {
         let text = "images:\n  ubuntu-noble : {enabled: true}\npassword: hunter2\n";
         assert_eq!(hidden(text, true), ["ubuntu-noble", "true", "hunter2"]);
         assert_eq!(hidden(text, false), [""; 0]);
     }
 
     #[test]
-    fn what_sops_has_written_is_secret() {
+    fn a_document_encrypted_by_sops_is_secret() {
         let text = "user: me\nsops:\n  version: 3.9.0\n";
         assert_eq!(hidden(text, false), ["me", "3.9.0"]);
         assert_eq!(hidden("user: me\nsops: {}\n", false), [""; 0]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_secret_where_it_mentions_one() {
+    fn an_unparsable_text_that_mentions_a_secret_is_secret() {
         assert_eq!(hidden("kind: Secret\ndata: [", false).len(), 3);
         assert_eq!(hidden("kind: Other\ndata: [", false), [""; 0]);
     }

@@ -263,15 +263,19 @@ fn what_is_set_as_a_whole_has_no_other_edit() {
 #[test]
 fn an_item_behind_the_last_one_is_not_there() {
     let before = "l:\n  m: [a]\n";
-    refused(before, &[set("l.m.1", "b")], "`l.m.1` is not there");
+    refused(before, &[set("l.m.1", "b")], "`l.m.1` does not exist");
     let behind = Position::After(Step::Item(1));
-    refused(before, &[item("l.m", "b", behind)], "`l.m.1` is not there");
+    refused(
+        before,
+        &[item("l.m", "b", behind)],
+        "`l.m.1` does not exist",
+    );
     let at = Target::Path(1, Vec::new());
     let nowhere = [Edit::Set {
         at,
         value: 1.into(),
     }];
-    refused(before, &nowhere, "`document 1` is not there");
+    refused(before, &nowhere, "`document 1` does not exist");
 }
 
 #[test]
@@ -280,14 +284,14 @@ fn a_text_in_a_string_is_edited_only_behind_a_bar() {
     for (before, why) in [
         (
             "a: 'b: x'\n",
-            "`a` is no block of text: write it below the key, behind `|`",
+            "`a` is not a block scalar: write it below the key, after `|`",
         ),
         (
             "a: >\n  b: x\n",
-            "`a` is folded, so that its lines are not those of the text in it: write it with `|`",
+            "`a` is folded, so its lines are not those of the text in it: write it with `|`",
         ),
-        ("a: {b: x}\n", "`a` is no text"),
-        ("a: 1\n", "`a` is no text"),
+        ("a: {b: x}\n", "`a` is not a text"),
+        ("a: 1\n", "`a` is not a text"),
     ] {
         refused(before, &edits, why);
     }

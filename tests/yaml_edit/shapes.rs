@@ -473,18 +473,18 @@ fn what_others_share_is_refused_by_name() {
     refused(
         before,
         &[set("base.a", 2)],
-        "`base` is marked `&base`, and other places use it",
+        "`base` is marked `&base`, and aliases use it",
     );
     refused(
         before,
         &[set("other.a", 2)],
         "`other` is written as the alias `*base`: change what `&base` marks, or write it out",
     );
-    refused(before, &[set("merged.a", 2)], "`merged.a` is not there");
+    refused(before, &[set("merged.a", 2)], "`merged.a` does not exist");
     refused(
         before,
         &[remove("base")],
-        "the edit would leave a file that is not YAML: no anchor `&base` stands further up",
+        "the edit would leave a file that is not YAML: there is no anchor `&base` before this alias",
     );
     becomes(
         before,
@@ -511,15 +511,15 @@ fn what_others_share_is_refused_by_name() {
 #[test]
 fn contradictions_and_what_is_not_there_are_refused() {
     let before = "a: 1\nb: {c: 2}\nd: 1\nd: 2\n";
-    refused(before, &[set("x.y", 1)], "`x` is not there");
-    refused(before, &[set("a.y", 1)], "`a.y` is not there");
-    refused(before, &[set("d", 1)], "`d` stands twice");
+    refused(before, &[set("x.y", 1)], "`x` does not exist");
+    refused(before, &[set("a.y", 1)], "`a.y` does not exist");
+    refused(before, &[set("d", 1)], "`d` exists twice");
     refused(
         before,
         &[insert("", "a", 1, Position::Last)],
-        "`a` is already there",
+        "`a` already exists",
     );
-    refused(before, &[rename("a", "b")], "`b` is already there");
+    refused(before, &[rename("a", "b")], "`b` already exists");
     refused(before, &[set("a", 2), set("a", 3)], "two edits touch `a`");
     refused(before, &[remove("b"), set("b.c", 3)], "two edits touch ``");
     refused(
@@ -527,7 +527,7 @@ fn contradictions_and_what_is_not_there_are_refused() {
         &[insert("a", "k", 1, Position::Last)],
         "`a` is neither a map nor a list",
     );
-    refused(before, &[item("b", 1, Position::Last)], "`b` is no list");
+    refused(before, &[item("b", 1, Position::Last)], "`b` is not a list");
     refused(
         "a: [",
         &[set("a", 1)],

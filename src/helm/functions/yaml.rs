@@ -72,7 +72,7 @@ fn parse(call: &Call<'_>) -> Result<Result<Value, String>, Error> {
 /// The beginnings of our reader's messages, with the messages of go-yaml.
 const GO_MESSAGES: &[(&str, &str)] = &[
     (
-        "a second `:` cannot stand here",
+        "a second `:` is not allowed here",
         "mapping values are not allowed in this context",
     ),
     (

@@ -252,7 +252,7 @@ fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
         return Ok(out);
     }
     let Ok(list) = List::read(text) else {
-        return Err(EditError::NotFollowed);
+        return Err(EditError::Unsupported);
     };
     let mut edits = Vec::new();
     for (index, node) in list.items.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! YAML as Helm's `toYaml` writes it (sigs.k8s.io/yaml over go-yaml v2): what templates must see, byte for byte.
+//! Writes YAML as Helm's `toYaml` does (sigs.k8s.io/yaml over go-yaml v2), byte for byte, because templates see the text.
 //!
-//! Keys are in natural order, and whatever a YAML 1.1 reader could take for something else than a string is quoted. `toYaml` writes
-//! lists at the indent of their key and breaks long lines between words; `toYamlPretty` (yaml.v3) does neither.
+//! Keys are in natural order, and every text that a YAML 1.1 parser could read as something else than a string is quoted.
+//! `toYaml` writes lists at the indent of their key and wraps long lines; `toYamlPretty` (yaml.v3) does neither.
 
 mod order;
 mod style;
@@ -12,40 +12,40 @@ use style::{Context, Style, is_break, is_printable, style};
 use crate::model::json::format_float_go;
 use crate::model::value::{Map, Node, Number, Value};
 
-/// The value as a YAML document, which ends in a newline.
+/// The value as a YAML document that ends with a newline.
 pub fn as_helm(value: &Value, lists: Lists) -> String {
     let mut writer = Writer {
         out: String::new(),
         lists,
     };
-    writer.node(value, -STEP, Before::Nothing);
+    writer.node(value, -STEP, Prefix::None);
     if !writer.out.ends_with('\n') {
         writer.out.push('\n');
     }
     writer.out
 }
 
-/// Where the items of a list below a key begin.
+/// The indent of the items of a list below a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// At the indent of the key: `toYaml`.
+    /// The indent of the key, as by `toYaml`.
     AtKey,
-    /// Further right: `toYamlPretty`.
+    /// One step more than the key, as by `toYamlPretty`.
     Indented,
 }
 
 const STEP: isize = 2;
 
-/// The column behind which `toYaml` breaks a line at the next blank.
+/// The column from which on `toYaml` breaks a line at the next blank.
 const WIDTH: usize = 80;
 
-/// The longest text, in bytes, that a key may be without a `?`.
+/// The maximum length of a key that is written without a `?`, in bytes.
 const SIMPLE_KEY: usize = 128;
 
-/// What stands on the line in front of a value.
+/// What precedes a value on its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
-    Nothing,
+enum Prefix {
+    None,
     Key,
     Dash,
 }
@@ -56,13 +56,13 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes a value inside a block of that indent.
-    fn node(&mut self, value: &Value, indent: isize, before: Before) {
+    /// Writes a value in a block of this indent.
+    fn node(&mut self, value: &Value, indent: isize, prefix: Prefix) {
         match value {
-            Value::Map(map) if !map.is_empty() => self.map(map, indent, before),
-            Value::List(items) if !items.is_empty() => self.list(items, indent, before),
+            Value::Map(map) if !map.is_empty() => self.map(map, indent, prefix),
+            Value::List(items) if !items.is_empty() => self.list(items, indent, prefix),
             scalar => {
-                if before == Before::Key {
+                if prefix == Prefix::Key {
                     self.out.push(' ');
                 }
                 self.scalar(scalar, indent);
@@ -84,39 +84,39 @@ impl Writer {
         }
     }
 
-    fn map(&mut self, map: &Map, indent: isize, before: Before) {
+    fn map(&mut self, map: &Map, indent: isize, prefix: Prefix) {
         let indent = indent + STEP;
         for (index, entry) in sorted(map).into_iter().enumerate() {
-            if index > 0 || before == Before::Key {
+            if index > 0 || prefix == Prefix::Key {
                 self.line(indent);
             }
             if entry.key.len() <= SIMPLE_KEY && !entry.key.contains(is_break) {
                 self.text(&entry.key, indent, Context::Key);
                 self.out.push(':');
-                self.node(&entry.node.value, indent, Before::Key);
+                self.node(&entry.node.value, indent, Prefix::Key);
             } else {
                 self.out.push_str("? ");
                 self.text(&entry.key, indent, Context::Value);
                 self.line(indent);
                 self.out.push_str(": ");
-                self.node(&entry.node.value, indent, Before::Dash);
+                self.node(&entry.node.value, indent, Prefix::Dash);
             }
         }
     }
 
-    fn list(&mut self, items: &[Node], indent: isize, before: Before) {
-        let at_key = before == Before::Key && self.lists == Lists::AtKey;
+    fn list(&mut self, items: &[Node], indent: isize, prefix: Prefix) {
+        let at_key = prefix == Prefix::Key && self.lists == Lists::AtKey;
         let indent = if at_key { indent } else { indent + STEP };
         for (index, item) in items.iter().enumerate() {
-            if index > 0 || before == Before::Key {
+            if index > 0 || prefix == Prefix::Key {
                 self.line(indent);
             }
             self.out.push_str("- ");
-            self.node(&item.value, indent, Before::Dash);
+            self.node(&item.value, indent, Prefix::Dash);
         }
     }
 
-    /// Begins a line, unless a literal text has ended one already.
+    /// Starts a new line, unless a literal text has just ended one.
     fn line(&mut self, indent: isize) {
         if !self.out.ends_with('\n') {
             self.out.push('\n');
@@ -143,18 +143,18 @@ impl Writer {
         }
     }
 
-    /// The characters of a text. A blank beyond column [`WIDTH`] becomes a line break (`yaml_emitter_write_plain_scalar` and its
-    /// siblings in go-yaml v2).
+    /// Writes the characters of a text. With `breaks_lines`, a blank beyond column [`WIDTH`] becomes a line break, as in go-yaml
+    /// v2 (`yaml_emitter_write_plain_scalar` and similar functions).
     fn words(&mut self, text: &str, indent: isize, breaks_lines: bool, style: Style) {
         let line = self.out.rsplit(is_break).next().unwrap_or_default();
         let mut column = line.chars().count();
-        let (mut is_behind_blank, mut is_behind_break) = (false, false);
+        let (mut is_after_blank, mut is_after_break) = (false, false);
         for (at, c) in text.char_indices() {
             let start = self.out.len();
             if c == ' ' {
                 let is_inside = at > 0 && at + 1 < text.len();
                 let is_followed = text[at + 1..].starts_with(' ');
-                let is_broken = breaks_lines && is_inside && !is_behind_blank && column > WIDTH;
+                let is_broken = breaks_lines && is_inside && !is_after_blank && column > WIDTH;
                 if is_broken && (!is_followed || style == Style::Double) {
                     self.line(indent);
                     column = indent.cast_unsigned();
@@ -166,19 +166,19 @@ impl Writer {
                     self.out.push(' ');
                     column += 1;
                 }
-                is_behind_blank = true;
+                is_after_blank = true;
                 continue;
             }
-            is_behind_blank = false;
+            is_after_blank = false;
             match style {
                 Style::Double if !is_readable(c) => self.out.push_str(&escaped(c)),
                 Style::Single if is_break(c) => {
                     self.out.push(c);
-                    (column, is_behind_break) = (0, true);
+                    (column, is_after_break) = (0, true);
                     continue;
                 }
                 _ => {
-                    if std::mem::take(&mut is_behind_break) {
+                    if std::mem::take(&mut is_after_break) {
                         self.pad(indent);
                     }
                     if style == Style::Single && c == '\'' {
@@ -203,11 +203,11 @@ impl Writer {
             Some(_) => {}
         }
         self.out.push('\n');
-        let mut broken = true;
+        let mut at_line_start = true;
         for c in text.chars() {
             if is_break(c) {
-                broken = true;
-            } else if std::mem::take(&mut broken) {
+                at_line_start = true;
+            } else if std::mem::take(&mut at_line_start) {
                 self.pad(indent);
             }
             self.out.push(c);
@@ -215,7 +215,7 @@ impl Writer {
     }
 }
 
-/// JSON numbers become integers where they have no fraction and fit into 64 bits.
+/// Formats a number. A float without a fraction is written as an integer if it fits into 64 bits.
 fn number_text(number: Number) -> String {
     let number = match number {
         Number::Int(number) => return number.to_string(),
@@ -231,7 +231,7 @@ fn number_text(number: Number) -> String {
     shortest(number)
 }
 
-/// Go's `%g`: an exponent of two digits at least, below 1e-4 and from 1e6 on.
+/// Go's `%g`: with an exponent of at least two digits below 1e-4 and from 1e6 on.
 fn shortest(number: f64) -> String {
     if !number.is_finite() {
         return "null".to_owned();
@@ -248,7 +248,7 @@ fn shortest(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// Whether a character is written as it is between double quotes.
+/// Whether a character needs no escape between double quotes.
 fn is_readable(c: char) -> bool {
     is_printable(c) && !is_break(c) && !matches!(c, '"' | '\\' | '\u{feff}')
 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_quoted_only_where_a_reader_would_mistake_it() {
+    fn a_text_is_quoted_only_if_a_parser_could_misread_it() {
         assert_eq!(written("it's"), "it's\n");
         assert_eq!(written("'t"), "'''t'\n");
         assert_eq!(written("y"), "\"y\"\n");
@@ -306,14 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_key_stands_behind_a_question_mark() {
+    fn a_long_key_is_written_after_a_question_mark() {
         let key = "k".repeat(129);
         let items = vec![Node::computed(1)];
         assert_eq!(written(one(&key, items)), format!("? {key}\n: - 1\n"));
     }
 
     #[test]
-    fn a_text_of_lines_ends_before_the_next_key() {
+    fn a_multiline_text_ends_before_the_next_key() {
         let map: Map = [Entry::computed("a", "x\n\n"), Entry::computed("b", 1)]
             .into_iter()
             .collect();

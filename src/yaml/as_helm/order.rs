@@ -1,4 +1,4 @@
-//! The order in which keys are written.
+//! Sorts keys in the natural order of go-yaml.
 
 use std::cmp::Ordering;
 
@@ -6,8 +6,8 @@ use crate::model::value::{Entry, Map};
 
 /// The entries in the order of their keys.
 ///
-/// The order goes in circles for some keys (`1`, `01`, `0a`, and `1` again), where Go writes one order or another. `sort_by` panics
-/// over such, so runs are merged here, which ends whatever the answers are.
+/// go-yaml's comparison is not transitive for some keys (`1` < `01` < `0a` < `1`), and Go's result for these is arbitrary.
+/// `sort_by` may panic for such an order, so this is a merge sort, which ends with any order.
 pub(super) fn sorted(map: &Map) -> Vec<&Entry> {
     let mut entries: Vec<&Entry> = map.iter().collect();
     let mut merged = Vec::with_capacity(entries.len());
@@ -34,7 +34,7 @@ pub(super) fn sorted(map: &Map) -> Vec<&Entry> {
     entries
 }
 
-/// The order of keys: numbers inside by value, so that `a2` stands before `a10`; letters after everything else.
+/// Compares keys: numbers in them by value, so that `a2` comes before `a10`, and letters after all other characters.
 fn natural(left: &str, right: &str) -> Ordering {
     let bytes = left.bytes().zip(right.bytes());
     let same = bytes.take_while(|(a, b)| a == b).count();
@@ -49,7 +49,7 @@ fn natural(left: &str, right: &str) -> Ordering {
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    // A zero behind other digits of the same number is a digit like another one.
+    // A zero after other digits of the same number counts as a digit of its own number.
     let inside = (a == '0' || b == '0')
         && left[..at]
             .bytes()
@@ -81,16 +81,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_ordered_by_value_and_letters_stand_last() {
+    fn numbers_are_ordered_by_value_and_letters_come_last() {
         let keys = ["b", "a10", "a2", "_", "B", "a", "10", "9"].map(str::to_owned);
         assert_eq!(order(&keys), ["_", "9", "10", "B", "a", "a2", "a10", "b"]);
     }
 
     #[test]
-    fn keys_whose_order_goes_in_circles_are_all_written() {
+    fn keys_without_a_consistent_order_are_all_written() {
         let less = |a: &str, b: &str| natural(a, b).is_lt();
         assert!(less("1", "01") && less("01", "0a") && less("0a", "1"));
-        // Hundreds, so that any shortcut of a sort would meet a circle.
+        // Hundreds of keys, so that a sorting algorithm cannot avoid the inconsistency.
         let key = |number: usize| format!("{}{number:o}", ["", "0", "0a"][number % 3]);
         let keys: Vec<String> = (0..300).map(key).collect();
         let mut written = order(&keys);

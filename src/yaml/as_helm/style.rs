@@ -1,16 +1,16 @@
-//! Which of YAML's styles a text is written in: the plainest that a reader cannot mistake.
+//! Selects the YAML style of a text: the simplest one that a parser cannot misread.
 
 use crate::yaml::resolve::{self, Resolved};
 
-/// Where a text stands.
+/// The position of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
-    /// In front of a `:` on one line.
+    /// A key, before a `:` on the same line.
     Key,
     Value,
 }
 
-/// How a text is written.
+/// A YAML style.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -19,9 +19,9 @@ pub(super) enum Style {
     Literal,
 }
 
-/// How go-yaml would write a text there.
+/// The style in which go-yaml writes a text.
 pub(super) fn style(text: &str, context: Context) -> Style {
-    let shape = Shape::of(text);
+    let shape = Analysis::new(text);
     if text.contains('\n') {
         let literal = context == Context::Value && !shape.unprintable && !shape.blank_at_end;
         return if literal {
@@ -30,8 +30,8 @@ pub(super) fn style(text: &str, context: Context) -> Style {
             Style::Double
         };
     }
-    let taken = resolve::plain(text) != Resolved::Text || resolve::is_timestamp(text);
-    if taken || is_sexagesimal(text) {
+    let is_other_type = resolve::plain(text) != Resolved::Text || resolve::is_timestamp(text);
+    if is_other_type || is_sexagesimal(text) {
         return Style::Double;
     }
     if shape.unprintable {
@@ -43,39 +43,39 @@ pub(super) fn style(text: &str, context: Context) -> Style {
     }
 }
 
-/// What there is in a text that decides how it can be written.
+/// The properties of a text that restrict its style.
 #[derive(Default)]
-struct Shape {
-    /// Also a blank in front of a line end, which every style but double quotes would lose.
+struct Analysis {
+    /// Whether a character is not printable, or a blank precedes a line break, which only double quotes preserve.
     unprintable: bool,
     blank_at_start: bool,
     blank_at_end: bool,
     breaks: bool,
-    /// Characters that mean something in YAML where they stand.
+    /// Whether characters have a meaning in YAML at their position.
     indicators: bool,
 }
 
-impl Shape {
-    fn of(text: &str) -> Self {
+impl Analysis {
+    fn new(text: &str) -> Self {
         let mut shape = Self {
             blank_at_start: text.starts_with(' '),
             blank_at_end: text.ends_with(' '),
             indicators: text.starts_with("---") || text.starts_with("..."),
             ..Self::default()
         };
-        let mut before = None;
+        let mut previous = None;
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             let blank_follows = chars.peek().is_none_or(|next| matches!(next, ' ' | '\t'));
-            shape.indicators |= match before {
+            shape.indicators |= match previous {
                 None => ",[]{}&*!|>'\"%@`#".contains(c) || ("?:-".contains(c) && blank_follows),
-                Some(before) => {
-                    (c == ':' && blank_follows) || (c == '#' && is_blank_or_break(before))
+                Some(previous) => {
+                    (c == ':' && blank_follows) || (c == '#' && is_blank_or_break(previous))
                 }
             };
             shape.breaks |= is_break(c);
-            shape.unprintable |= !is_printable(c) || (is_break(c) && before == Some(' '));
-            before = Some(c);
+            shape.unprintable |= !is_printable(c) || (is_break(c) && previous == Some(' '));
+            previous = Some(c);
         }
         shape
     }
@@ -85,18 +85,18 @@ fn is_blank_or_break(c: char) -> bool {
     matches!(c, ' ' | '\t') || is_break(c)
 }
 
-/// Every line break of YAML 1.1.
+/// Whether the character is a line break in YAML 1.1.
 pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What go-yaml writes as it is; four-byte characters are not among it.
+/// Whether go-yaml writes the character without an escape, which excludes characters of four bytes.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         && c != '\u{feff}'
 }
 
-/// `12:30`, which a YAML 1.1 reader may take for 750.
+/// Whether the text looks like `12:30`, which YAML 1.1 allows to be read as the number 750.
 fn is_sexagesimal(text: &str) -> bool {
     let mut parts = text.strip_prefix(['-', '+']).unwrap_or(text).split(':');
     let digits = |text: &str| {

@@ -1,12 +1,12 @@
-//! Lists and maps by indentation.
+//! Parses block collections: lists and maps by indentation.
 
 use super::super::mapping::Pairs;
 use super::super::scan::Kind;
 use super::items::Items;
-use super::{Composer, Context, Made, Result};
+use super::{Composed, Composer, Context, Result};
 
 impl Composer<'_> {
-    pub(super) fn block_list(&mut self) -> Result<Made> {
+    pub(super) fn block_list(&mut self) -> Result<Composed> {
         self.scanner.take();
         let mut items = Items::default();
         loop {
@@ -28,8 +28,8 @@ impl Composer<'_> {
         Ok(self.list(items))
     }
 
-    /// A list whose `-` stand in the column of the key above.
-    pub(super) fn indentless_list(&mut self) -> Result<Made> {
+    /// Parses a list whose `-` are in the column of the key above.
+    pub(super) fn indentless_list(&mut self) -> Result<Composed> {
         let mut items = Items::default();
         loop {
             let token = self.scanner.peek()?;
@@ -49,7 +49,7 @@ impl Composer<'_> {
         }
     }
 
-    pub(super) fn block_map(&mut self) -> Result<Made> {
+    pub(super) fn block_map(&mut self) -> Result<Composed> {
         let mut pairs = Pairs::new(self.scanner.peek()?.start);
         self.scanner.take();
         loop {
@@ -72,7 +72,7 @@ impl Composer<'_> {
         Ok(pairs.finish(self, None))
     }
 
-    fn block_value(&mut self, key_end: usize) -> Result<Made> {
+    fn block_value(&mut self, key_end: usize) -> Result<Composed> {
         let token = self.scanner.peek()?;
         let end = token.end;
         if !matches!(token.kind, Kind::Value) {

@@ -1,12 +1,12 @@
-//! Lists and maps in brackets and braces.
+//! Parses flow collections: lists and maps in brackets and braces.
 
 use super::super::mapping::Pairs;
 use super::super::scan::Kind;
 use super::items::Items;
-use super::{Composer, Context, Made, Result};
+use super::{Composed, Composer, Context, Result};
 
 impl Composer<'_> {
-    pub(super) fn flow_list(&mut self) -> Result<Made> {
+    pub(super) fn flow_list(&mut self) -> Result<Composed> {
         let mut items = Items::default();
         items.open(self.scanner.peek()?.start);
         self.scanner.take();
@@ -32,24 +32,24 @@ impl Composer<'_> {
         }
     }
 
-    fn nested_pair(&mut self, start: usize) -> Result<Made> {
+    fn nested_pair(&mut self, start: usize) -> Result<Composed> {
         self.depth += 1;
         self.check_height(0)?;
         self.value()?;
-        let made = self.flow_pair(start)?;
+        let composed = self.flow_pair(start)?;
         self.depth -= 1;
-        Ok(made)
+        Ok(composed)
     }
 
-    /// `key: value` within a list: a map of one entry.
-    fn flow_pair(&mut self, start: usize) -> Result<Made> {
+    /// Parses `key: value` in a list, which is a map with one entry.
+    fn flow_pair(&mut self, start: usize) -> Result<Composed> {
         let token = self.scanner.peek()?;
         let end = token.end;
         let key = if matches!(
             token.kind,
             Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd
         ) {
-            // go-yaml skips the token here, whichever it is.
+            // go-yaml skips the token here, whatever it is.
             self.scanner.take();
             self.empty_value(end)?
         } else {
@@ -77,18 +77,18 @@ impl Composer<'_> {
         Ok(pairs.finish(self, None))
     }
 
-    fn flow_separator(&mut self, first: bool, wanted: &str) -> Result<()> {
+    fn flow_separator(&mut self, first: bool, expected: &str) -> Result<()> {
         if first {
             return Ok(());
         }
         if !matches!(self.scanner.peek()?.kind, Kind::FlowEntry) {
-            return Err(self.unexpected(wanted));
+            return Err(self.unexpected(expected));
         }
         self.scanner.take();
         Ok(())
     }
 
-    pub(super) fn flow_map(&mut self) -> Result<Made> {
+    pub(super) fn flow_map(&mut self) -> Result<Composed> {
         let mut pairs = Pairs::new(self.scanner.peek()?.start);
         self.scanner.take();
         let mut first = true;
@@ -125,7 +125,7 @@ impl Composer<'_> {
         }
     }
 
-    fn flow_value(&mut self) -> Result<Made> {
+    fn flow_value(&mut self) -> Result<Composed> {
         let token = self.scanner.peek()?;
         let mut at = token.start;
         if matches!(token.kind, Kind::Value) {

@@ -1,10 +1,10 @@
-//! The items of one list while it is read.
+//! Collects the items of a list while it is parsed.
 
 use std::sync::Arc;
 
 use crate::model::value::{Node, Value};
 
-use super::{Composer, Made, Result};
+use super::{Composed, Composer, Result};
 
 #[derive(Default)]
 pub(super) struct Items {
@@ -15,14 +15,14 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Notes where the list starts.
+    /// Sets the start of the list, unless it is set.
     pub(super) fn open(&mut self, start: usize) {
         self.start.get_or_insert(start);
     }
 }
 
 impl Composer<'_> {
-    pub(super) fn add(&mut self, items: &mut Items, item: Made, end: usize) -> Result<()> {
+    pub(super) fn add(&mut self, items: &mut Items, item: Composed, end: usize) -> Result<()> {
         self.check_value(&item)?;
         self.note_misreading(&item, None);
         items.height = items.height.max(item.height);
@@ -31,9 +31,9 @@ impl Composer<'_> {
         Ok(())
     }
 
-    pub(super) fn list(&self, mut items: Items) -> Made {
+    pub(super) fn list(&self, mut items: Items) -> Composed {
         items.nodes.shrink_to_fit();
         let place = self.place(items.start.unwrap_or(items.end), items.end);
-        self.collection(Value::List(Arc::new(items.nodes)), place, items.height)
+        Composed::collection(Value::List(Arc::new(items.nodes)), place, items.height)
     }
 }

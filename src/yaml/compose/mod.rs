@@ -1,7 +1,7 @@
-//! Tokens to a tree: the grammar of YAML, anchors and aliases, with the place of every node.
+//! Builds a tree of nodes from tokens: the grammar of YAML with anchors and aliases, and the span of every node.
 //!
-//! Recursion is bounded by [`DEPTH`]. What an alias stands for is shared, not copied; what it would weigh is counted as
-//! go-yaml counts it, so that a small file cannot stand for a huge tree.
+//! [`DEPTH`] bounds the recursion. An alias shares the nodes of its anchor. The expanded size is counted as in go-yaml, so that a
+//! small file cannot expand to a huge tree.
 
 mod block;
 mod flow;
@@ -25,14 +25,14 @@ use weight::Weight;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
-/// Reads one document out of a scanner.
+/// Parses one document.
 pub(super) struct Composer<'t> {
     pub(super) text: &'t str,
     scanner: Scanner<'t>,
     pub(super) file: FileId,
     pub(super) engine: Engine,
     pub(super) notices: Notices,
-    /// Those of the documents before this one included.
+    /// The values counted so far, including those of the documents before this one.
     pub(super) values: Values,
     anchors: HashMap<&'t str, Option<Anchored>>,
     prefixes: Vec<(&'t str, String)>,
@@ -40,31 +40,31 @@ pub(super) struct Composer<'t> {
     weight: Weight,
 }
 
-/// A node and what its parent has to know of it.
+/// A node, with what the parser of its parent needs to know about it.
 #[derive(Clone)]
-pub(super) struct Made {
+pub(super) struct Composed {
     pub(super) node: Node,
-    /// What it is as a key; none for maps and lists.
+    /// The resolved scalar, if the node is one.
     pub(super) scalar: Option<Resolved>,
-    /// Where it is used: an alias's own place, else the node's.
+    /// The span at which the node is used: that of the alias, or that of the node itself.
     pub(super) used_at: Place,
-    /// `<<` that asks for merging.
+    /// Whether the node is a `<<` that merges.
     pub(super) is_merge: bool,
     pub(super) is_alias: bool,
-    /// How many levels it holds.
-    height: usize,
+    /// The number of nested levels in the node.
+    pub(super) height: usize,
 }
 
 #[derive(Clone)]
 struct Anchored {
-    made: Made,
+    composed: Composed,
     weight: u64,
 }
 
-/// What an anchor takes, in keys and values.
+/// The count of an anchor in [`Values`], which is about its size in memory.
 const ANCHOR: usize = 4;
 
-/// Anchor and tag of a node.
+/// The anchor and tag of a node.
 #[derive(Default)]
 struct Properties<'t> {
     anchor: Option<&'t str>,
@@ -73,14 +73,14 @@ struct Properties<'t> {
     end: usize,
 }
 
-/// Where a node stands, which decides what block collections may start there.
+/// The position of a node, which decides what kinds of block collections may start there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// A document or a list item.
     Block,
-    /// A key or a value of a block map: the `-` of a list may stand in the key's own column.
+    /// A key or a value of a block map. The `-` of a list may be in the column of the key.
     Value,
-    /// Within `[]` or `{}`.
+    /// Inside `[]` or `{}`.
     Flow,
 }
 
@@ -89,7 +89,7 @@ impl<'t> Composer<'t> {
         let scanner = Scanner::new(text, start..text.len(), file);
         let scanner = match engine {
             Engine::Helm3 | Engine::Helm3_18 => scanner,
-            Engine::Helm4 | Engine::Kubectl => scanner.ending_the_last_line(),
+            Engine::Helm4 | Engine::Kubectl => scanner.adding_final_newline(),
         };
         Self {
             text,
@@ -105,23 +105,23 @@ impl<'t> Composer<'t> {
         }
     }
 
-    /// One node of any kind.
-    fn node(&mut self, context: Context) -> Result<Made> {
+    /// Parses a node of any kind.
+    fn node(&mut self, context: Context) -> Result<Composed> {
         let properties = self.properties()?;
         if let Some(name) = properties.anchor {
             self.values(ANCHOR)?;
             self.anchors.insert(name, None);
         }
         let before = self.weight.all;
-        let made = self.content(context, &properties)?;
+        let composed = self.content(context, &properties)?;
         if let Some(name) = properties.anchor {
             let anchored = Anchored {
-                made: made.clone(),
+                composed: composed.clone(),
                 weight: self.weight.all - before,
             };
             self.anchors.insert(name, Some(anchored));
         }
-        Ok(made)
+        Ok(composed)
     }
 
     fn properties(&mut self) -> Result<Properties<'t>> {
@@ -140,14 +140,14 @@ impl<'t> Composer<'t> {
             match kind {
                 Kind::Anchor(name) => properties.anchor = Some(name),
                 Kind::Tag { handle, suffix } => {
-                    properties.tag = Some(self.whole_tag(handle, suffix, start..end)?);
+                    properties.tag = Some(self.full_tag(handle, suffix, start..end)?);
                 }
                 _ => {}
             }
         }
     }
 
-    fn content(&mut self, context: Context, properties: &Properties<'t>) -> Result<Made> {
+    fn content(&mut self, context: Context, properties: &Properties<'t>) -> Result<Composed> {
         let bare = properties.start.is_none();
         match &self.scanner.peek()?.kind {
             Kind::Alias(_) if bare => self.alias(),
@@ -164,16 +164,16 @@ impl<'t> Composer<'t> {
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Made>) -> Result<Made> {
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Composed>) -> Result<Composed> {
         self.depth += 1;
         self.check_height(0)?;
         self.value()?;
-        let made = read(self)?;
+        let composed = read(self)?;
         self.depth -= 1;
-        Ok(made)
+        Ok(composed)
     }
 
-    /// Whether something of this height may stand at the current depth.
+    /// Checks that a node of this height does not exceed the maximum depth here.
     fn check_height(&mut self, height: usize) -> Result<()> {
         if self.depth + height <= DEPTH {
             return Ok(());
@@ -183,7 +183,7 @@ impl<'t> Composer<'t> {
         Err(SyntaxError::new(too_deep(), self.place(start, end)))
     }
 
-    fn scalar(&mut self, properties: &Properties<'t>) -> Result<Made> {
+    fn scalar(&mut self, properties: &Properties<'t>) -> Result<Composed> {
         let Some(Token {
             kind: Kind::Scalar { text, style },
             start,
@@ -202,7 +202,7 @@ impl<'t> Composer<'t> {
         properties: &Properties<'t>,
         start: usize,
         end: usize,
-    ) -> Result<Made> {
+    ) -> Result<Composed> {
         self.value()?;
         let place = self.place(start, end);
         let tag = properties.tag.as_deref();
@@ -210,7 +210,7 @@ impl<'t> Composer<'t> {
             None if style == Style::Plain => resolve::plain(text),
             None => Resolved::Text,
             Some(tag) => resolve::tagged(tag, text).map_err(|what| {
-                let message = format!("the tag says that `{text}` is {what}, and it is not");
+                let message = format!("the tag requires {what}, and `{text}` is not");
                 SyntaxError::new(message, place)
             })?,
         };
@@ -224,20 +224,16 @@ impl<'t> Composer<'t> {
             }
             _ => text,
         };
-        // A number that JSON has no word for is refused where it is used as a value; as a key it may stand.
+        // JSON cannot represent some numbers. They are refused as values, but allowed as keys.
         let value =
             resolve::value(resolved, text, self.engine).unwrap_or_else(|| Value::from(text));
-        Ok(Made {
-            node: Node { value, place },
-            scalar: Some(resolved),
-            used_at: place,
+        Ok(Composed {
             is_merge,
-            is_alias: false,
-            height: 0,
+            ..Composed::new(Node { value, place }, Some(resolved), 0)
         })
     }
 
-    fn alias(&mut self) -> Result<Made> {
+    fn alias(&mut self) -> Result<Composed> {
         let Some(Token {
             kind: Kind::Alias(name),
             start,
@@ -247,79 +243,61 @@ impl<'t> Composer<'t> {
             return Err(self.unexpected("an alias"));
         };
         let place = self.place(start, end);
-        let Anchored { made, weight } = match self.anchors.get(name) {
+        let Anchored { composed, weight } = match self.anchors.get(name) {
             Some(Some(anchored)) => anchored.clone(),
             Some(None) => {
-                let message = format!("what the anchor `&{name}` names contains itself");
+                let message = format!("the anchor `&{name}` contains itself");
                 return Err(SyntaxError::new(message, place));
             }
             None => {
-                let message = format!("no anchor `&{name}` stands further up");
+                let message = format!("there is no anchor `&{name}` before this alias");
                 return Err(SyntaxError::new(message, place));
             }
         };
-        self.check_height(made.height)?;
+        self.check_height(composed.height)?;
         self.value()?;
         self.weight.by_alias = self.weight.by_alias.saturating_add(weight);
         self.count(weight)?;
-        Ok(Made {
+        Ok(Composed {
             used_at: place,
             is_alias: true,
-            ..made
+            ..composed
         })
     }
 
-    /// A value that is not written: null, at the place where it would stand.
-    fn empty_value(&mut self, at: usize) -> Result<Made> {
+    /// A missing value: null, at the position where it would be.
+    fn empty_value(&mut self, at: usize) -> Result<Composed> {
         self.value()?;
         Ok(self.empty(at))
     }
 
-    fn empty(&self, at: usize) -> Made {
-        let place = self.place(at, at);
-        Made {
-            node: Node {
-                value: Value::Null,
-                place,
-            },
-            scalar: Some(Resolved::Null),
-            used_at: place,
-            is_merge: false,
-            is_alias: false,
-            height: 0,
-        }
+    fn empty(&self, at: usize) -> Composed {
+        let node = Node {
+            value: Value::Null,
+            place: self.place(at, at),
+        };
+        Composed::new(node, Some(Resolved::Null), 0)
     }
 
-    pub(super) fn collection(&self, value: Value, place: Place, height: usize) -> Made {
-        Made {
-            node: Node { value, place },
-            scalar: None,
-            used_at: place,
-            is_merge: false,
-            is_alias: false,
-            height: height + 1,
-        }
-    }
-
-    /// Refuses what JSON has no word for, and tells of what will surprise.
-    pub(super) fn check_value(&self, made: &Made) -> Result<()> {
-        if let Some(Resolved::Float(number)) = made.scalar
+    /// Refuses a value that JSON cannot represent.
+    pub(super) fn check_value(&self, composed: &Composed) -> Result<()> {
+        if let Some(Resolved::Float(number)) = composed.scalar
             && !number.is_finite()
         {
             let message = "values pass through JSON, which has no infinity and no NaN".to_owned();
-            return Err(SyntaxError::new(message, made.used_at));
+            return Err(SyntaxError::new(message, composed.used_at));
         }
         Ok(())
     }
 
-    fn unexpected(&mut self, wanted: &str) -> SyntaxError {
+    fn unexpected(&mut self, expected: &str) -> SyntaxError {
         let (start, end, found) = match self.scanner.peek() {
             Ok(token) => (token.start, token.end, describe(&token.kind)),
             Err(error) => return error,
         };
         let message = match found {
-            Some(found) => format!("expected {wanted}, found {found}"),
-            None => "the indentation of this line fits none further up".to_owned(),
+            Some(found) => format!("expected {expected}, found {found}"),
+            None => "the indentation of this line matches no line above".to_owned(),
         };
         SyntaxError::within(self.text, self.file, start..end.max(start + 1), message)
     }
@@ -333,20 +311,32 @@ impl<'t> Composer<'t> {
     }
 }
 
-impl Made {
-    pub(super) fn height(&self) -> usize {
-        self.height
+impl Composed {
+    fn new(node: Node, scalar: Option<Resolved>, height: usize) -> Self {
+        Self {
+            used_at: node.place,
+            node,
+            scalar,
+            is_merge: false,
+            is_alias: false,
+            height,
+        }
+    }
+
+    /// A list or map. `height` is that of its highest child.
+    pub(super) fn collection(value: Value, place: Place, height: usize) -> Self {
+        Self::new(Node { value, place }, None, height + 1)
     }
 }
 
-/// The text that base64 stands for.
+/// Decodes base64.
 fn binary(text: &str, place: Place) -> Result<String> {
     let decoded = BASE64.decode(text.as_bytes());
-    let bytes = decoded.map_err(|_| SyntaxError::new("this is no base64".to_owned(), place))?;
+    let bytes = decoded.map_err(|_| SyntaxError::new("this is not base64".to_owned(), place))?;
     Ok(bytes::text(&bytes))
 }
 
-/// A token in words; none for those that indentation alone makes.
+/// The name of a token for messages; none for tokens that come from indentation alone.
 fn describe(kind: &Kind<'_>) -> Option<&'static str> {
     Some(match kind {
         Kind::BlockSequenceStart | Kind::BlockMappingStart => return None,

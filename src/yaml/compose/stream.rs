@@ -1,4 +1,4 @@
-//! Documents, the directives before them, and the tags that those declare.
+//! Parses documents and the directives before them.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::super::scan::Kind;
 use super::{Composer, Context, Result};
 
 impl Composer<'_> {
-    /// The first document; null if there is none.
+    /// Parses the first document; null if there is none.
     pub(in super::super) fn document(&mut self) -> Result<Node> {
         self.weight.all += 1;
         let token = self.scanner.peek()?;
@@ -58,7 +58,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// `%YAML` and `%TAG` lines, then `---`.
+    /// Parses `%YAML` and `%TAG` lines, and the `---` after them.
     fn directives(&mut self) -> Result<()> {
         let mut versions = 0;
         loop {
@@ -89,7 +89,7 @@ impl Composer<'_> {
         }
     }
 
-    pub(super) fn whole_tag(
+    pub(super) fn full_tag(
         &self,
         handle: &str,
         suffix: String,

@@ -1,25 +1,25 @@
-//! How much a document stands for, once its aliases are written out.
+//! Counts the values of a text, and limits how much aliases expand.
 
 use super::super::SyntaxError;
 use super::{Composer, Result};
 
-/// How many nodes have been read, aliases counted as what they stand for.
+/// The number of nodes, with each alias counted as the nodes that it expands to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Weight {
     pub(super) all: u64,
     pub(super) by_alias: u64,
 }
 
-/// The most keys and values of a text. Each takes memory however short it is: a text of brackets and commas would otherwise
-/// take fifty times its length.
+/// The maximum number of keys and values of a text. Each one takes memory however short it is: a text of brackets and commas
+/// would take fifty times its length.
 const VALUES_LIMIT: usize = 750_000;
 
-/// How many keys and values of a text were read.
+/// The number of keys and values read so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Values(usize);
 
 impl Values {
-    /// Counts so many; says why they are too many.
+    /// Adds to the count; fails if there are too many.
     pub(in super::super) fn count(&mut self, more: usize) -> std::result::Result<(), String> {
         self.0 += more;
         if self.0 <= VALUES_LIMIT {
@@ -32,13 +32,13 @@ impl Values {
 }
 
 impl Composer<'_> {
-    /// Counts a key or a value of the text itself.
+    /// Counts a key or value of the text.
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)?;
         self.count(1)
     }
 
-    /// Counts what takes as much memory as so many keys and values.
+    /// Counts something with the size in memory of this number of keys and values.
     pub(super) fn values(&mut self, more: usize) -> Result<()> {
         if let Err(message) = self.values.count(more) {
             let token = self.scanner.peek()?;
@@ -48,7 +48,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Counts nodes; refuses a document that is all aliases, as go-yaml does (decode.go, allowedAliasRatio).
+    /// Counts nodes. Refuses a document that consists mostly of aliases, as go-yaml does (decode.go, allowedAliasRatio).
     pub(super) fn count(&mut self, nodes: u64) -> Result<()> {
         self.weight.all = self.weight.all.saturating_add(nodes);
         let Weight { all, by_alias } = self.weight;
@@ -58,12 +58,12 @@ impl Composer<'_> {
         let token = self.scanner.peek()?;
         let (start, end) = (token.start, token.end);
         let message =
-            format!("the aliases up to here stand for {by_alias} values, which is too many");
+            format!("the aliases up to here expand to {by_alias} values, which is too many");
         Err(SyntaxError::new(message, self.place(start, end)))
     }
 }
 
-/// The share of a document that aliases may make up: nearly all of a small one, a tenth of a huge one.
+/// The maximum share of expanded aliases in a document: nearly all of a small one, a tenth of a huge one.
 fn alias_share(all: u64) -> f64 {
     const SMALL: f64 = 400_000.0;
     const HUGE: f64 = 4_000_000.0;

@@ -1,4 +1,4 @@
-//! Members of maps and lists by indentation: whole lines come and go, with the comments that are theirs.
+//! Edits block collections: inserts and removes whole lines, with the comments that belong to them.
 
 use crate::model::value::Value;
 
@@ -7,26 +7,26 @@ use super::flow::runs;
 use super::layout::Layout;
 use super::outline::{Collection, Member, Piece, Shape};
 use super::plan::{Insert, Plan};
-use super::splice::{Slot, Splices};
-use super::write::{self, Hand, Parent, line_break};
+use super::splice::{Splices, ValuePosition};
+use super::write::{self, MemberStyle, Parent, line_break};
 
-/// Takes members out of a collection and puts others in.
+/// Inserts and removes members of a collection.
 pub(super) fn members(
     layout: &Layout<'_>,
     collection: &Collection<'_>,
     plan: &Plan<'_>,
-    at: Slot,
+    at: ValuePosition,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
     let members = &collection.members;
-    let own_line = layout.opens_line(members[0].start);
+    let own_line = layout.starts_line(members[0].start);
     if plan.removed.len() == members.len() {
         if plan.inserts.is_empty() {
             empty(layout, collection, at, splices);
             return Ok(());
         }
         if !own_line {
-            let what = "shares its first line with what it stands in: set it as a whole";
+            let what = "shares its first line with its parent: set it as a whole";
             let path = plan.path.clone();
             return Err(EditError::Unfit { path, what });
         }
@@ -35,14 +35,14 @@ pub(super) fn members(
     for run in runs(plan.removed.iter().copied()) {
         let last = &members[run.end - 1];
         if run.start > 0 || own_line {
-            let start = layout.head(members, run.start);
-            splices.put(start..layout.tail(last), "");
+            let start = layout.lines_start(members, run.start);
+            splices.put(start..layout.lines_end(last), "");
             continue;
         }
-        // The line starts with what the collection stands in: a `-`, which stays.
+        // The line starts with the `-` of the parent, which stays.
         let first = members[0].start;
         let next = members.get(run.end).map_or(first, |next| next.start);
-        let tail = layout.tail(last);
+        let tail = layout.lines_end(last);
         if layout.line_start(next) == tail {
             splices.put(first..next, "");
         } else {
@@ -52,7 +52,7 @@ pub(super) fn members(
     Ok(())
 }
 
-/// New members, as whole lines behind those that they follow.
+/// Inserts members as whole lines after the members that they follow.
 fn insert(
     layout: &Layout<'_>,
     collection: &Collection<'_>,
@@ -60,10 +60,11 @@ fn insert(
     splices: &mut Splices,
 ) {
     let members = &collection.members;
-    let hand = Hand::of(layout, Some(collection));
+    let member_style = MemberStyle::new(layout, Some(collection));
     let column = layout.column(members[0].start);
-    let text =
-        |insert: &Insert<'_>| write::block_member(layout, hand, column, insert.key, insert.value);
+    let text = |insert: &Insert<'_>| {
+        write::block_member(layout, member_style, column, insert.key, insert.value)
+    };
     let mut inserts: Vec<&Insert<'_>> = plan.inserts.iter().collect();
     inserts.sort_by_key(|insert| insert.slot);
     for group in inserts.chunk_by(|a, b| a.slot == b.slot) {
@@ -74,10 +75,10 @@ fn insert(
             insert_first(layout, members, &texts, splices);
             continue;
         };
-        let tail = layout.tail(&members[before]);
+        let tail = layout.lines_end(&members[before]);
         let indent = " ".repeat(column);
-        let unended = !layout.text[..tail].ends_with('\n');
-        let lines = match (unended, plan.removed.contains(&before)) {
+        let lacks_newline = !layout.text[..tail].ends_with('\n');
+        let lines = match (lacks_newline, plan.removed.contains(&before)) {
             (true, false) => format!("{}{indent}{texts}", layout.eol),
             (true, true) => format!("{indent}{texts}"),
             (false, _) => format!("{indent}{texts}{}", layout.eol),
@@ -86,12 +87,12 @@ fn insert(
     }
 }
 
-/// New members before all others: above the comment that is the first one's own, below one that heads them all.
+/// Inserts members before all others: above a comment of the first member, and below a comment of the whole collection.
 fn insert_first(layout: &Layout<'_>, members: &[Member<'_>], texts: &str, splices: &mut Splices) {
     let first = members[0].start;
     let column = layout.column(first);
-    if layout.opens_line(first) {
-        let head = layout.head(members, 0);
+    if layout.starts_line(first) {
+        let head = layout.lines_start(members, 0);
         let indent = " ".repeat(column);
         splices.put(head..head, format!("{indent}{texts}{}", layout.eol));
     } else {
@@ -100,35 +101,40 @@ fn insert_first(layout: &Layout<'_>, members: &[Member<'_>], texts: &str, splice
     }
 }
 
-/// Nothing is left: the collection is written as empty.
-fn empty(layout: &Layout<'_>, collection: &Collection<'_>, at: Slot, splices: &mut Splices) {
+/// Writes a collection that has no members left.
+fn empty(
+    layout: &Layout<'_>,
+    collection: &Collection<'_>,
+    at: ValuePosition,
+    splices: &mut Splices,
+) {
     let nothing = if collection.is_map { "{}" } else { "[]" };
     let members = &collection.members;
     let (first, last) = (&members[0], &members[members.len() - 1]);
-    let on_line_of_parent = !layout.opens_line(first.start);
+    let on_line_of_parent = !layout.starts_line(first.start);
     if on_line_of_parent || matches!(at.parent, Parent::Root) {
         splices.put(first.start..last.end(), nothing);
         return;
     }
     splices.put(at.start..at.start, format!(" {nothing}"));
-    splices.put(layout.head(members, 0)..layout.tail(last), "");
+    splices.put(layout.lines_start(members, 0)..layout.lines_end(last), "");
 }
 
-/// Makes a collection by indentation of what is null or written as `{}`.
+/// Turns null or `{}` into a block collection with members.
 pub(super) fn open(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
     plan: &Plan<'_>,
-    at: Slot,
+    at: ValuePosition,
     splices: &mut Splices,
 ) {
-    let hand = Hand::default();
+    let member_style = MemberStyle::default();
     let is_list = plan.inserts.iter().any(|insert| insert.key.is_none());
     if at.in_flow || is_before_comment(layout, piece, at) {
         let texts: Vec<String> = plan
             .inserts
             .iter()
-            .map(|insert| write::flow_member(layout, hand, insert.key, insert.value))
+            .map(|insert| write::flow_member(layout, member_style, insert.key, insert.value))
             .collect();
         let texts = texts.join(", ");
         let text = if is_list {
@@ -143,7 +149,7 @@ pub(super) fn open(
     let texts: Vec<String> = plan
         .inserts
         .iter()
-        .map(|insert| write::block_member(layout, hand, column, insert.key, insert.value))
+        .map(|insert| write::block_member(layout, member_style, column, insert.key, insert.value))
         .collect();
     below(
         layout,
@@ -155,7 +161,7 @@ pub(super) fn open(
     );
 }
 
-/// Puts a map or list in the place of one, both by indentation.
+/// Replaces a block collection with another one.
 pub(super) fn rewrite(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
@@ -167,7 +173,7 @@ pub(super) fn rewrite(
     let was_list = matches!(&piece.shape, Shape::Collection(old) if !old.is_map);
     let start = piece.range.start;
     match parent {
-        // A list may stand in the column of its key, a map may not.
+        // A list may be in the column of its key, a map may not.
         Parent::Key(_) if is_list != was_list => {
             let column = column_below(layout, parent, is_list);
             let indent = " ".repeat(column);
@@ -182,17 +188,17 @@ pub(super) fn rewrite(
     }
 }
 
-/// Puts a value of another kind in the place of one: a collection for a scalar, or the other way round.
+/// Replaces a value with one of another kind: a scalar with a collection, or the reverse.
 pub(super) fn replace(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
     value: &Value,
-    at: Slot,
+    at: ValuePosition,
     splices: &mut Splices,
 ) {
     let was_block = matches!(&piece.shape, Shape::Collection(old) if !old.is_flow);
     if is_before_comment(layout, piece, at) && !was_block {
-        let text = write::scalar(layout, None, None, value, at.hand);
+        let text = write::scalar(layout, None, None, value, at.member_style);
         splices.put(at.start..piece.end().max(at.start), format!(" {text}"));
         return;
     }
@@ -202,9 +208,9 @@ pub(super) fn replace(
         below(layout, piece, at, column, &lines, splices);
         return;
     }
-    // On one line, so that comments that stay below it are none of its text.
-    let text = write::scalar(layout, None, None, value, at.hand);
-    if matches!(at.parent, Parent::Root) || !layout.opens_line(piece.range.start) {
+    // Written on one line, so that comments below it do not become part of the text.
+    let text = write::scalar(layout, None, None, value, at.member_style);
+    if matches!(at.parent, Parent::Root) || !layout.starts_line(piece.range.start) {
         splices.put(piece.range.clone(), text);
         return;
     }
@@ -213,12 +219,12 @@ pub(super) fn replace(
     splices.put(lines, "");
 }
 
-/// Whether the value is a list item with a comment behind it, which must stay on the item's line.
-fn is_before_comment(layout: &Layout<'_>, piece: &Piece<'_>, at: Slot) -> bool {
-    matches!(at.parent, Parent::Dash(_)) && layout.has_comment(piece.end().max(at.start))
+/// Whether the value is a list item followed by a comment, which must stay on the line of the item.
+fn is_before_comment(layout: &Layout<'_>, piece: &Piece<'_>, at: ValuePosition) -> bool {
+    matches!(at.parent, Parent::Dash(_)) && layout.has_text_after(piece.end().max(at.start))
 }
 
-/// The column of members below a parent.
+/// The column of the members of a collection below this parent.
 fn column_below(layout: &Layout<'_>, parent: Parent, is_list: bool) -> usize {
     match parent {
         Parent::Root => 0,
@@ -228,11 +234,11 @@ fn column_below(layout: &Layout<'_>, parent: Parent, is_list: bool) -> usize {
     }
 }
 
-/// Puts lines in the place of a value: on its own line behind a `-`, else below the line of its key, whose comment stays.
+/// Replaces a value with lines: on the same line after a `-`, else below the line of the key, whose comment stays.
 fn below(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
-    at: Slot,
+    at: ValuePosition,
     column: usize,
     lines: &str,
     splices: &mut Splices,

@@ -1,4 +1,4 @@
-//! Whole documents that come and go.
+//! Inserts and removes whole documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,44 +12,44 @@ use super::layout::Layout;
 use super::splice::Splices;
 use super::{Edit, EditError};
 
-/// Puts the splices of whole documents, and gives the documents that the edited text must have.
-pub(super) fn whole(
+/// Adds the splices for whole documents. Returns the documents that the edited text must have.
+pub(super) fn edit_documents(
     layout: &Layout<'_>,
     parts: &[Range<usize>],
     edits: &[Edit],
-    wanted: Vec<Value>,
+    expected: Vec<Value>,
     splices: &mut Splices,
 ) -> Result<Vec<Value>, EditError> {
-    let (mut behind, mut gone) = (BTreeMap::<usize, Vec<&str>>::new(), BTreeSet::new());
+    let (mut added, mut removed) = (BTreeMap::<usize, Vec<&str>>::new(), BTreeSet::new());
     for edit in edits {
         match edit {
-            Edit::InsertDocument { after, text } => behind.entry(*after).or_default().push(text),
-            Edit::RemoveDocument { document } => drop(gone.insert(*document)),
+            Edit::InsertDocument { after, text } => added.entry(*after).or_default().push(text),
+            Edit::RemoveDocument { document } => drop(removed.insert(*document)),
             _ => {}
         }
     }
-    let last = behind.keys().chain(&gone).max();
+    let last = added.keys().chain(&removed).max();
     if last.is_some_and(|last| *last >= parts.len()) {
         let path = last.map_or_else(String::new, |last| format!("document {last}"));
         return Err(EditError::Missing { path });
     }
-    let mut after = Vec::with_capacity(wanted.len() + behind.len());
-    for (index, (value, part)) in wanted.into_iter().zip(parts).enumerate() {
-        if gone.contains(&index) {
+    let mut after = Vec::with_capacity(expected.len() + added.len());
+    for (index, (value, part)) in expected.into_iter().zip(parts).enumerate() {
+        if removed.contains(&index) {
             splices.put(with_its_line(layout, part), "");
         } else {
             after.push(value);
         }
-        for text in behind.get(&index).into_iter().flatten() {
+        for text in added.get(&index).into_iter().flatten() {
             let read = documents::read(text, FileId(0), Engine::Kubectl)?.documents;
             after.extend(read.into_iter().map(|document| document.value));
-            splices.put(part.end..part.end, parted(layout, part, text));
+            splices.put(part.end..part.end, separated(layout, part, text));
         }
     }
     Ok(after)
 }
 
-/// A document with the `---` above it.
+/// The range of a document including the `---` line above it.
 fn with_its_line(layout: &Layout<'_>, part: &Range<usize>) -> Range<usize> {
     let line = layout.text[..part.start].trim_end_matches(['\r', '\n']);
     let start = layout.line_start(line.len());
@@ -59,15 +59,15 @@ fn with_its_line(layout: &Layout<'_>, part: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// A document's text as it is added behind another one.
-fn parted(layout: &Layout<'_>, part: &Range<usize>, text: &str) -> String {
+/// The text of a document as it is inserted after another one, with `---` and line breaks.
+fn separated(layout: &Layout<'_>, part: &Range<usize>, text: &str) -> String {
     let eol = layout.eol;
     let is_last = part.end == layout.text.len();
     let open = match layout.text[..part.end].ends_with('\n') {
         true => "",
         false => eol,
     };
-    let text = match is_last && layout.is_unended {
+    let text = match is_last && layout.lacks_final_newline {
         true => text.trim_end(),
         false => text,
     };

@@ -1,35 +1,35 @@
-//! Why an edit is not made.
+//! The errors of edits.
 
 use super::super::SyntaxError;
 
-/// Why a text was left as it is.
+/// Why an edit was refused. The text is unchanged then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EditError {
-    /// The text is no YAML to the engine that counts.
+    /// The text is not valid YAML for the engine.
     #[error("the file is not YAML: {}", .0.message)]
     Syntax(#[from] SyntaxError),
-    /// Valid YAML, written in a way that edits do not follow.
-    #[error("the file is written in a way that edits do not follow")]
-    NotFollowed,
-    /// Nothing stands where the edit is to be made.
-    #[error("`{path}` is not there")]
+    /// The text is valid YAML in a form that edits do not support.
+    #[error("edits do not support the form in which the file is written")]
+    Unsupported,
+    /// The edited node does not exist.
+    #[error("`{path}` does not exist")]
     Missing {
         /// The path, with dots.
         path: String,
     },
-    /// A key that is to be added is there.
-    #[error("`{path}` is already there")]
+    /// The key to insert already exists.
+    #[error("`{path}` already exists")]
     Exists {
         /// The path, with dots.
         path: String,
     },
-    /// A key stands twice, and the edit cannot know which one is meant.
-    #[error("`{path}` stands twice")]
-    Twice {
+    /// A key exists twice, so the edit is ambiguous.
+    #[error("`{path}` exists twice")]
+    Ambiguous {
         /// The path, with dots.
         path: String,
     },
-    /// What is written there stands somewhere else.
+    /// The value is an alias, so its text is somewhere else.
     #[error(
         "`{path}` is written as the alias `*{name}`: change what `&{name}` marks, or write it out"
     )]
@@ -39,35 +39,35 @@ pub enum EditError {
         /// The anchor's name.
         name: String,
     },
-    /// Other places use what stands there.
-    #[error("`{path}` is marked `&{name}`, and other places use it")]
+    /// Aliases elsewhere use the value.
+    #[error("`{path}` is marked `&{name}`, and aliases use it")]
     Shared {
         /// The path, with dots.
         path: String,
         /// The anchor's name.
         name: String,
     },
-    /// Two edits of one batch want different things of one place.
+    /// Two edits of a batch change the same node.
     #[error("two edits touch `{path}`")]
     Conflict {
         /// The path, with dots.
         path: String,
     },
-    /// The edit does not fit what stands there.
+    /// The edit does not apply to the node.
     #[error("`{path}` {what}")]
     Unfit {
         /// The path, with dots.
         path: String,
-        /// What it is, or lacks.
+        /// What the node is, or lacks.
         what: &'static str,
     },
     /// The edited text would not be YAML.
     #[error("the edit would leave a file that is not YAML: {message}")]
     WouldBreak {
-        /// What the reader says of it.
+        /// The message of the parser.
         message: String,
     },
-    /// The edited text would say something else than what was asked for.
+    /// The edited text would have other changes than those requested.
     #[error("the edit would change more than it should")]
     WouldChangeMore,
 }

@@ -1,4 +1,4 @@
-//! The tree that an edited text must have: worked out from the old tree and the plan, not from the text.
+//! Computes the tree that an edited text must have, from the old tree and the plan, independently of the text.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::outline::{Collection, Piece, Shape};
 use super::plan::{Insert, Plan};
 use super::within;
 
-/// The value after the plan.
+/// The value after the plan is applied.
 pub(super) fn tree(
     value: &Value,
     piece: &Piece<'_>,
@@ -51,7 +51,7 @@ pub(super) fn tree(
     }
 }
 
-/// What is put into null makes it a map or a list.
+/// Null with inserted members becomes a map or list.
 fn of_null(plan: &Plan<'_>, engine: Engine) -> Value {
     let is_map = plan.inserts.iter().any(|insert| insert.key.is_some());
     if !is_map {
@@ -72,7 +72,7 @@ fn entry(insert: &Insert<'_>, engine: Engine) -> Option<Entry> {
         .map(|key| Entry::computed(key, as_read(insert.value, engine)))
 }
 
-/// A value as the engine will read it: Helm has no integers.
+/// A value as the engine will read it, because Helm reads integers as floats.
 fn as_read(value: &Value, engine: Engine) -> Value {
     match value {
         Value::Number(Number::Int(number)) if engine != Engine::Kubectl => {

@@ -1,4 +1,4 @@
-//! Members of maps and lists in braces and brackets: the commas go with them.
+//! Edits flow collections: inserts and removes members with their commas.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use super::layout::Layout;
 use super::outline::{Collection, Member, Piece};
 use super::plan::{Insert, Plan};
 use super::splice::Splices;
-use super::write::{self, Hand};
+use super::write::{self, MemberStyle};
 
-/// Takes members out of a collection and puts others in.
+/// Inserts and removes members of a collection.
 pub(super) fn members(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
@@ -17,8 +17,9 @@ pub(super) fn members(
     splices: &mut Splices,
 ) {
     let members = &collection.members;
-    let hand = Hand::of(layout, Some(collection));
-    let text = |insert: &Insert<'_>| write::flow_member(layout, hand, insert.key, insert.value);
+    let member_style = MemberStyle::new(layout, Some(collection));
+    let text =
+        |insert: &Insert<'_>| write::flow_member(layout, member_style, insert.key, insert.value);
     if plan.removed.len() == members.len() {
         let inside = piece.range.start + 1..piece.range.end - 1;
         let texts: Vec<String> = plan.inserts.iter().map(text).collect();
@@ -31,7 +32,7 @@ pub(super) fn members(
     for group in inserts.chunk_by(|a, b| last_kept_before(a.slot) == last_kept_before(b.slot)) {
         let texts: Vec<String> = group.iter().map(|insert| text(insert)).collect();
         match last_kept_before(group[0].slot) {
-            Some(index) => behind(layout, piece, members, index, &texts, splices),
+            Some(index) => insert_after(layout, piece, members, index, &texts, splices),
             None => {
                 let kept = (0..members.len()).find(|i| !plan.removed.contains(i));
                 let first = &members[kept.unwrap_or(0)];
@@ -46,9 +47,9 @@ pub(super) fn members(
     }
 }
 
-/// What parts members: a comma, and a line break where each has a line of its own.
+/// The separator of members: a comma, and a line break if each member is on a line of its own.
 fn separator(layout: &Layout<'_>, member: &Member<'_>) -> String {
-    if layout.opens_line(member.start) {
+    if layout.starts_line(member.start) {
         let column = layout.column(member.start);
         format!(",{}", write::line_break(layout, column))
     } else {
@@ -56,7 +57,7 @@ fn separator(layout: &Layout<'_>, member: &Member<'_>) -> String {
     }
 }
 
-fn behind(
+fn insert_after(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
     members: &[Member<'_>],
@@ -67,10 +68,10 @@ fn behind(
     let member = &members[index];
     let separator = separator(layout, member);
     let end = member.end();
-    let behind_comma = member.comma_end.unwrap_or(end);
-    let line_end = layout.line_end(behind_comma);
-    let own_line = layout.opens_line(member.start)
-        && layout.closes_line(behind_comma)
+    let after_comma = member.comma_end.unwrap_or(end);
+    let line_end = layout.line_end(after_comma);
+    let own_line = layout.starts_line(member.start)
+        && layout.ends_line(after_comma)
         && line_end < piece.range.end;
     let joined = texts.join(&separator);
     if !own_line {
@@ -87,7 +88,7 @@ fn behind(
     }
 }
 
-/// Takes out a run of members; others stay before or behind it.
+/// Removes a run of members. At least one other member stays.
 fn remove(
     layout: &Layout<'_>,
     piece: &Piece<'_>,
@@ -96,13 +97,13 @@ fn remove(
     splices: &mut Splices,
 ) {
     let (first, last) = (&members[run.start], &members[run.end - 1]);
-    let behind = last.comma_end.unwrap_or(last.end());
-    let own_lines = layout.opens_line(first.start)
-        && layout.closes_line(behind)
-        && layout.line_end(behind) < piece.range.end;
+    let after_last = last.comma_end.unwrap_or(last.end());
+    let own_lines = layout.starts_line(first.start)
+        && layout.ends_line(after_last)
+        && layout.line_end(after_last) < piece.range.end;
     if own_lines {
         let start = layout.line_start(first.start);
-        splices.put(start..layout.next_line(behind), "");
+        splices.put(start..layout.next_line(after_last), "");
         if let (None, Some(before)) = (last.comma_end, run.start.checked_sub(1)) {
             let before = &members[before];
             splices.put(before.end()..before.comma_end.unwrap_or(before.end()), "");
@@ -114,7 +115,7 @@ fn remove(
     }
 }
 
-/// Numbers in order as runs of neighbors.
+/// Groups sorted numbers into ranges of consecutive numbers.
 pub(super) fn runs(numbers: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for number in numbers {

@@ -1,27 +1,27 @@
-//! The lay of the lines: where they start and end, what comments stand between them, and the habits of the whole text.
+//! The layout of a text: where lines start and end, which comments belong to which member, and the indentation in use.
 
 use crate::model::engine::Engine;
 
 use super::outline::{Member, Outline, Piece, Shape};
 
-/// A text and how its author writes.
+/// A text with its layout.
 pub(super) struct Layout<'t> {
     pub(super) text: &'t str,
     /// The line break of the text.
     pub(super) eol: &'static str,
-    /// How many spaces a map is indented below its key.
+    /// The indentation of a map below its key, in spaces.
     pub(super) step: usize,
-    /// How many spaces a list is indented below its key.
+    /// The indentation of a list below its key, in spaces.
     pub(super) list_step: usize,
-    /// Its last line has no line break, and so cannot end a block that has one.
-    pub(super) is_unended: bool,
-    /// Every string is to be in double quotes: JSON.
+    /// Whether the last line lacks a line break. A block scalar that ends with a line break cannot be its last value then.
+    pub(super) lacks_final_newline: bool,
+    /// Whether the text is JSON, in which every string is in double quotes.
     pub(super) is_json: bool,
 }
 
 impl<'t> Layout<'t> {
-    /// The habits of a text.
-    pub(super) fn of(text: &'t str, engine: Engine, outlines: &[Outline<'_>]) -> Self {
+    /// Determines the layout of a text.
+    pub(super) fn new(text: &'t str, engine: Engine, outlines: &[Outline<'_>]) -> Self {
         let windows = text
             .find('\n')
             .is_some_and(|newline| text[..newline].ends_with('\r'));
@@ -30,7 +30,7 @@ impl<'t> Layout<'t> {
             eol: if windows { "\r\n" } else { "\n" },
             step: 2,
             list_step: 2,
-            is_unended: !text.ends_with('\n'),
+            lacks_final_newline: !text.ends_with('\n'),
             is_json: engine == Engine::Kubectl && text.trim_start().starts_with('{'),
         };
         let roots = || outlines.iter().map(|outline| &outline.root);
@@ -43,7 +43,7 @@ impl<'t> Layout<'t> {
         layout
     }
 
-    /// By how much the first map, or list, that is indented below a key is indented.
+    /// The indentation of the first map, or list, that is indented below a key.
     fn step_of(&self, piece: &Piece<'_>, is_map: bool) -> Option<usize> {
         let Shape::Collection(collection) = &piece.shape else {
             return None;
@@ -65,48 +65,52 @@ impl<'t> Layout<'t> {
         })
     }
 
-    /// Where the line of a byte starts.
+    /// The start of the line that contains a byte.
     pub(super) fn line_start(&self, at: usize) -> usize {
         let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let mark = self.text[start..].starts_with('\u{feff}') && start == 0;
-        if mark { '\u{feff}'.len_utf8() } else { start }
+        let has_mark = self.text[start..].starts_with('\u{feff}') && start == 0;
+        if has_mark {
+            '\u{feff}'.len_utf8()
+        } else {
+            start
+        }
     }
 
-    /// Where the content of the line of a byte ends, before its line break.
+    /// The end of the line that contains a byte, before its line break.
     pub(super) fn line_end(&self, at: usize) -> usize {
         let rest = &self.text[at..];
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
         at + line.strip_suffix('\r').unwrap_or(line).len()
     }
 
-    /// Where the next line starts; the text's end if there is none.
+    /// The start of the next line, or the end of the text.
     pub(super) fn next_line(&self, at: usize) -> usize {
         let newline = self.text[at..].find('\n');
         newline.map_or(self.text.len(), |newline| at + newline + 1)
     }
 
-    /// Bytes from the start of the line.
+    /// The distance from the start of the line, in bytes.
     pub(super) fn column(&self, at: usize) -> usize {
         at - self.line_start(at)
     }
 
-    /// Whether nothing but white space stands before it on its line.
-    pub(super) fn opens_line(&self, at: usize) -> bool {
+    /// Whether only white space precedes the position on its line.
+    pub(super) fn starts_line(&self, at: usize) -> bool {
         self.text[self.line_start(at)..at].trim().is_empty()
     }
 
-    /// Whether nothing but white space and a comment stands behind it on its line.
-    pub(super) fn closes_line(&self, at: usize) -> bool {
+    /// Whether only white space and a comment follow the position on its line.
+    pub(super) fn ends_line(&self, at: usize) -> bool {
         let rest = self.text[at..self.line_end(at)].trim_start();
         rest.is_empty() || rest.starts_with('#')
     }
 
-    /// Whether anything but white space stands behind it on its line.
-    pub(super) fn has_comment(&self, at: usize) -> bool {
+    /// Whether anything but white space follows the position on its line.
+    pub(super) fn has_text_after(&self, at: usize) -> bool {
         !self.text[at..self.line_end(at)].trim().is_empty()
     }
 
-    /// The column of the comment that a line consists of.
+    /// The column of the comment on a line without other content.
     fn comment(&self, line: usize) -> Option<usize> {
         let text = &self.text[line..self.line_end(line)];
         let indent = text.len() - text.trim_start().len();
@@ -117,8 +121,8 @@ impl<'t> Layout<'t> {
         line < self.text.len() && self.text[line..self.line_end(line)].trim().is_empty()
     }
 
-    /// Behind the lines of a member of a block collection: its own, and comments below that are indented deeper than it.
-    pub(super) fn tail(&self, member: &Member<'_>) -> usize {
+    /// The end of the lines of a member of a block collection, including comments below it that are indented deeper.
+    pub(super) fn lines_end(&self, member: &Member<'_>) -> usize {
         let column = self.column(member.start);
         let mut tail = self.next_line(member.end());
         let mut line = tail;
@@ -134,9 +138,9 @@ impl<'t> Layout<'t> {
         tail
     }
 
-    /// The start of a member's lines: with the comment lines directly above that are its own. A comment that heads several
-    /// members stays with them.
-    pub(super) fn head(&self, members: &[Member<'_>], index: usize) -> usize {
+    /// The start of the lines of a member, including the comment lines directly above that belong to it. A comment that applies
+    /// to several members stays with the others.
+    pub(super) fn lines_start(&self, members: &[Member<'_>], index: usize) -> usize {
         let member = &members[index];
         let line = self.line_start(member.start);
         let column = self.column(member.start);
@@ -153,19 +157,19 @@ impl<'t> Layout<'t> {
             let key = key.trim();
             !key.is_empty() && comments.contains(key)
         });
-        // What a file starts with is about the file.
-        let heads_file = head == self.line_start(0);
+        // A comment at the start of a file applies to the file.
+        let is_file_header = head == self.line_start(0);
         let is_own = names_it
             || comments.contains("renovate:")
-            || (!heads_file && self.stands_alone(members, index));
+            || (!is_file_header && self.is_separate(members, index));
         if is_own { head } else { line }
     }
 
-    /// Whether what follows a member is set off from it by a blank line or a comment, so that what heads it heads it alone.
-    fn stands_alone(&self, members: &[Member<'_>], index: usize) -> bool {
+    /// Whether a blank line or a comment separates a member from the next one, so that a comment above it applies to it alone.
+    fn is_separate(&self, members: &[Member<'_>], index: usize) -> bool {
         let Some(next) = members.get(index + 1) else {
             return true;
         };
-        self.tail(&members[index]) < self.line_start(next.start)
+        self.lines_end(&members[index]) < self.line_start(next.start)
     }
 }

@@ -1,11 +1,11 @@
-//! Changes a YAML text where it stands: what is not asked for keeps its bytes, comments and line ends included.
+//! Edits YAML in place: everything outside of the edited nodes keeps its bytes, including comments and line ends.
 //!
-//! An edit is a splice of the text, found over the places of the reader's own tokens. Nothing is believed of it: the edited
-//! text is read again, and unless it is the old tree with exactly the change that was asked for, the edit is refused and the
-//! text stays as it was. A node that other places share by alias or `<<` is refused by name.
+//! An edit becomes splices of the text, located by the spans of the tokens. The result is verified: the edited text is parsed
+//! again, and unless it is the old tree with exactly the requested change, the edit is refused. An edit of a node that aliases or
+//! `<<` share is refused.
 //!
-//! A text inside a string is edited where the string is a literal block (`|`), line by line; never inside quotes or a folded
-//! block, whose lines are not those of the text.
+//! YAML inside a string can be edited if the string is a literal block (`|`), line by line. In quotes and folded blocks it
+//! cannot, because their lines are not those of the text.
 
 mod block;
 mod document;
@@ -31,12 +31,12 @@ use splice::Splices;
 
 pub use error::EditError;
 
-/// One step from a node to one below it.
+/// A step from a node to a child.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// The entry of a map with this key, as text.
+    /// The entry of a map with this key.
     Key(String),
-    /// The item of a list, from 0.
+    /// The item of a list with this index.
     Item(usize),
 }
 
@@ -52,12 +52,12 @@ impl From<usize> for Step {
     }
 }
 
-/// Which node of a text is meant.
+/// Identifies a node of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The node below a document, by keys and indexes. Documents count from 0, as [`super::read`] gives them.
+    /// The node at a path in a document. Documents are counted from 0, as in the result of [`super::read`].
     Path(usize, Vec<Step>),
-    /// The scalar, or the key, that stands at exactly these bytes, as a [`crate::model::place::Place`] of the same text says.
+    /// The scalar or key with exactly this span, as in a [`crate::model::place::Place`] of the same text.
     Place(std::ops::Range<usize>),
 }
 
@@ -68,137 +68,137 @@ impl Target {
     }
 }
 
-/// Where a new entry of a map, or a new item of a list, goes.
+/// The position of a new entry or item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
     /// Before all others.
     First,
-    /// Behind all others.
+    /// After all others.
     Last,
-    /// Behind the one that this step names.
+    /// After this entry or item.
     After(Step),
 }
 
-/// One change. All changes of a batch name nodes of the text as it was before any of them.
+/// A change. All changes of a batch refer to nodes of the unedited text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Gives a node another value. A string keeps the quotes of the old one where it may.
+    /// Replaces the value of a node. A string keeps the style of quotes of the old value, if possible.
     Set {
         /// The node.
         at: Target,
         /// Its new value.
         value: Value,
     },
-    /// Adds an entry to a map, written as its siblings are.
+    /// Adds an entry to a map, in the style of the other entries.
     Insert {
-        /// The map. Null and `{}` become one.
+        /// The map; or null or `{}`, which becomes one.
         map: Target,
         /// The new key.
         key: String,
-        /// Its value.
+        /// The new value.
         value: Value,
-        /// Where it goes.
+        /// The position of the entry.
         position: Position,
     },
-    /// Adds an item to a list, written as its siblings are.
+    /// Adds an item to a list, in the style of the other items.
     InsertItem {
-        /// The list. Null and `[]` become one.
+        /// The list; or null or `[]`, which becomes one.
         list: Target,
         /// The new item.
         value: Value,
-        /// Where it goes.
+        /// The position of the item.
         position: Position,
     },
-    /// Takes out an entry or an item, with the comment lines above it that are its own.
+    /// Removes an entry or item, with the comment lines above that belong to it.
     Remove {
         /// The value of the entry, or the item.
         at: Target,
     },
-    /// Puts another text in the place of each occurrence of one within a string, as the file spells it: for a version
-    /// inside an expression, whose quotes and folded lines stay.
+    /// Replaces each occurrence of a text in a string, in the bytes of the file. Quotes and folded lines stay. Used for a version
+    /// in an expression.
     Replace {
         /// The string.
         at: Target,
-        /// What it holds.
+        /// The text to replace.
         from: String,
-        /// What it is to hold instead.
+        /// The replacement.
         to: String,
     },
-    /// Gives an entry another key.
+    /// Renames the key of an entry.
     Rename {
-        /// The value of the entry, or the key's own place.
+        /// The value of the entry, or the span of the key.
         at: Target,
         /// The new key.
         key: String,
     },
-    /// Edits of the YAML text that a literal block scalar holds.
+    /// Edits the YAML text in a literal block scalar.
     Within {
         /// The string.
         at: Target,
-        /// What happens to the text in it, as kubectl reads it.
+        /// The edits of the inner text, which is parsed as by kubectl.
         edits: Vec<Edit>,
     },
-    /// Adds a document behind one, parted from it by `---`.
+    /// Adds a document after another one, separated by `---`.
     InsertDocument {
-        /// The document that it follows.
+        /// The preceding document.
         after: usize,
-        /// The new one's text.
+        /// The text of the new document.
         text: String,
     },
-    /// Takes out a document, with the `---` above it.
+    /// Removes a document, with the `---` above it.
     RemoveDocument {
-        /// Which one.
+        /// The document to remove.
         document: usize,
     },
 }
 
-/// The text with all of the edits made, or none of them.
+/// Applies all edits, or none.
 ///
 /// # Errors
-/// A text that is no YAML, a node that is not there, two edits of one node, and whatever would change more than was asked.
+/// The text is not valid YAML, a node does not exist, two edits conflict, or the result would have other changes.
 pub fn edit(text: &str, engine: Engine, edits: &[Edit]) -> Result<String, EditError> {
-    let (splices, wanted) = splices(text, engine, edits)?;
+    let (splices, expected) = splices(text, engine, edits)?;
     let edited = splices.applied(text)?;
-    check(&edited, engine, &wanted)?;
+    check(&edited, engine, &expected)?;
     Ok(edited)
 }
 
-/// What is put in the place of what, and the documents that the edited text must have.
+/// The splices of all edits, and the documents that the edited text must have.
 fn splices(text: &str, engine: Engine, edits: &[Edit]) -> Result<(Splices, Vec<Value>), EditError> {
     let before = documents::read(text, FileId(0), engine)?.documents;
-    let parts = documents::part(text, FileId(0), engine)?;
+    let parts = documents::split(text, FileId(0), engine)?;
     let outlines: Vec<Outline<'_>> = parts
         .iter()
-        .map(|part| outline::outline(text, part.clone(), engine).ok_or(EditError::NotFollowed))
+        .map(|part| outline::outline(text, part.clone(), engine).ok_or(EditError::Unsupported))
         .collect::<Result<_, _>>()?;
     if outlines.len() != before.len() {
-        return Err(EditError::NotFollowed);
+        return Err(EditError::Unsupported);
     }
     let plans = plan::plans(&outlines, edits)?;
-    let layout = Layout::of(text, engine, &outlines);
+    let layout = Layout::new(text, engine, &outlines);
     let mut splices = Splices::default();
-    let mut wanted = Vec::with_capacity(outlines.len());
+    let mut expected = Vec::with_capacity(outlines.len());
     for ((document, outline), plan) in before.iter().zip(&outlines).zip(&plans) {
         let value = &document.value;
         splice::document(&layout, (outline, value), plan, &mut splices)?;
-        wanted.push(expected::tree(value, &outline.root, plan, engine)?);
+        expected.push(expected::tree(value, &outline.root, plan, engine)?);
     }
-    let wanted = document::whole(&layout, &parts, edits, wanted, &mut splices)?;
-    Ok((splices, wanted))
+    let expected = document::edit_documents(&layout, &parts, edits, expected, &mut splices)?;
+    Ok((splices, expected))
 }
 
-/// The law: the edited text says what was wanted, and nothing else.
-fn check(edited: &str, engine: Engine, wanted: &[Value]) -> Result<(), EditError> {
+/// Verifies that the edited text has exactly the expected documents.
+fn check(edited: &str, engine: Engine, expected: &[Value]) -> Result<(), EditError> {
     let after =
         documents::read(edited, FileId(0), engine).map_err(|error| EditError::WouldBreak {
             message: error.message,
         })?;
-    let same = after.documents.len() == wanted.len()
+    let same = after.documents.len() == expected.len()
         && after
             .documents
             .iter()
-            .zip(wanted)
-            .all(|(document, wanted)| document.value.same(wanted));
+            .zip(expected)
+            .all(|(document, expected)| document.value.same(expected));
     if same {
         Ok(())
     } else {

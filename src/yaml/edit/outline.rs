@@ -1,7 +1,8 @@
-//! How a document is written: every key, value, indicator and comma with its bytes, in the order of the file.
+//! The outline of a document: the span of every key, value, indicator and comma, in the order of the file.
 //!
-//! The tree that [`super::super::read`] makes says what a file means; this one says where it may be cut. It is built only of
-//! texts that were read without error, so what it does not understand it refuses without a word of its own.
+//! The tree of [`super::super::read`] has the meaning of a file; the outline has the positions at which it can be edited. It is
+//! built only for texts that were parsed without an error, so it has no error messages of its own: an unsupported form gives
+//! none.
 
 use std::ops::Range;
 
@@ -12,23 +13,23 @@ use crate::model::value::Value;
 use super::super::resolve;
 use super::super::scan::{DEPTH, Kind, Scanner, Style};
 
-/// One node as it is written.
+/// A node as it is written.
 #[derive(Debug)]
 pub(super) struct Piece<'t> {
-    /// Its content: without anchor and tag. Empty where nothing is written.
+    /// The span of the content, without anchor and tag. Empty if the node is not written.
     pub(super) range: Range<usize>,
-    /// Behind its anchor and tag, if it has any.
+    /// The end of the anchor and tag.
     pub(super) properties_end: Option<usize>,
     /// The name after `&`.
     pub(super) anchor: Option<&'t str>,
-    /// What it is.
+    /// The kind of node.
     pub(super) shape: Shape<'t>,
 }
 
-/// The kinds of node, as they are written.
+/// The kinds of nodes in the text.
 #[derive(Debug)]
 pub(super) enum Shape<'t> {
-    /// Nothing is written: null.
+    /// Null that is not written.
     Empty,
     Scalar(Style),
     Alias(&'t str),
@@ -38,9 +39,9 @@ pub(super) enum Shape<'t> {
 /// A map or a list.
 #[derive(Debug)]
 pub(super) struct Collection<'t> {
-    /// A map, else a list.
+    /// Whether the collection is a map, not a list.
     pub(super) is_map: bool,
-    /// In braces or brackets, else by indentation.
+    /// Whether it is in braces or brackets.
     pub(super) is_flow: bool,
     pub(super) members: Vec<Member<'t>>,
 }
@@ -48,34 +49,34 @@ pub(super) struct Collection<'t> {
 /// An entry of a map or an item of a list.
 #[derive(Debug)]
 pub(super) struct Member<'t> {
-    /// The first byte: of the key (or its `?`), or the `-`.
+    /// The first byte: of the key, of its `?`, or of the `-`.
     pub(super) start: usize,
-    /// The key as the tree has it; none for list items and for keys that are no text.
+    /// The key as in the tree; none for list items and for keys that are not scalars.
     pub(super) key: Option<String>,
-    /// The bytes of the key.
+    /// The span of the key.
     pub(super) key_range: Range<usize>,
     pub(super) key_style: Style,
-    /// Behind the `:` or `-`, if there is one; else behind the key.
+    /// The end of the `:` or `-`, or of the key if there is no `:`.
     pub(super) indicator_end: usize,
     pub(super) value: Piece<'t>,
-    /// Behind the comma that follows, in flow collections.
+    /// The end of the comma after the member, in flow collections.
     pub(super) comma_end: Option<usize>,
 }
 
 impl Piece<'_> {
-    /// Where a value that replaces this one may begin: behind the anchor and tag, else behind the indicator.
+    /// The position at which a new value may start: after the anchor and tag, else after the indicator.
     pub(super) fn slot(&self, indicator_end: usize) -> usize {
         self.properties_end.unwrap_or(indicator_end)
     }
 
-    /// Behind its last byte.
+    /// The end of the node.
     pub(super) fn end(&self) -> usize {
         self.range.end.max(self.properties_end.unwrap_or(0))
     }
 }
 
 impl Member<'_> {
-    /// Behind the last byte of the value, or of the indicator where no value is written.
+    /// The end of the value, or of the indicator if the value is not written.
     pub(super) fn end(&self) -> usize {
         match self.value.shape {
             Shape::Empty => self.value.slot(self.indicator_end),
@@ -84,15 +85,15 @@ impl Member<'_> {
     }
 }
 
-/// A document as it is written.
+/// The outline of a document.
 #[derive(Debug)]
 pub(super) struct Outline<'t> {
     pub(super) root: Piece<'t>,
-    /// The names that its aliases use.
+    /// The names of the aliases in it.
     pub(super) aliases: Vec<&'t str>,
 }
 
-/// The outline of the document in a part of a text; none where it is written in a way that is not followed here.
+/// The outline of the document in a range of a text; none for a form that is not supported.
 pub(super) fn outline(text: &str, part: Range<usize>, engine: Engine) -> Option<Outline<'_>> {
     let mut reader = Reader {
         text,
@@ -116,7 +117,7 @@ struct Reader<'t> {
     aliases: Vec<&'t str>,
 }
 
-/// A token without its content.
+/// The kind of the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Key,
@@ -146,7 +147,7 @@ impl<'t> Reader<'t> {
 
     fn piece(&mut self) -> Option<Piece<'t>> {
         self.depth += 1;
-        // A block list in its key's own column is a level that the scanner does not count.
+        // A block list in the column of its key is one more level, which the scanner does not count.
         let piece = (self.depth <= 3 * DEPTH).then(|| self.properties_and_content())?;
         self.depth -= 1;
         piece
@@ -192,7 +193,7 @@ impl<'t> Reader<'t> {
         Some(piece(range, shape))
     }
 
-    /// A block scalar that keeps its last line breaks, with the blank lines that they are.
+    /// Extends the span of a block scalar with `+` by the blank lines that belong to it.
     fn with_kept_lines(&self, range: Range<usize>) -> Range<usize> {
         let header = self.text[range.clone()].lines().next().unwrap_or_default();
         let header = header.split('#').next().unwrap_or_default();
@@ -217,7 +218,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// A collection by indentation; `opened` where a token of its own starts and ends it.
+    /// Reads a block collection. `opened` means that it has start and end tokens of its own.
     fn block(&mut self, is_map: bool, opened: bool) -> Option<Piece<'t>> {
         if opened {
             self.scanner.take();
@@ -260,10 +261,10 @@ impl<'t> Reader<'t> {
             }
             _ => self.key()?,
         };
-        self.entry_behind(start, key, style)
+        self.complete_entry(start, key, style)
     }
 
-    /// The text of a key, which is looked at before it is taken.
+    /// Reads a key. Its text is taken from the token first.
     fn key(&mut self) -> Option<(Option<String>, (Piece<'t>, Style))> {
         let (text, style) = match &self.scanner.peek().ok()?.kind {
             Kind::Scalar { text, style } => (Some(key_text(text, *style, self.engine)?), *style),
@@ -272,7 +273,7 @@ impl<'t> Reader<'t> {
         Some((text, (self.piece()?, style)))
     }
 
-    fn entry_behind(
+    fn complete_entry(
         &mut self,
         start: usize,
         key: Option<String>,
@@ -297,7 +298,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `[key: value]` is a map of one entry without braces of its own.
+    /// Reads `key: value` in a flow list, which is a map of one entry without braces.
     fn pair(&mut self) -> Option<Member<'t>> {
         let entry = self.entry()?;
         let range = entry.start..entry.end();
@@ -305,7 +306,7 @@ impl<'t> Reader<'t> {
         Some(member(range.start, range.start, pair))
     }
 
-    /// A key in braces without a `:`.
+    /// Reads a key without a `:` in braces.
     fn bare_key(&mut self) -> Option<Member<'t>> {
         let at = self.scanner.peek().ok()?.start;
         let (key, written) = self.key()?;
@@ -344,7 +345,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A key as the tree has it.
+/// The text of a key as in the tree.
 fn key_text(text: &str, style: Style, engine: Engine) -> Option<String> {
     if style != Style::Plain {
         return Some(text.to_owned());

@@ -1,4 +1,4 @@
-//! Edits to what happens at each node: paths are followed, and edits that contradict each other are refused.
+//! Plans edits: finds the nodes of the edits, and refuses edits that conflict with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,34 +7,34 @@ use crate::model::value::Value;
 use super::outline::{Collection, Member, Outline, Piece, Shape};
 use super::{Edit, EditError, Position, Step, Target};
 
-/// What becomes of a node and of those below it. Members count as they stand in the file.
+/// The edits of a node and its descendants. Members are identified by their index in the file.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'e> {
     pub(super) set: Option<&'e Value>,
-    /// Texts within a string, and what replaces them.
+    /// The texts to replace in a string, with their replacements.
     pub(super) replaced: Vec<(&'e str, &'e str)>,
-    /// Edits of the text that a string holds.
+    /// The edits of the YAML in a string.
     pub(super) within: Vec<&'e Edit>,
     pub(super) members: BTreeMap<usize, Plan<'e>>,
     pub(super) removed: BTreeSet<usize>,
     pub(super) renamed: BTreeMap<usize, &'e str>,
     pub(super) inserts: Vec<Insert<'e>>,
-    /// The node as a user names it, for refusals.
+    /// The path of the node, for error messages.
     pub(super) path: String,
 }
 
-/// A new member of a map or a list.
+/// A new member of a map or list.
 #[derive(Debug)]
 pub(super) struct Insert<'e> {
-    /// Before the member of that number; their number for the end.
+    /// The index of the member before which it is inserted; the number of members for the end.
     pub(super) slot: usize,
-    /// None for a list item.
+    /// The key; none for a list item.
     pub(super) key: Option<&'e str>,
     pub(super) value: &'e Value,
 }
 
 impl Plan<'_> {
-    /// Whether nothing happens here or below.
+    /// Whether the node and its descendants have no edits.
     pub(super) fn is_empty(&self) -> bool {
         self.set.is_none()
             && self.replaced.is_empty()
@@ -46,7 +46,7 @@ impl Plan<'_> {
     }
 }
 
-/// The plan of each document.
+/// The plans of all documents.
 pub(super) fn plans<'e>(
     outlines: &[Outline<'_>],
     edits: &'e [Edit],
@@ -98,7 +98,7 @@ fn add<'e>(
             plan.within.extend(edits);
             Ok(())
         }
-        // These are no edits of any node.
+        // `document::edit_documents` handles these.
         Edit::InsertDocument { .. } | Edit::RemoveDocument { .. } => Ok(()),
         Edit::Rename { at, key } => {
             let (index, plan) = member(outlines, plans, at)?;
@@ -110,7 +110,7 @@ fn add<'e>(
     }
 }
 
-/// A new member of a map, or of a list where there is no key.
+/// Plans a new entry of a map, or a new item of a list if there is no key.
 fn insert<'e>(
     outlines: &[Outline<'_>],
     plans: &mut [Plan<'e>],
@@ -124,8 +124,8 @@ fn insert<'e>(
     Ok(())
 }
 
-fn refuse(refused: bool, error: impl FnOnce() -> EditError) -> Result<(), EditError> {
-    if refused { Err(error()) } else { Ok(()) }
+fn refuse(condition: bool, error: impl FnOnce() -> EditError) -> Result<(), EditError> {
+    if condition { Err(error()) } else { Ok(()) }
 }
 
 fn conflict(path: &str) -> EditError {
@@ -140,7 +140,7 @@ fn missing(path: &str) -> EditError {
     }
 }
 
-/// Nothing is both removed and changed, and no key comes to stand twice.
+/// Checks that no node is both removed and changed, and that no key will exist twice.
 fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
     if plan.is_empty() {
         return Ok(());
@@ -152,7 +152,7 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
         !plan.replaced.is_empty(),
         !plan.within.is_empty(),
     ];
-    let whole = whole.into_iter().filter(|is_meant| *is_meant).count();
+    let whole = whole.into_iter().filter(|is_planned| *is_planned).count();
     let in_part = rebuilt || !plan.renamed.is_empty();
     refuse(whole > 1 || (whole == 1 && in_part), || {
         conflict(&plan.path)
@@ -161,8 +161,8 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
         return unique(&[], plan);
     };
     for index in &plan.removed {
-        let touched = plan.members.get(index).is_some_and(|plan| !plan.is_empty());
-        refuse(touched || plan.renamed.contains_key(index), || {
+        let is_edited = plan.members.get(index).is_some_and(|plan| !plan.is_empty());
+        refuse(is_edited || plan.renamed.contains_key(index), || {
             conflict(&plan.path)
         })?;
     }
@@ -176,8 +176,8 @@ fn consistent(piece: &Piece<'_>, plan: &Plan<'_>) -> Result<(), EditError> {
 }
 
 fn unique(members: &[Member<'_>], plan: &Plan<'_>) -> Result<(), EditError> {
-    let touched = !plan.inserts.is_empty() || !plan.renamed.is_empty();
-    if !touched {
+    let has_new_keys = !plan.inserts.is_empty() || !plan.renamed.is_empty();
+    if !has_new_keys {
         return Ok(());
     }
     let kept = members.iter().enumerate().filter_map(|(index, member)| {
@@ -205,9 +205,9 @@ fn slot(
     };
     let members = match &piece.shape {
         Shape::Collection(collection) if collection.is_map == is_map => &collection.members[..],
-        Shape::Collection(_) | Shape::Alias(_) if is_map => return Err(unfit("is no map")),
-        Shape::Collection(_) | Shape::Alias(_) => return Err(unfit("is no list")),
-        // Whether a scalar is null is seen by the tree that is expected.
+        Shape::Collection(_) | Shape::Alias(_) if is_map => return Err(unfit("is not a map")),
+        Shape::Collection(_) | Shape::Alias(_) => return Err(unfit("is not a list")),
+        // Whether a scalar is null is checked when the expected tree is computed.
         Shape::Empty | Shape::Scalar(_) => &[],
     };
     match position {
@@ -217,45 +217,45 @@ fn slot(
     }
 }
 
-/// The node that a target names, and what is planned for it.
+/// The node of a target, with its plan.
 fn node<'o, 't, 'p, 'e>(
     outlines: &'o [Outline<'t>],
     plans: &'p mut [Plan<'e>],
     target: &Target,
 ) -> Result<(&'o Piece<'t>, &'p mut Plan<'e>), EditError> {
     let (document, route) = route(outlines, target)?;
-    let mut piece = &outlines[document].root;
-    let mut plan = &mut plans[document];
-    for index in route {
-        let (below, path) = step_down(piece, index, &plan.path)?;
-        piece = &below.value;
-        plan = plan.members.entry(index).or_default();
-        plan.path = path;
-    }
-    Ok((piece, plan))
+    descend(&outlines[document].root, &mut plans[document], &route)
 }
 
-/// The member that a target names, and what is planned for the collection that it stands in.
+/// The index of the member that a target identifies, with the plan of its collection.
 fn member<'p, 'e>(
     outlines: &[Outline<'_>],
     plans: &'p mut [Plan<'e>],
     target: &Target,
 ) -> Result<(usize, &'p mut Plan<'e>), EditError> {
-    let (document, mut route) = route(outlines, target)?;
-    let last = route.pop().ok_or_else(|| EditError::Unfit {
+    let (document, route) = route(outlines, target)?;
+    let (last, parents) = route.split_last().ok_or_else(|| EditError::Unfit {
         path: "the document".to_owned(),
-        what: "is no entry of anything",
+        what: "is not an entry or item",
     })?;
-    let mut piece = &outlines[document].root;
-    let mut plan = &mut plans[document];
+    let (piece, plan) = descend(&outlines[document].root, &mut plans[document], parents)?;
+    step_down(piece, *last, &plan.path)?;
+    Ok((*last, plan))
+}
+
+/// Follows a route of member indices, and creates the plans on it.
+fn descend<'o, 't, 'p, 'e>(
+    mut piece: &'o Piece<'t>,
+    mut plan: &'p mut Plan<'e>,
+    route: &[usize],
+) -> Result<(&'o Piece<'t>, &'p mut Plan<'e>), EditError> {
     for index in route {
-        let (below, path) = step_down(piece, index, &plan.path)?;
+        let (below, path) = step_down(piece, *index, &plan.path)?;
         piece = &below.value;
-        plan = plan.members.entry(index).or_default();
+        plan = plan.members.entry(*index).or_default();
         plan.path = path;
     }
-    step_down(piece, last, &plan.path)?;
-    Ok((last, plan))
+    Ok((piece, plan))
 }
 
 fn step_down<'o, 't>(
@@ -271,7 +271,7 @@ fn step_down<'o, 't>(
     Ok((member, joined(path, &name)))
 }
 
-/// The document and the members on the way to what a target names.
+/// The document of a target, and the indices of the members on the path to it.
 fn route(outlines: &[Outline<'_>], target: &Target) -> Result<(usize, Vec<usize>), EditError> {
     match target {
         Target::Path(document, steps) => {
@@ -287,7 +287,7 @@ fn route(outlines: &[Outline<'_>], target: &Target) -> Result<(usize, Vec<usize>
                     return Ok((document, route));
                 }
             }
-            Err(missing("the value at this place"))
+            Err(missing("the value with this span"))
         }
     }
 }
@@ -317,7 +317,7 @@ fn follow(outline: &Piece<'_>, steps: &[Step]) -> Result<Vec<usize>, EditError> 
     Ok(route)
 }
 
-/// Which member a step names.
+/// The index of the member for a step.
 fn index_of(
     members: &[Member<'_>],
     is_map: bool,
@@ -332,13 +332,13 @@ fn index_of(
             let mut found = (0..members.len())
                 .filter(|index| is_map && members[*index].key.as_deref() == Some(key));
             let first = found.next().ok_or_else(|| missing(&path))?;
-            refuse(found.next().is_some(), || EditError::Twice { path })?;
+            refuse(found.next().is_some(), || EditError::Ambiguous { path })?;
             Ok(first)
         }
     }
 }
 
-/// Whether a scalar or key stands at exactly these bytes, and the way to it.
+/// Searches the scalar or key with exactly this span, and records the path to it.
 fn search(piece: &Piece<'_>, place: &std::ops::Range<usize>, route: &mut Vec<usize>) -> bool {
     let Shape::Collection(collection) = &piece.shape else {
         let written = !matches!(piece.shape, Shape::Alias(_) | Shape::Empty);

@@ -1,4 +1,4 @@
-//! Pieces of text that replace others, gathered over a document and made at once.
+//! Collects the splices of an edit, and applies them together.
 
 use crate::model::value::Value;
 
@@ -7,52 +7,52 @@ use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Collection, Outline, Piece, Shape};
 use super::plan::{Plan, joined};
-use super::write::{self, Hand, Parent};
+use super::write::{self, MemberStyle, Parent};
 use super::{EditError, block, flow, within};
 
-/// What is put in the place of what.
+/// Ranges of the text with their replacements.
 #[derive(Debug, Default)]
 pub(super) struct Splices(Vec<(std::ops::Range<usize>, String)>);
 
 impl Splices {
-    /// Puts a text in the place of these bytes. At one place, what was added first comes first.
+    /// Adds a splice. Splices at the same position keep their order.
     pub(super) fn put(&mut self, range: std::ops::Range<usize>, text: impl Into<String>) {
         self.0.push((range, text.into()));
     }
 
-    /// All of them in the order of the text.
+    /// The splices in the order of the text.
     pub(super) fn sorted(mut self) -> Vec<(std::ops::Range<usize>, String)> {
         self.0.sort_by_key(|(range, _)| (range.start, range.end));
         self.0
     }
 
-    /// The text with all of them made.
+    /// Applies the splices to the text.
     pub(super) fn applied(self, text: &str) -> Result<String, EditError> {
         let mut out = String::with_capacity(text.len() + 64);
         let mut done = 0;
         for (range, new) in self.sorted() {
-            let kept = text.get(done..range.start).ok_or(EditError::NotFollowed)?;
+            let kept = text.get(done..range.start).ok_or(EditError::Unsupported)?;
             out.push_str(kept);
             out.push_str(&new);
             done = range.end;
         }
-        out.push_str(text.get(done..).ok_or(EditError::NotFollowed)?);
+        out.push_str(text.get(done..).ok_or(EditError::Unsupported)?);
         Ok(out)
     }
 }
 
-/// The splices of one document.
+/// Adds the splices of a document.
 pub(super) fn document(
     layout: &Layout<'_>,
     (outline, value): (&Outline<'_>, &Value),
     plan: &Plan<'_>,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
-    let at = Slot {
+    let at = ValuePosition {
         start: outline.root.slot(outline.root.range.start),
         parent: Parent::Root,
         in_flow: false,
-        hand: Hand::default(),
+        member_style: MemberStyle::default(),
     };
     piece(
         layout,
@@ -64,15 +64,15 @@ pub(super) fn document(
     )
 }
 
-/// Where a node stands.
+/// The position of a value.
 #[derive(Clone, Copy)]
-pub(super) struct Slot {
-    /// Behind the `:` or `-`, and behind an anchor or tag.
+pub(super) struct ValuePosition {
+    /// The end of the `:` or `-`, and of an anchor or tag after it.
     pub(super) start: usize,
     pub(super) parent: Parent,
     pub(super) in_flow: bool,
-    /// How those beside it are written.
-    pub(super) hand: Hand,
+    /// The style of the members beside it.
+    pub(super) member_style: MemberStyle,
 }
 
 fn piece(
@@ -80,7 +80,7 @@ fn piece(
     outline: &Outline<'_>,
     (piece, value): (&Piece<'_>, Option<&Value>),
     plan: &Plan<'_>,
-    at: Slot,
+    at: ValuePosition,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
     if plan.is_empty() {
@@ -117,7 +117,7 @@ fn piece(
     Ok(())
 }
 
-/// Texts within a scalar, as the file spells them.
+/// Replaces texts in a scalar, in the bytes of the file.
 fn replace(layout: &Layout<'_>, piece: &Piece<'_>, plan: &Plan<'_>, splices: &mut Splices) {
     let start = piece.range.start;
     for (from, to) in &plan.replaced {
@@ -127,7 +127,7 @@ fn replace(layout: &Layout<'_>, piece: &Piece<'_>, plan: &Plan<'_>, splices: &mu
     }
 }
 
-/// What happens to the members of a collection, each in its place.
+/// Adds the splices of the members of a collection.
 fn members(
     layout: &Layout<'_>,
     outline: &Outline<'_>,
@@ -135,11 +135,11 @@ fn members(
     plan: &Plan<'_>,
     splices: &mut Splices,
 ) -> Result<(), EditError> {
-    let hand = Hand::of(layout, Some(collection));
+    let member_style = MemberStyle::new(layout, Some(collection));
     for (index, below) in &plan.members {
         let member = &collection.members[*index];
         let column = layout.column(member.start);
-        let at = Slot {
+        let at = ValuePosition {
             start: member.value.slot(member.indicator_end),
             parent: if collection.is_map {
                 Parent::Key(column)
@@ -147,7 +147,7 @@ fn members(
                 Parent::Dash(column)
             },
             in_flow: collection.is_flow,
-            hand,
+            member_style,
         };
         let value = match (value, &member.key) {
             (Some(Value::Map(map)), Some(key)) => map.get(key).map(|node| &node.value),
@@ -159,7 +159,7 @@ fn members(
     Ok(())
 }
 
-/// Keys that change.
+/// Renames keys.
 fn rename(
     layout: &Layout<'_>,
     collection: &Collection<'_>,
@@ -170,7 +170,7 @@ fn rename(
         let member = &collection.members[*index];
         if member.key.is_none() {
             let path = joined(&plan.path, &index.to_string());
-            let what = "is no key of a map";
+            let what = "is not a key of a map";
             return Err(EditError::Unfit { path, what });
         }
         let text = write::string(layout, Some(member.key_style), None, key);
@@ -179,7 +179,7 @@ fn rename(
     Ok(())
 }
 
-/// Edits of the text that a literal block holds.
+/// Edits the YAML in a literal block.
 fn in_string(
     layout: &Layout<'_>,
     (piece, value): (&Piece<'_>, Option<&Value>),
@@ -196,16 +196,16 @@ fn in_string(
             within::put(layout, range, inner, &plan.within, splices)
         }
         (Shape::Scalar(Style::Folded), _) => Err(unfit(
-            "is folded, so that its lines are not those of the text in it: write it with `|`",
+            "is folded, so its lines are not those of the text in it: write it with `|`",
         )),
         (Shape::Scalar(_), Some(Value::String(_))) => Err(unfit(
-            "is no block of text: write it below the key, behind `|`",
+            "is not a block scalar: write it below the key, after `|`",
         )),
-        _ => Err(unfit("is no text")),
+        _ => Err(unfit("is not a text")),
     }
 }
 
-/// A node that aliases stand for is not changed under them.
+/// Refuses to change a node that aliases refer to, or an alias itself.
 fn refuse_shared(
     outline: &Outline<'_>,
     piece: &Piece<'_>,
@@ -225,8 +225,14 @@ fn refuse_shared(
     }
 }
 
-/// Another value in the place of the one that is written.
-fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices: &mut Splices) {
+/// Replaces the value of a node.
+fn set(
+    layout: &Layout<'_>,
+    piece: &Piece<'_>,
+    value: &Value,
+    at: ValuePosition,
+    splices: &mut Splices,
+) {
     let like = match piece.shape {
         Shape::Scalar(style) => Some(style),
         _ => None,
@@ -238,9 +244,9 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
         return;
     }
     if at.in_flow || (!was_block && !is_block) {
-        let may_be_block = !at.in_flow && !layout.has_comment(piece.end().max(at.start));
+        let may_be_block = !at.in_flow && !layout.has_text_after(piece.end().max(at.start));
         let block = may_be_block.then_some(at.parent);
-        let text = write::scalar(layout, like, block, value, at.hand);
+        let text = write::scalar(layout, like, block, value, at.member_style);
         match piece.shape {
             Shape::Empty => splices.put(at.start..at.start, format!(" {text}")),
             _ => splices.put(piece.range.clone(), text),
@@ -254,7 +260,7 @@ fn set(layout: &Layout<'_>, piece: &Piece<'_>, value: &Value, at: Slot, splices:
     block::replace(layout, piece, value, at, splices);
 }
 
-/// The one line of a block without a last line break, where another line may stand in its place.
+/// The span of the only line of a block scalar without a final line break, if the new text is a single line too.
 fn only_line(
     layout: &Layout<'_>,
     piece: &Piece<'_>,

@@ -1,5 +1,5 @@
-//! A YAML text inside a block scalar of another one, such as a manifest in a Helm value: its own splices, moved to where the
-//! outer text spells the same lines.
+//! Edits YAML in a block scalar, such as a manifest in a Helm value: computes the splices of the inner text, and moves them to
+//! the lines of the outer text.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use super::splice::Splices;
 use super::{Edit, EditError, edit, splices};
 use crate::model::engine::Engine;
 
-/// The inner text with the edits made.
+/// Applies edits to the inner text.
 pub(super) fn edited(inner: &str, edits: &[&Edit]) -> Result<String, EditError> {
     let edits: Vec<Edit> = edits.iter().map(|edit| (*edit).clone()).collect();
     edit(inner, ENGINE, &edits)
 }
 
-/// Puts the splices that make the edits within a literal block scalar at `range`, whose value is `inner`.
+/// Adds the splices for edits in the literal block scalar at `range`, whose value is `inner`.
 pub(super) fn put(
     layout: &Layout<'_>,
     range: Range<usize>,
@@ -24,18 +24,20 @@ pub(super) fn put(
 ) -> Result<(), EditError> {
     let edits: Vec<Edit> = edits.iter().map(|edit| (*edit).clone()).collect();
     let (inner_splices, _) = splices(inner, ENGINE, &edits)?;
-    let lines = Lines::of(layout, range, inner).ok_or(EditError::NotFollowed)?;
+    let lines = Lines::new(layout, range, inner).ok_or(EditError::Unsupported)?;
     for (range, text) in inner_splices.sorted() {
-        let (range, text) = lines.moved(range, &text).ok_or(EditError::NotFollowed)?;
+        let (range, text) = lines
+            .outer_splice(range, &text)
+            .ok_or(EditError::Unsupported)?;
         outer.put(range, text);
     }
     Ok(())
 }
 
-/// Manifests are read as kubectl does it, wherever they stand.
+/// Manifests are parsed as by kubectl, wherever they are.
 const ENGINE: Engine = Engine::Kubectl;
 
-/// The lines of a block scalar: where each stands in its value, and in the text that spells it.
+/// The lines of a block scalar, with their positions in the value and in the outer text.
 struct Lines {
     lines: Vec<Line>,
     indent: usize,
@@ -43,27 +45,27 @@ struct Lines {
 }
 
 struct Line {
-    /// Where it starts in the value.
+    /// The start of the line in the value.
     inner: usize,
-    /// Where it starts in the outer text, its indentation included.
+    /// The start of the line in the outer text, before its indentation.
     start: usize,
-    /// Where what the value has of it starts.
+    /// The start of the line in the outer text, after its indentation.
     content: usize,
 }
 
 impl Lines {
-    /// None where the scalar's lines are not those of its value.
-    fn of(layout: &Layout<'_>, range: Range<usize>, inner: &str) -> Option<Self> {
+    /// None if the lines of the scalar are not those of its value.
+    fn new(layout: &Layout<'_>, range: Range<usize>, inner: &str) -> Option<Self> {
         let mut lines = Vec::new();
         let (mut at, mut start, mut indent) = (0, layout.next_line(range.start), 0);
         for line in inner.split('\n') {
             let end = layout.line_end(start);
             let raw = layout.text.get(start..end)?;
-            let is_behind = at == inner.len();
+            let is_after_last = at == inner.len();
             let content = match raw.strip_suffix(line) {
-                _ if is_behind && inner.ends_with('\n') => start,
+                _ if is_after_last && inner.ends_with('\n') => start,
                 Some(blank) if blank.bytes().all(|byte| byte == b' ') => start + blank.len(),
-                // A line of blanks may be shorter than the indentation.
+                // A blank line may be shorter than the indentation.
                 None if line.is_empty() && raw.trim().is_empty() => end,
                 _ => return None,
             };
@@ -85,15 +87,15 @@ impl Lines {
         })
     }
 
-    /// The line of a byte of the value, and how far behind its start that is.
+    /// The line of a position in the value, and the distance from its start.
     fn line(&self, at: usize) -> Option<(&Line, usize)> {
         let index = self.lines.partition_point(|line| line.inner <= at);
         let line = self.lines.get(index.checked_sub(1)?)?;
         Some((line, at - line.inner))
     }
 
-    /// A splice of the value as one of the outer text. New lines get the scalar's indentation.
-    fn moved(&self, range: Range<usize>, text: &str) -> Option<(Range<usize>, String)> {
+    /// Moves a splice of the value to the outer text. New lines get the indentation of the scalar.
+    fn outer_splice(&self, range: Range<usize>, text: &str) -> Option<(Range<usize>, String)> {
         let (first, column) = self.line(range.start)?;
         let (last, end_column) = self.line(range.end)?;
         let indent = " ".repeat(self.indent);

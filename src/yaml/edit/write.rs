@@ -1,4 +1,4 @@
-//! New keys and values as text, in the hand of those that stand beside them.
+//! Formats new keys and values in the style of their siblings.
 
 use crate::model::value::{Map, Node, Value};
 
@@ -8,42 +8,42 @@ use super::super::scan::Style;
 use super::layout::Layout;
 use super::outline::{Collection, Member, Shape};
 
-/// What a value stands behind, with the column of it.
+/// What precedes a value, with its column.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Parent {
     /// The key of a block map.
     Key(usize),
     /// The `-` of a block list.
     Dash(usize),
-    /// Nothing: it is the document.
+    /// Nothing: the value is a document.
     Root,
 }
 
-/// How the members of a collection are written.
+/// The style of the members of a collection.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hand {
+pub(super) struct MemberStyle {
     /// The quotes of strings.
     pub(super) quotes: Option<Style>,
     /// The quotes of keys.
     key_quotes: Option<Style>,
-    /// Maps and lists stand in braces and brackets.
+    /// Whether maps and lists are in braces and brackets.
     flow: bool,
-    /// With a space inside of braces.
+    /// Whether a space follows the opening brace.
     spaced: bool,
 }
 
-impl Hand {
-    /// The hand of those who stand in a collection already.
-    pub(super) fn of(layout: &Layout<'_>, collection: Option<&Collection<'_>>) -> Self {
-        let mut hand = Self::default();
+impl MemberStyle {
+    /// The style of the existing members.
+    pub(super) fn new(layout: &Layout<'_>, collection: Option<&Collection<'_>>) -> Self {
+        let mut member_style = Self::default();
         let members = collection.map_or(&[][..], |collection| &collection.members);
         for member in members {
-            hand.learn(layout, member);
+            member_style.learn(layout, member);
         }
-        hand
+        member_style
     }
 
-    /// What the last member does counts, but strings that are never quoted are quoted only where they must be.
+    /// Takes over the style of a member. The last member wins.
     fn learn(&mut self, layout: &Layout<'_>, member: &Member<'_>) {
         if member.key.is_some() {
             self.key_quotes = Some(member.key_style);
@@ -67,39 +67,45 @@ impl Hand {
     }
 }
 
-/// A member of a block collection whose key or `-` stands at a column: without its first indentation and last line break.
+/// Formats a member of a block collection at a column, without its first indentation and last line break.
 pub(super) fn block_member(
     layout: &Layout<'_>,
-    hand: Hand,
+    member_style: MemberStyle,
     column: usize,
     key: Option<&str>,
     value: &Value,
 ) -> String {
     match key {
         Some(name) => {
-            let name = key_text(layout, hand, name);
-            let behind = block_value(layout, hand, Parent::Key(column), value);
-            format!("{name}:{behind}")
+            let name = key_text(layout, member_style, name);
+            let after_name = block_value(layout, member_style, Parent::Key(column), value);
+            format!("{name}:{after_name}")
         }
         None => format!(
             "-{}",
-            block_value(layout, hand, Parent::Dash(column), value)
+            block_value(layout, member_style, Parent::Dash(column), value)
         ),
     }
 }
 
-/// What is written behind a `:` or `-`, with the space or line break before it.
+/// Formats the text after a `:` or `-`, starting with the space or line break.
 pub(super) fn block_value(
     layout: &Layout<'_>,
-    hand: Hand,
+    member_style: MemberStyle,
     parent: Parent,
     value: &Value,
 ) -> String {
     let is_list = matches!(value, Value::List(_));
-    if hand.flow || is_flat(value) {
+    if member_style.flow || is_flat(value) {
         return format!(
             " {}",
-            scalar(layout, hand.quotes, Some(parent), value, hand)
+            scalar(
+                layout,
+                member_style.quotes,
+                Some(parent),
+                value,
+                member_style
+            )
         );
     }
     match parent {
@@ -118,19 +124,33 @@ pub(super) fn block_value(
     }
 }
 
-/// The members of a map or list that is not empty, one below the other at a column.
+/// Formats the members of a non-empty map or list, one per line at a column.
 pub(super) fn block_lines(layout: &Layout<'_>, column: usize, value: &Value) -> String {
-    let hand = Hand::default();
+    let member_style = MemberStyle::default();
     let members: Vec<String> = match value {
         Value::Map(map) => map
             .iter()
-            .map(|entry| block_member(layout, hand, column, Some(&entry.key), &entry.node.value))
+            .map(|entry| {
+                block_member(
+                    layout,
+                    member_style,
+                    column,
+                    Some(&entry.key),
+                    &entry.node.value,
+                )
+            })
             .collect(),
         Value::List(items) => items
             .iter()
-            .map(|item| block_member(layout, hand, column, None, &item.value))
+            .map(|item| block_member(layout, member_style, column, None, &item.value))
             .collect(),
-        other => vec![scalar(layout, None, Some(Parent::Root), other, hand)],
+        other => vec![scalar(
+            layout,
+            None,
+            Some(Parent::Root),
+            other,
+            member_style,
+        )],
     };
     members.join(&line_break(layout, column))
 }
@@ -143,18 +163,18 @@ pub(super) fn line_break(layout: &Layout<'_>, column: usize) -> String {
 /// A member of a flow collection.
 pub(super) fn flow_member(
     layout: &Layout<'_>,
-    hand: Hand,
+    member_style: MemberStyle,
     key: Option<&str>,
     value: &Value,
 ) -> String {
-    let text = scalar(layout, hand.quotes, None, value, hand);
+    let text = scalar(layout, member_style.quotes, None, value, member_style);
     match key {
-        Some(name) => format!("{}: {text}", key_text(layout, hand, name)),
+        Some(name) => format!("{}: {text}", key_text(layout, member_style, name)),
         None => text,
     }
 }
 
-/// Whether a value takes one line wherever it stands.
+/// Whether a value is always written on a single line.
 pub(super) fn is_flat(value: &Value) -> bool {
     match value {
         Value::Map(map) => map.is_empty(),
@@ -163,18 +183,18 @@ pub(super) fn is_flat(value: &Value) -> bool {
     }
 }
 
-/// A value without line breaks, but for text of several lines that may stand as a block below its parent.
+/// Formats a value on one line. Multiline text becomes a block scalar if it may be one below its parent.
 pub(super) fn scalar(
     layout: &Layout<'_>,
     like: Option<Style>,
     block: Option<Parent>,
     value: &Value,
-    hand: Hand,
+    member_style: MemberStyle,
 ) -> String {
     match value {
         Value::String(text) => string(layout, like, block, text),
-        Value::Map(map) if !map.is_empty() => flow_map(layout, map, like, hand),
-        Value::List(items) if !items.is_empty() => flow_list(layout, items, like, hand),
+        Value::Map(map) if !map.is_empty() => flow_map(layout, map, like, member_style),
+        Value::List(items) if !items.is_empty() => flow_list(layout, items, like, member_style),
         _ => {
             let mut out = String::new();
             write_flat(&mut out, value);
@@ -183,36 +203,46 @@ pub(super) fn scalar(
     }
 }
 
-fn flow_map(layout: &Layout<'_>, map: &Map, like: Option<Style>, hand: Hand) -> String {
-    let keyed = Hand {
-        key_quotes: hand.key_quotes.filter(|_| layout.is_json),
-        ..hand
+fn flow_map(
+    layout: &Layout<'_>,
+    map: &Map,
+    like: Option<Style>,
+    member_style: MemberStyle,
+) -> String {
+    let keyed = MemberStyle {
+        key_quotes: member_style.key_quotes.filter(|_| layout.is_json),
+        ..member_style
     };
     let entries = map.iter().map(|entry| {
-        let text = scalar(layout, like, None, &entry.node.value, hand);
+        let text = scalar(layout, like, None, &entry.node.value, member_style);
         format!("{}: {text}", key_text(layout, keyed, &entry.key))
     });
     let entries = entries.collect::<Vec<_>>().join(", ");
-    if hand.spaced {
+    if member_style.spaced {
         format!("{{ {entries} }}")
     } else {
         format!("{{{entries}}}")
     }
 }
 
-fn flow_list(layout: &Layout<'_>, items: &[Node], like: Option<Style>, hand: Hand) -> String {
+fn flow_list(
+    layout: &Layout<'_>,
+    items: &[Node],
+    like: Option<Style>,
+    member_style: MemberStyle,
+) -> String {
     let items = items
         .iter()
-        .map(|item| scalar(layout, like, None, &item.value, hand));
+        .map(|item| scalar(layout, like, None, &item.value, member_style));
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// A key, quoted as the others are.
-pub(super) fn key_text(layout: &Layout<'_>, hand: Hand, key: &str) -> String {
-    string(layout, hand.key_quotes, None, key)
+/// Formats a key with the quotes of the other keys.
+pub(super) fn key_text(layout: &Layout<'_>, member_style: MemberStyle, key: &str) -> String {
+    string(layout, member_style.key_quotes, None, key)
 }
 
-/// A string in the quotes of another one where it may stand in them.
+/// Formats a string with the quotes of another one, if possible.
 pub(super) fn string(
     layout: &Layout<'_>,
     like: Option<Style>,
@@ -226,9 +256,11 @@ pub(super) fn string(
     match like {
         Some(Style::SingleQuoted) if printable => format!("'{}'", text.replace('\'', "''")),
         Some(Style::SingleQuoted | Style::DoubleQuoted) => double_quoted(text),
-        Some(Style::Plain) if reads_as_text(text) => text.to_owned(),
+        Some(Style::Plain) if is_safe_plain(text) => text.to_owned(),
         _ => match (form(text), block) {
-            (Form::Literal(header), Some(parent)) if !layout.is_unended || header == "|-" => {
+            (Form::Literal(header), Some(parent))
+                if !layout.lacks_final_newline || header == "|-" =>
+            {
                 literal(layout, header, parent, text)
             }
             _ => quoted(text).into_owned(),
@@ -254,9 +286,9 @@ fn literal(layout: &Layout<'_>, header: &str, parent: Parent, text: &str) -> Str
     out
 }
 
-/// Version numbers such as `0.12.1` and `1.31.8+rke2r1`, digests and UUIDs, which no YAML reader takes for anything but text: they
-/// stay without quotes beside others without, so that what is changed back is as it was.
-fn reads_as_text(text: &str) -> bool {
+/// Whether a text needs no quotes beside unquoted siblings, because every YAML parser reads it as a string: versions such as
+/// `0.12.1` and `1.31.8+rke2r1`, digests and UUIDs. Without this rule, changing a version and back would add quotes.
+fn is_safe_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".+-_".contains(c);
     let starts = text.starts_with(|c: char| c.is_ascii_digit());
     let is_version = starts && text.matches('.').count() >= 2;
@@ -265,7 +297,7 @@ fn reads_as_text(text: &str) -> bool {
         && resolve::plain(text) == Resolved::Text
 }
 
-/// Hex digits of which one at least is no digit and no exponent's sign.
+/// Whether the text is a long hexadecimal number that cannot be read as a decimal number or a float.
 fn is_digest(text: &str) -> bool {
     let is_hex = text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hex
@@ -274,7 +306,7 @@ fn is_digest(text: &str) -> bool {
             .any(|byte| !byte.is_ascii_digit() && !byte.eq_ignore_ascii_case(&b'e'))
 }
 
-/// Five groups of hex digits. (<https://www.rfc-editor.org/rfc/rfc9562#name-uuid-format>)
+/// Whether the text is a UUID: five groups of hexadecimal digits (<https://www.rfc-editor.org/rfc/rfc9562#name-uuid-format>).
 fn is_uuid(text: &str) -> bool {
     let is_hex = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
     let groups: Vec<&str> = text.split('-').collect();

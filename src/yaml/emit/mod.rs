@@ -1,7 +1,7 @@
-//! A tree as YAML that every reader takes the same way: YAML 1.1 and 1.2, kubectl, Helm, PyYAML.
+//! Writes a tree as YAML that all parsers read alike: YAML 1.1 and 1.2, kubectl, Helm, PyYAML.
 //!
-//! The form is the one that kubectl and Helm write: keys sorted, two spaces, lists in the column of their key, literal blocks
-//! for text of several lines. Nothing is folded, so a change of one word changes one line.
+//! The format is that of kubectl and Helm: sorted keys, an indentation of two spaces, lists in the column of their key, literal
+//! blocks for multiline text. Lines are never folded, so a change of one word changes one line.
 
 mod scalar;
 
@@ -16,12 +16,12 @@ use scalar::key;
 pub use scalar::quoted;
 pub(super) use scalar::{Form, double_quoted, form, is_printable};
 
-/// A whole document, ended with a line break.
+/// Formats a document, with a final line break.
 pub fn emit(value: &Value) -> String {
     emit_at(value, 0)
 }
 
-/// A document with every line indented by so many spaces, to stand below a key of a template.
+/// Formats a document with every line indented, for use below a key of a template.
 pub fn emit_at(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     match value {
@@ -42,16 +42,16 @@ pub fn emit_at(value: &Value, indent: usize) -> String {
     out
 }
 
-/// Data of any serializable type as a document.
+/// Formats data of any serializable type as a document.
 ///
 /// # Errors
-/// Data that JSON cannot hold, such as a map whose keys are no strings.
+/// JSON cannot represent the data, for example a map whose keys are not strings.
 pub fn emit_data<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
     let value = serde_json::to_value(data)?;
     Ok(emit(&Value::from(value)))
 }
 
-/// A map whose first line is already indented.
+/// Writes a map whose first line is already indented.
 fn write_map(out: &mut String, map: &Map, indent: usize) {
     for (index, entry) in map.iter().enumerate() {
         if index > 0 {
@@ -74,7 +74,7 @@ fn write_map(out: &mut String, map: &Map, indent: usize) {
     }
 }
 
-/// A list whose first line is already indented.
+/// Writes a list whose first line is already indented.
 fn write_list(out: &mut String, items: &[Node], indent: usize) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -95,7 +95,7 @@ fn write_list(out: &mut String, items: &[Node], indent: usize) {
     }
 }
 
-/// A space, the value, and the end of its line; text of several lines as a literal block.
+/// Writes a space, the value, and a line break. Multiline text becomes a literal block.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     out.push(' ');
     let block = value.as_str().and_then(|text| match form(text) {
@@ -118,7 +118,7 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// A value on one line.
+/// Writes a value on one line.
 pub(super) fn write_flat(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
@@ -130,12 +130,12 @@ pub(super) fn write_flat(out: &mut String, value: &Value) {
     }
 }
 
-/// YAML 1.1 wants a point in a number with an exponent, and a sign in the exponent.
+/// Writes a number. YAML 1.1 requires a decimal point in a number with an exponent, and a sign in the exponent.
 fn write_number(out: &mut String, number: Number) {
     let text = format_number(number);
     match text.split_once('e') {
         Some((digits, exponent)) if !digits.contains('.') => {
-            // A string takes any text, so writing cannot go wrong.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "{digits}.0e{exponent}");
         }
         _ if text == "-0" => out.push_str("-0.0"),

@@ -1,22 +1,22 @@
-//! How a string is written: plain where no reader takes it for anything else, in quotes, or as a literal block.
+//! Selects the style of a string: plain if no parser reads it as anything else, otherwise quoted or a literal block.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The longest key that is written without `?`, in characters: readers look no further than 1,024.
+/// The maximum length of a key without `?`, in characters. Parsers search for the `:` in the first 1,024 characters only.
 const KEY_LENGTH: usize = 800;
 
-/// The forms that a string can take.
+/// The styles of strings.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
     Plain,
     SingleQuoted,
     DoubleQuoted,
-    /// With the header that keeps its last line breaks.
+    /// A literal block, with the header that preserves the final line breaks.
     Literal(&'static str),
 }
 
-/// The form of a string where a block may stand.
+/// The style of a string at a position where a block is allowed.
 pub(in super::super) fn form(text: &str) -> Form {
     if text.contains('\n') && is_literal(text) {
         let body = text.trim_end_matches('\n');
@@ -37,7 +37,7 @@ pub(in super::super) fn form(text: &str) -> Form {
     }
 }
 
-/// A string on one line: as it is, or in the quotes that it needs. For keys and values alike.
+/// A string on one line, quoted if necessary, as a key or value.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     match form(text) {
         Form::Plain => Cow::Borrowed(text),
@@ -46,7 +46,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A key and its colon; a very long one behind a `?`, on a line of its own.
+/// Writes a key with its colon; a very long one after a `?`, on a line of its own.
 pub(super) fn key(out: &mut String, text: &str, indent: usize) {
     let written = quoted(text);
     if written.len() > KEY_LENGTH {
@@ -60,8 +60,8 @@ pub(super) fn key(out: &mut String, text: &str, indent: usize) {
     out.push(':');
 }
 
-/// Text of lines that any reader gives back as they are: no line starts the block with white space, none ends with it
-/// (tools strip that), and nothing needs an escape.
+/// Whether every parser reads a literal block of the text back unchanged: it does not start with white space, no line ends with
+/// it (tools strip that), and nothing needs an escape.
 fn is_literal(text: &str) -> bool {
     let body = text.trim_start_matches('\n');
     !body.is_empty()
@@ -72,14 +72,14 @@ fn is_literal(text: &str) -> bool {
         && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
 }
 
-/// What may stand in YAML as itself, without the line breaks of YAML 1.1, tabs, and marks that no one sees.
+/// Whether a character can be written without an escape. Excludes the line breaks of YAML 1.1, tabs, and invisible characters.
 pub(in super::super) fn is_printable(character: char) -> bool {
     matches!(character, ' '..='~' | '\u{a1}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
         && !matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{3000}' | '\u{feff}')
 }
 
-/// Strings that need no quotes anywhere, flow collections included: words of letters, digits and a few marks that start
-/// with a letter or a slash and are no word of any YAML version.
+/// Whether a string needs no quotes anywhere, including flow collections: it starts with a letter or slash, has only letters,
+/// digits and some punctuation, and is not a reserved word of any YAML version.
 fn is_plain(text: &str) -> bool {
     let mut bytes = text.bytes();
     let starts = bytes
@@ -103,14 +103,14 @@ fn has_plain_body(bytes: &[u8]) -> bool {
     })
 }
 
-/// The words that some reader takes for a boolean or null.
+/// Whether some parser reads the text as a boolean or null.
 fn is_word(text: &str) -> bool {
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// In double quotes, with YAML's escapes (<https://yaml.org/spec/1.1/#escaping>). Those of JSON alone, so that it is
-/// JSON too.
+/// The text in double quotes, with YAML's escapes (<https://yaml.org/spec/1.1/#escaping>). Uses only escapes of JSON, so the
+/// result is also valid JSON.
 pub(in super::super) fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -122,7 +122,7 @@ pub(in super::super) fn double_quoted(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if is_printable(character) => out.push(character),
-            // Never beyond U+FFFF: those are printable. A string takes any text, so writing cannot go wrong.
+            // The code is at most U+FFFF, because all higher characters are printable. Writing to a `String` cannot fail.
             _ => {
                 let _ = write!(out, "\\u{:04X}", u32::from(character));
             }

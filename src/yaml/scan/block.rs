@@ -1,11 +1,11 @@
-//! Block scalars: `|` literal and `>` folded.
+//! Scans block scalars: literal (`|`) and folded (`>`).
 
 use std::ops::Range;
 
 use super::text::{Breaks, Text, line_break, put_break};
 use super::{Result, Scanner, Style};
 
-/// What becomes of the line breaks at a block scalar's end.
+/// How the line breaks at the end of a block scalar are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomping {
     Strip,
@@ -14,7 +14,7 @@ enum Chomping {
 }
 
 impl<'t> Scanner<'t> {
-    /// A block scalar. Its place runs from the indicator to the end of the last line of content.
+    /// Scans a block scalar. Its span is from the indicator to the end of the last line of content.
     pub(super) fn block_scalar(&mut self, literal: bool) -> Result<()> {
         self.drop_key()?;
         self.key_allowed = true;
@@ -35,7 +35,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// The lines of content, with what their breaks stand for; returns where the last one ends.
+    /// Scans the lines of content with their line breaks. Returns the end of the last line.
     fn block_lines(
         &mut self,
         text: &mut Text<'_>,
@@ -76,17 +76,17 @@ impl<'t> Scanner<'t> {
         Ok(end)
     }
 
-    /// Steps over the line break that ends a line of content, be it there or only counted.
+    /// Moves past the line break after a line of content, which may be missing at the end of the text.
     fn end_of_line(&mut self) -> Option<Range<usize>> {
         if !self.bytes.is_end(self.at) {
             return Some(self.cross_line());
         }
-        // What follows is the start of a line that is not there.
+        // At the end of the text, the position counts as the start of another line.
         self.line_start = self.at;
-        self.ends_line.then_some(self.at..self.at)
+        self.adds_final_newline.then_some(self.at..self.at)
     }
 
-    /// The chomping and indentation indicators, in either order.
+    /// Scans the chomping and indentation indicators, in either order.
     fn block_header(&mut self, start: usize) -> Result<(Chomping, Option<isize>)> {
         let mut chomping = None;
         let mut increment = None;
@@ -107,8 +107,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Skips white space and a comment up to and over the end of the line; anything else is an error.
-    pub(super) fn finish_line(&mut self, behind: &str) -> Result<()> {
+    /// Skips white space and a comment, up to and including the end of the line. Anything else is an error.
+    pub(super) fn finish_line(&mut self, what: &str) -> Result<()> {
         while self.bytes.is_blank(self.at) {
             self.at += 1;
         }
@@ -116,14 +116,14 @@ impl<'t> Scanner<'t> {
             self.skip_to_line_end();
         }
         if !self.bytes.is_break_or_end(self.at) {
-            let message = format!("only a comment may follow the indicator of {behind}");
+            let message = format!("only a comment may follow the indicator of {what}");
             return Err(self.error(self.at..self.at + 1, message));
         }
         self.end_of_line();
         Ok(())
     }
 
-    /// Skips indentation and empty lines; finds the indentation if it is not known (0) yet.
+    /// Skips indentation and empty lines. Determines the indentation if it is not known yet (0).
     fn block_gap(&mut self, indent: &mut isize, breaks: &mut Breaks) -> Result<()> {
         let mut deepest = 0;
         loop {
@@ -132,14 +132,13 @@ impl<'t> Scanner<'t> {
             }
             deepest = deepest.max(self.column());
             if (*indent == 0 || self.column() < *indent) && self.byte() == b'\t' {
-                let message = "a tab cannot indent; use spaces".to_owned();
-                return Err(self.error(self.at..self.at + 1, message));
+                return Err(self.tab_error());
             }
             if self.bytes.is_break(self.at) {
                 breaks.push(self.cross_line());
                 continue;
             }
-            if self.ends_line && self.bytes.is_end(self.at) && self.column() > 0 {
+            if self.adds_final_newline && self.bytes.is_end(self.at) && self.column() > 0 {
                 breaks.push(self.at..self.at);
             }
             break;

@@ -1,4 +1,4 @@
-//! The character classes of YAML 1.1, asked of a position in a text. Past the end everything reads as a zero byte.
+//! The character classes of YAML 1.1, by position in a text. All bytes after the end of the text are zero.
 
 /// The bytes that may end a plain scalar.
 static PLAIN_STOP: [bool; 256] = {
@@ -12,28 +12,28 @@ static PLAIN_STOP: [bool; 256] = {
     table
 };
 
-/// A text's bytes, readable past their end.
+/// The bytes of a text, which can be read beyond the end.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'t>(pub(super) &'t [u8]);
 
 impl Bytes<'_> {
-    /// The byte at a position; zero past the end (a zero byte within the text was refused before).
+    /// The byte at a position; zero after the end. The text itself has no zero bytes, which were refused before.
     pub(super) fn at(self, index: usize) -> u8 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// Whether the text ends here.
+    /// Whether the text ends at this position.
     pub(super) fn is_end(self, index: usize) -> bool {
         index >= self.0.len()
     }
 
-    /// A space or a tab.
+    /// Whether there is a space or a tab.
     pub(super) fn is_blank(self, index: usize) -> bool {
         matches!(self.at(index), b' ' | b'\t')
     }
 
-    /// The length in bytes of the line break here; zero where there is none.
-    /// YAML 1.1 breaks lines at NEL, LS and PS too (<https://yaml.org/spec/1.1/#b-char>).
+    /// The length of the line break at this position in bytes; zero if there is none. NEL, LS and PS are line breaks in YAML
+    /// 1.1, too (<https://yaml.org/spec/1.1/#b-char>).
     pub(super) fn break_width(self, index: usize) -> usize {
         match self.at(index) {
             b'\n' => 1,
@@ -45,12 +45,12 @@ impl Bytes<'_> {
         }
     }
 
-    /// A line break.
+    /// Whether there is a line break.
     pub(super) fn is_break(self, index: usize) -> bool {
         self.break_width(index) > 0
     }
 
-    /// How many bytes from here on surely start no line break.
+    /// The number of bytes from this position on that certainly do not start a line break.
     pub(super) fn before_break(self, index: usize) -> usize {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
@@ -58,7 +58,7 @@ impl Bytes<'_> {
             .unwrap_or(rest.len())
     }
 
-    /// How many bytes from here on surely end no plain scalar.
+    /// The number of bytes from this position on that certainly do not end a plain scalar.
     pub(super) fn before_plain_stop(self, index: usize) -> usize {
         let rest = self.0.get(index..).unwrap_or_default();
         rest.iter()
@@ -66,23 +66,23 @@ impl Bytes<'_> {
             .unwrap_or(rest.len())
     }
 
-    /// A line break or the end.
+    /// Whether there is a line break or the end of the text.
     pub(super) fn is_break_or_end(self, index: usize) -> bool {
         self.is_end(index) || self.is_break(index)
     }
 
-    /// White space of any kind, or the end.
+    /// Whether there is white space of any kind, or the end of the text.
     pub(super) fn is_gap(self, index: usize) -> bool {
         self.is_blank(index) || self.is_break_or_end(index)
     }
 
-    /// What names of anchors and tag handles are made of.
+    /// Whether the byte may be part of an anchor or tag handle.
     pub(super) fn is_word(self, index: usize) -> bool {
         let byte = self.at(index);
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
     }
 
-    /// Whether `---` or `...` and then white space stands here; the caller has seen that a line starts here.
+    /// The byte of a document marker (`---` or `...` followed by white space). The position must be the start of a line.
     pub(super) fn document_marker(self, index: usize) -> Option<u8> {
         let byte = self.at(index);
         let marker = matches!(byte, b'-' | b'.')

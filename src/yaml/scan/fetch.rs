@@ -1,9 +1,9 @@
-//! Which token starts at a position, and what it changes about the ones that may follow.
+//! Scans the next token, and updates the state that decides which tokens may follow.
 
 use super::{DEPTH, Kind, Result, Scanner, SimpleKey, too_deep};
 
 impl<'t> Scanner<'t> {
-    /// Adds the next token to the queue, and those that its column or a `:` imply.
+    /// Adds the next token to the queue, and the tokens that its column or a `:` imply.
     pub(super) fn fetch(&mut self) -> Result<()> {
         self.skip_to_token();
         self.unroll_indent(self.column());
@@ -53,7 +53,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Skips white space, comments and line breaks. A tab does not indent, so it is no white space where a key may start.
+    /// Skips white space, comments and line breaks. A tab is not white space where a key may start, because it cannot indent.
     fn skip_to_token(&mut self) {
         loop {
             let tabs = self.flow_level() > 0 || !self.key_allowed;
@@ -80,7 +80,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn fetch_end(&mut self) -> Result<()> {
-        // No key goes on behind the end, at whatever flow level it started.
+        // No key can continue after the end, at any flow level.
         self.line += 1;
         self.leave_document()?;
         self.push(Kind::StreamEnd, self.at);
@@ -128,7 +128,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A `-` in a flow collection is left to the composer, which knows what it stands in.
+    /// Scans a `-`. In a flow collection, the composer handles it, which knows the context.
     fn block_entry(&mut self) -> Result<()> {
         if self.flow_level() == 0 {
             self.require_line_start("a list item")?;
@@ -152,7 +152,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn value(&mut self) -> Result<()> {
-        if self.key_stands(self.flow_level())? {
+        if self.is_key_possible(self.flow_level())? {
             let key = *self.key();
             self.insert(key.number - self.taken, Kind::Key, key.at);
             self.roll_indent(
@@ -178,18 +178,19 @@ impl<'t> Scanner<'t> {
         if self.key_allowed {
             return Ok(());
         }
-        let message = format!("{what} cannot stand here, on the same line");
+        let message = format!("{what} is not allowed here, on the same line");
         Err(self.error(self.at..self.at + 1, message))
     }
 
     fn stray(&self) -> super::SyntaxError {
-        let message = match self.byte() {
-            b'\t' => "a tab cannot indent; use spaces".to_owned(),
-            byte => format!(
-                "no value can start with `{}` unless it is quoted",
-                char::from(byte)
-            ),
-        };
+        let byte = self.byte();
+        if byte == b'\t' {
+            return self.tab_error();
+        }
+        let message = format!(
+            "no value can start with `{}` unless it is quoted",
+            char::from(byte)
+        );
         self.error(self.at..self.at + 1, message)
     }
 }

@@ -1,7 +1,7 @@
-//! Cuts a YAML text into tokens, as the reader that Helm and kubectl share does (YAML 1.1, go-yaml v2).
+//! Splits a YAML text into tokens as go-yaml v2, the parser of Helm and kubectl, does (YAML 1.1).
 //!
-//! Which texts are YAML and which are not is that reader's opinion here, not the specification's: a `#` starts a comment
-//! after a quote, NEL breaks a line, a key may be 1,024 characters long. Nothing here recurses.
+//! That parser decides which texts are valid, not the specification: a `#` starts a comment after a quote, NEL is a line break, a
+//! key may have 1,024 characters. The scanner does not recurse.
 
 mod block;
 mod chars;
@@ -24,15 +24,15 @@ use text::Text;
 pub(crate) use text::Segment;
 pub(crate) use token::{Kind, Style, Token};
 
-/// How deep flow collections and indentation may go.
+/// The maximum nesting of flow collections and of indentation.
 pub(crate) const DEPTH: usize = 256;
 
-/// How far, in characters, a `:` may stand behind the start of its key.
+/// The maximum distance of a `:` from the start of its key, in characters.
 const KEY_REACH: usize = 1024;
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
-/// Cuts one document, on demand.
+/// Scans a document on demand.
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     bytes: Bytes<'t>,
@@ -40,27 +40,27 @@ pub(crate) struct Scanner<'t> {
     at: usize,
     line: u32,
     line_start: usize,
-    /// Column of the innermost block collection; -1 outside of any.
+    /// The column of the innermost block collection; -1 outside of any.
     indent: isize,
     indents: Vec<isize>,
-    /// The token at each flow level that may turn out to be a key.
+    /// For each flow level, the token that becomes a key if a `:` follows.
     keys: Vec<SimpleKey>,
     key_allowed: bool,
     queue: VecDeque<Token<'t>>,
-    /// Whether the first token of the queue can no longer become a key.
+    /// Whether the first token of the queue is final, and cannot become a key anymore.
     settled: bool,
     taken: usize,
-    /// A last line without a line break counts as if it had one.
-    ends_line: bool,
+    /// Whether the text is scanned as if a line break followed the last line, which has none.
+    adds_final_newline: bool,
     record: bool,
     segments: Option<Vec<Segment>>,
 }
 
-/// A token that becomes a key if a `:` follows soon enough.
+/// A token that becomes a key if a `:` follows on the same line and near enough.
 #[derive(Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
-    /// Nothing but a key may stand there.
+    /// Whether the position allows nothing but a key.
     required: bool,
     number: usize,
     at: usize,
@@ -69,7 +69,7 @@ struct SimpleKey {
 }
 
 impl<'t> Scanner<'t> {
-    /// A scanner of a part of a file; a byte order mark at its start is skipped.
+    /// Creates a scanner for a part of a file. Skips a byte order mark.
     pub(crate) fn new(text: &'t str, window: Range<usize>, file: FileId) -> Self {
         let text = &text[..window.end];
         let mark = if text[window.start..].starts_with('\u{feff}') {
@@ -91,14 +91,15 @@ impl<'t> Scanner<'t> {
             queue: VecDeque::new(),
             settled: false,
             taken: 0,
-            ends_line: false,
+            adds_final_newline: false,
             record: false,
             segments: None,
         }
     }
 
-    /// A scanner of one scalar that was read before: it keeps the spelling. `indent` is that of the collection around it.
-    pub(crate) fn again(text: &'t str, window: Range<usize>, file: FileId, indent: isize) -> Self {
+    /// Creates a scanner for a scalar that was scanned before, which records its segments. `indent` is that of the parent
+    /// collection.
+    pub(crate) fn rescan(text: &'t str, window: Range<usize>, file: FileId, indent: isize) -> Self {
         let mut scanner = Self::new(text, window.clone(), file);
         scanner.at = window.start;
         let before = &text.as_bytes()[..window.start];
@@ -111,18 +112,18 @@ impl<'t> Scanner<'t> {
         scanner
     }
 
-    /// The same, as Helm 4 and kubectl read: they end the last line before they read any YAML.
-    pub(crate) fn ending_the_last_line(mut self) -> Self {
-        self.ends_line = !self.text.ends_with('\n');
+    /// Scans as Helm 4 and kubectl do, which add a line break to the last line before they parse any YAML.
+    pub(crate) fn adding_final_newline(mut self) -> Self {
+        self.adds_final_newline = !self.text.ends_with('\n');
         self
     }
 
-    /// How the scalar that [`Self::peek`] showed is spelled.
+    /// The segments of the scalar that [`Self::peek`] returned.
     pub(crate) fn segments(&mut self) -> Option<Vec<Segment>> {
         self.segments.take()
     }
 
-    /// The next token, which stays.
+    /// The next token, without removing it.
     pub(crate) fn peek(&mut self) -> Result<&Token<'t>> {
         while !self.settled {
             if self.must_fetch()? {
@@ -134,7 +135,7 @@ impl<'t> Scanner<'t> {
         Ok(&self.queue[0])
     }
 
-    /// Takes the token that [`Self::peek`] showed. The end of the stream is never used up.
+    /// Removes the token that [`Self::peek`] returned. The end of the stream is not removed.
     pub(crate) fn take(&mut self) -> Option<Token<'t>> {
         if let Some(Token {
             kind: Kind::StreamEnd,
@@ -148,7 +149,7 @@ impl<'t> Scanner<'t> {
         self.queue.pop_front()
     }
 
-    /// The first token cannot be given out while it may yet become a key.
+    /// Whether the first token may still become a key, so that more tokens must be scanned first.
     fn must_fetch(&mut self) -> Result<bool> {
         if self.queue.is_empty() {
             return Ok(true);
@@ -157,16 +158,16 @@ impl<'t> Scanner<'t> {
             .keys
             .iter()
             .position(|key| key.possible && key.number == self.taken);
-        head.map_or(Ok(false), |level| self.key_stands(level))
+        head.map_or(Ok(false), |level| self.is_key_possible(level))
     }
 
-    /// Whether the key of a flow level is still one: on this line and near enough.
-    fn key_stands(&mut self, level: usize) -> Result<bool> {
+    /// Whether the possible key of a flow level can still become one: it is on this line and near enough.
+    fn is_key_possible(&mut self, level: usize) -> Result<bool> {
         let key = self.keys[level];
         if !key.possible {
             return Ok(false);
         }
-        if key.line == self.line && !self.is_beyond_reach(key.at) {
+        if key.line == self.line && !self.is_too_far(key.at) {
             return Ok(true);
         }
         if key.required {
@@ -176,11 +177,11 @@ impl<'t> Scanner<'t> {
         Ok(false)
     }
 
-    fn is_beyond_reach(&self, start: usize) -> bool {
+    fn is_too_far(&self, start: usize) -> bool {
         self.at - start > KEY_REACH && self.text[start..self.at].chars().nth(KEY_REACH).is_some()
     }
 
-    /// Notes that a key may start here.
+    /// Records that a key may start here.
     fn save_key(&mut self) -> Result<()> {
         if self.key_allowed {
             self.drop_key()?;
@@ -197,7 +198,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Gives up the key of this flow level.
+    /// Discards the possible key of this flow level.
     fn drop_key(&mut self) -> Result<()> {
         let key = *self.key();
         if key.possible && key.required {
@@ -217,7 +218,7 @@ impl<'t> Scanner<'t> {
         self.keys.len() - 1
     }
 
-    /// In bytes: only white space and indicators, each one byte, stand before a token whose column matters.
+    /// The column in bytes. Only white space and indicators of one byte precede a token whose column matters.
     fn column(&self) -> isize {
         (self.at - self.line_start).cast_signed()
     }
@@ -226,7 +227,7 @@ impl<'t> Scanner<'t> {
         self.bytes.at(self.at)
     }
 
-    /// Steps over a line break and returns where it stood.
+    /// Moves past a line break and returns its span.
     fn cross_line(&mut self) -> Range<usize> {
         let start = self.at;
         self.at += self.bytes.break_width(start);
@@ -235,14 +236,15 @@ impl<'t> Scanner<'t> {
         start..self.at
     }
 
-    /// `---` or `...` at the start of a line.
+    /// The byte of the document marker (`---` or `...`) at the current position.
     fn at_document_marker(&self) -> Option<u8> {
         (self.at == self.line_start)
             .then(|| self.bytes.document_marker(self.at))
             .flatten()
     }
 
-    /// Opens a block collection if this column is deeper than the current one; `number` is the token it starts before.
+    /// Opens a block collection if the column is deeper than the current one. `number` is that of the token before which it
+    /// starts.
     fn roll_indent(
         &mut self,
         column: isize,
@@ -311,8 +313,13 @@ impl<'t> Scanner<'t> {
         let end = line.find(['\n', '\r']).unwrap_or(line.len());
         self.error(
             key.at..key.at + line[..end].trim_end().len(),
-            "a `:` is missing behind this key".to_owned(),
+            "a `:` is missing after this key".to_owned(),
         )
+    }
+
+    fn tab_error(&self) -> SyntaxError {
+        let message = "a tab cannot indent; use spaces".to_owned();
+        self.error(self.at..self.at + 1, message)
     }
 
     fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
@@ -320,7 +327,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What is said of anything nested beyond [`DEPTH`].
+/// The message for nesting beyond [`DEPTH`].
 pub(crate) fn too_deep() -> String {
     format!("nested more than {DEPTH} levels deep")
 }

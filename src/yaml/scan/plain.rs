@@ -1,10 +1,10 @@
-//! Scalars without quotes.
+//! Scans plain scalars, which have no quotes.
 
 use super::text::{Fold, Text};
 use super::{Result, Scanner, Style};
 
 impl<'t> Scanner<'t> {
-    /// A plain scalar, over as many lines as are indented deeply enough.
+    /// Scans a plain scalar, which continues on lines that are indented deeply enough.
     pub(super) fn plain_scalar(&mut self) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
@@ -42,7 +42,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Up to white space, or what ends a plain scalar.
+    /// Moves to the next white space, or to the end of the scalar.
     fn skip_plain_run(&mut self) {
         let in_flow = self.flow_level() > 0;
         loop {
@@ -61,8 +61,7 @@ impl<'t> Scanner<'t> {
         loop {
             if self.bytes.is_blank(self.at) {
                 if fold.crossed() && self.byte() == b'\t' && self.column() <= self.indent {
-                    let message = "a tab cannot indent; use spaces".to_owned();
-                    return Err(self.error(self.at..self.at + 1, message));
+                    return Err(self.tab_error());
                 }
                 self.at += 1;
             } else if self.bytes.is_break(self.at) {

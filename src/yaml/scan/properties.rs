@@ -1,9 +1,9 @@
-//! Anchors, aliases, tags and directives.
+//! Scans anchors, aliases, tags and directives.
 
 use super::{Kind, Result, Scanner};
 
 impl<'t> Scanner<'t> {
-    /// An anchor or an alias.
+    /// Scans an anchor or alias.
     pub(super) fn word(&mut self, kind: fn(&'t str) -> Kind<'t>) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
@@ -13,20 +13,21 @@ impl<'t> Scanner<'t> {
             self.at += 1;
         }
         let name = &self.text[start + 1..self.at];
-        let ends = self.bytes.is_gap(self.at)
+        let is_complete = self.bytes.is_gap(self.at)
             || matches!(
                 self.byte(),
                 b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'
             );
-        if name.is_empty() || !ends {
-            let message = "a name of an anchor is made of letters, digits, `-` and `_`".to_owned();
+        if name.is_empty() || !is_complete {
+            let message =
+                "the name of an anchor consists of letters, digits, `-` and `_`".to_owned();
             return Err(self.error(start..self.at + 1, message));
         }
         self.push(kind(name), start);
         Ok(())
     }
 
-    /// A tag: `!<uri>`, `!suffix`, `!handle!suffix` or `!`.
+    /// Scans a tag: `!<uri>`, `!suffix`, `!handle!suffix` or `!`.
     pub(super) fn tag(&mut self) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
@@ -67,7 +68,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// `!`, a word, and a second `!` if there is one.
+    /// Scans a tag handle: `!`, a word, and an optional second `!`.
     fn handle(&mut self) -> &'t str {
         let start = self.at;
         self.at += 1;
@@ -84,7 +85,7 @@ impl<'t> Scanner<'t> {
         self.bytes.is_word(self.at) || b";/?:@&=+$,.!~*'()[]%".contains(&self.byte())
     }
 
-    /// The characters of a URI, `%XX` decoded.
+    /// Scans a URI, with `%XX` decoded.
     fn uri(&mut self, start: usize) -> Result<String> {
         let mut uri = Vec::new();
         while !self.bytes.is_end(self.at) && self.is_uri() {
@@ -110,7 +111,7 @@ impl<'t> Scanner<'t> {
         self.error(start..self.at + 1, "this tag is malformed".to_owned())
     }
 
-    /// `%YAML 1.1` or `%TAG !handle! prefix`.
+    /// Scans `%YAML 1.1` or `%TAG !handle! prefix`.
     pub(super) fn directive(&mut self) -> Result<()> {
         let start = self.at;
         self.at += 1;

@@ -1,10 +1,10 @@
-//! Scalars in single or double quotes.
+//! Scans scalars in single or double quotes.
 
 use super::text::{Fold, Text};
 use super::{Result, Scanner, Style};
 
 impl<'t> Scanner<'t> {
-    /// A quoted scalar; line breaks within it are folded.
+    /// Scans a quoted scalar, and folds its line breaks.
     pub(super) fn quoted_scalar(&mut self, single: bool) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
@@ -51,7 +51,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Up to white space, the closing quote or an escaped line break.
+    /// Scans up to white space, the closing quote or an escaped line break.
     fn quoted_run(
         &mut self,
         quote: u8,
@@ -87,7 +87,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A `\` and what belongs to it.
+    /// Scans an escape.
     fn escape(&mut self, text: &mut Text<'_>, start: usize) -> Result<()> {
         let from = self.at;
         let letter = self.bytes.at(from + 1);
@@ -112,7 +112,7 @@ impl<'t> Scanner<'t> {
                 return Err(self.error(start..start + 1, "this quote is never closed".to_owned()));
             } else {
                 let spelling: String = self.text[from..].chars().take(2 + digits).collect();
-                format!("`{spelling}` is no escape that YAML knows")
+                format!("`{spelling}` is not a YAML escape")
             };
             return Err(self.error(from..end, message));
         };
@@ -130,7 +130,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The escapes of one letter (<https://yaml.org/spec/1.1/#escaping>), with `\'` and without `\/`, as go-yaml has them.
+/// The escapes of one character (<https://yaml.org/spec/1.1/#escaping>). As in go-yaml, `\'` is one, and `\/` is not.
 fn named_escape(letter: u8) -> Option<char> {
     Some(match letter {
         b'0' => '\0',

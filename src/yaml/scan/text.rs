@@ -1,74 +1,74 @@
-//! A scalar's value while it is put together, and on request where each of its bytes came from.
+//! Builds the value of a scalar, and optionally records which bytes of the file each part comes from.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::chars::Bytes;
 
-/// A stretch of a scalar's value and the bytes of the file that spell it.
+/// A part of a scalar's value, and its span in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// Bytes of the value.
+    /// The byte range in the value.
     pub(crate) value: Range<usize>,
-    /// Bytes of the file. As long as `value` when the text was copied; else one spelling (an escape, a fold) for all of it.
+    /// The byte range in the file. For copied text it has the length of `value`; otherwise it is one escape or folded line break.
     pub(crate) source: Range<usize>,
-    /// Whether each byte of the value is the byte of the file at the same distance.
+    /// Whether the bytes of the value are those of the file.
     pub(crate) copied: bool,
 }
 
-/// Collects a value. As long as it is one stretch of the file, nothing is copied.
+/// Builds a value. While the value is a single range of the file, nothing is copied.
 pub(super) struct Text<'t> {
     source: &'t str,
-    stretch: Range<usize>,
+    range: Range<usize>,
     owned: Option<String>,
     segments: Option<Vec<Segment>>,
 }
 
 impl<'t> Text<'t> {
-    /// An empty value; `record` asks for segments.
+    /// An empty value. `record` enables the segments.
     pub(super) fn new(source: &'t str, record: bool) -> Self {
         Self {
             source,
-            stretch: 0..0,
+            range: 0..0,
             owned: None,
             segments: record.then(Vec::new),
         }
     }
 
-    /// Appends bytes of the file as they are.
+    /// Appends bytes of the file.
     pub(super) fn copy(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;
         }
         self.record(range.len(), range.clone(), true);
-        if self.owned.is_none() && self.stretch.is_empty() {
-            self.stretch = range;
-        } else if self.owned.is_none() && self.stretch.end == range.start {
-            self.stretch.end = range.end;
+        if self.owned.is_none() && self.range.is_empty() {
+            self.range = range;
+        } else if self.owned.is_none() && self.range.end == range.start {
+            self.range.end = range.end;
         } else {
             let source = self.source;
-            self.own().push_str(&source[range]);
+            self.to_mut().push_str(&source[range]);
         }
     }
 
-    /// Appends text that the file spells in another way.
-    pub(super) fn put(&mut self, text: &str, spelled: Range<usize>) {
-        self.record(text.len(), spelled, false);
-        self.own().push_str(text);
+    /// Appends text that differs from the bytes of the file at `source`.
+    pub(super) fn put(&mut self, text: &str, source: Range<usize>) {
+        self.record(text.len(), source, false);
+        self.to_mut().push_str(text);
     }
 
-    /// The value and, if asked for, its segments.
+    /// The value and, if they are recorded, its segments.
     pub(super) fn finish(self) -> (Cow<'t, str>, Option<Vec<Segment>>) {
         let text = match self.owned {
             Some(owned) => Cow::Owned(owned),
-            None => Cow::Borrowed(&self.source[self.stretch]),
+            None => Cow::Borrowed(&self.source[self.range]),
         };
         (text, self.segments)
     }
 
-    fn own(&mut self) -> &mut String {
-        let stretch = &self.source[self.stretch.clone()];
-        self.owned.get_or_insert_with(|| stretch.to_owned())
+    fn to_mut(&mut self) -> &mut String {
+        let borrowed = &self.source[self.range.clone()];
+        self.owned.get_or_insert_with(|| borrowed.to_owned())
     }
 
     fn record(&mut self, length: usize, source: Range<usize>, copied: bool) {
@@ -83,12 +83,12 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Line breaks with nothing but blanks between them. They are not listed: there may be millions.
+/// Line breaks separated by blanks only. Stored as a region and not as a list, because there may be millions.
 #[derive(Default)]
 pub(super) struct Breaks {
-    /// From the first break to the last.
+    /// The range from the first line break to the last.
     region: Range<usize>,
-    /// One that is only counted, at the end of a text whose last line has none.
+    /// The position of an added line break, at the end of a text whose last line has none.
     at_end: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Breaks {
         }
     }
 
-    /// Writes them, and forgets them.
+    /// Writes the line breaks, and removes them.
     pub(super) fn put(&mut self, text: &mut Text<'_>) {
         let Self { region, at_end } = std::mem::take(self);
         let bytes = Bytes(text.source.as_bytes());
@@ -125,7 +125,7 @@ impl Breaks {
     }
 }
 
-/// The line breaks between two pieces of a scalar that runs over several lines.
+/// The line breaks between two words of a multiline scalar.
 #[derive(Default)]
 pub(super) struct Fold {
     first: Option<Range<usize>>,
@@ -134,17 +134,17 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Whether a line break was crossed.
+    /// Whether there is a line break.
     pub(super) fn crossed(&self) -> bool {
         self.escaped || self.first.is_some()
     }
 
-    /// A `\` at the end of a line: the break itself counts for nothing.
+    /// Adds a `\` at the end of a line, which removes the line break.
     pub(super) fn escape(&mut self) {
         self.escaped = true;
     }
 
-    /// Takes note of the next line break.
+    /// Adds a line break.
     pub(super) fn cross(&mut self, line_break: Range<usize>) {
         if self.crossed() {
             self.more.push(line_break);
@@ -153,7 +153,7 @@ impl Fold {
         }
     }
 
-    /// Writes what the breaks stand for: one is a space, n are n-1 breaks; LS and PS stay as they are.
+    /// Writes the folded line breaks: one becomes a space, n become n-1 line breaks; LS and PS are kept.
     pub(super) fn join(&mut self, text: &mut Text<'_>) {
         if let Some(first) = self.first.take() {
             if line_break(text.source, &first) != "\n" {
@@ -167,12 +167,12 @@ impl Fold {
     }
 }
 
-/// Appends a line break in its normal form.
+/// Appends a normalized line break.
 pub(super) fn put_break(text: &mut Text<'_>, range: Range<usize>) {
     text.put(line_break(text.source, &range), range);
 }
 
-/// The normal form of a line break: CR, CR LF and NEL become LF, LS and PS stay.
+/// The normalized line break: CR, CR LF and NEL become LF, LS and PS are kept.
 pub(super) fn line_break<'t>(source: &'t str, range: &Range<usize>) -> &'t str {
     match &source[range.clone()] {
         separator @ ("\u{2028}" | "\u{2029}") => separator,

@@ -1,19 +1,19 @@
-//! The tokens of YAML, each with the bytes it stands at.
+//! The tokens of YAML, with their spans.
 
 use std::borrow::Cow;
 
-/// A token and its place.
+/// A token and its span.
 #[derive(Debug)]
 pub(crate) struct Token<'t> {
-    /// What it is.
+    /// The kind of token.
     pub(crate) kind: Kind<'t>,
-    /// Byte offset of the first byte.
+    /// The offset of the first byte.
     pub(crate) start: usize,
-    /// Byte offset behind the last byte.
+    /// The offset after the last byte.
     pub(crate) end: usize,
 }
 
-/// The kinds of token; starts and ends of block collections have no text of their own.
+/// The kinds of tokens. The starts and ends of block collections have no text.
 #[derive(Debug)]
 pub(crate) enum Kind<'t> {
     StreamEnd,
@@ -38,7 +38,7 @@ pub(crate) enum Kind<'t> {
     Scalar { text: Cow<'t, str>, style: Style },
 }
 
-/// How a scalar is written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
