@@ -368,7 +368,10 @@ fn cycles_are_told_with_their_path() {
     let text = "a: 'x{{ .Values.b.c }}'\nb: {c: '{{ .Values.a | upper }}'}\n";
     let failure = lazy(text).get(&["a"]).expect_err("a needs itself");
     assert_eq!(failure.class, ErrorClass::Cycle);
-    assert_eq!(failure.message, "the value needs itself: `a` → `b.c` → `a`");
+    assert_eq!(
+        failure.message,
+        "the value depends on itself: `a` → `b.c` → `a`"
+    );
     let by_name = evaluator("a: '{{ .Values.a }}'", Evaluation::Exact).get(&["a"]);
     assert_eq!(by_name.expect_err("endless").class, ErrorClass::Depth);
     let own_key = "m: {'{{ .Values.m | toJson }}': 1}";

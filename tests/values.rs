@@ -259,7 +259,7 @@ fn values_that_need_each_other_end_in_a_finding() {
     let by_name =
         "os_images: {'img-{{ .Values.z }}': {}}\nz: '{{ .Values.os_images | keys | first }}'\n";
     for (evaluation, why) in [
-        ("lazy", "the value needs itself: "),
+        ("lazy", "the value depends on itself: "),
         (
             "exact",
             "the result of the expression is an expression again, 1000 times over",

@@ -1,4 +1,4 @@
-//! A place in the values to look from: children are found and evaluated as they are asked for.
+//! A position in the values, from which children are looked up and evaluated on demand.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::helm::Value;
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Node};
 
-/// A value that is not yet evaluated, or not all of it.
+/// A value that may contain expressions that are not evaluated yet.
 #[derive(Clone)]
 pub struct Branch {
     session: Rc<Session>,
@@ -23,11 +23,11 @@ pub struct Branch {
     state: State,
 }
 
-/// One entry of a map.
+/// An entry of a map.
 pub struct BranchEntry {
-    /// The key, evaluated.
+    /// The evaluated key.
     pub key: Arc<str>,
-    /// Where the key stands.
+    /// The span of the key in its file.
     pub key_place: Place,
     /// The value.
     pub branch: Branch,
@@ -35,9 +35,9 @@ pub struct BranchEntry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// As the files have it.
+    /// The value is as in the files, and may contain expressions.
     Raw,
-    /// An expression's result: nothing in it is left to evaluate.
+    /// The value is the result of an expression, and contains nothing to evaluate.
     Evaluated,
 }
 
@@ -51,20 +51,20 @@ impl Branch {
         }
     }
 
-    /// Where the value stands.
+    /// The span of the value in its file.
     pub fn place(&self) -> Place {
         self.node.place
     }
 
-    /// Its path, as people write it.
+    /// The path of the value, such as `cluster.capm3`.
     pub fn path(&self) -> String {
         self.path.to_string()
     }
 
-    /// The child of a key; none where nothing stands, also where this is no map.
+    /// The child under a key; none if the key does not exist or this value is not a map.
     ///
     /// # Errors
-    /// This value or a key of it is an expression that cannot be evaluated.
+    /// This value, or one of its keys, is an expression that fails.
     pub fn child(&self, key: &str) -> Result<Option<Self>, Failure> {
         let Some(map) = self.map()? else {
             return Ok(None);
@@ -85,7 +85,7 @@ impl Branch {
         Ok(entry.map(|entry| branch.below(key(entry), &entry.node)))
     }
 
-    /// The value at a path of keys below this one; none where nothing stands.
+    /// The value at a path of keys below this one; none if it does not exist.
     ///
     /// # Errors
     /// As for [`Branch::child`].
@@ -100,10 +100,11 @@ impl Branch {
         Ok(Some(branch))
     }
 
-    /// The entries by key; none where this is no map. Values are not evaluated yet, so that some may be left out later.
+    /// The entries with their evaluated keys; none if this value is not a map. The values are not evaluated, so some of them may
+    /// later turn out to be left out.
     ///
     /// # Errors
-    /// This value or a key of it is an expression that cannot be evaluated.
+    /// This value, or one of its keys, is an expression that fails.
     pub fn entries(&self) -> Result<Option<Vec<BranchEntry>>, Failure> {
         let Some((branch, map)) = self.map()? else {
             return Ok(None);
@@ -131,18 +132,21 @@ impl Branch {
         }))
     }
 
-    /// The value, evaluated with everything below it; none where an expression leaves it out.
+    /// The completely evaluated value; none if an expression leaves it out.
     ///
     /// # Errors
-    /// An expression in it, or that one of those needs, cannot be evaluated.
+    /// An expression in the value fails, or one that it depends on.
     pub fn node(&self) -> Result<Option<Node>, Failure> {
         if self.state == State::Evaluated {
             return Ok(Some(self.node.clone()));
         }
         if self.session.is_exact() && self.path.depth() == 0 {
-            return self.whole().map(Some).map_err(|fault| fault.failure());
+            return self
+                .evaluate_all()
+                .map(Some)
+                .map_err(|fault| fault.failure());
         }
-        if self.is_set_aside() {
+        if self.is_evaluated_per_unit() {
             return Ok(Some(self.node.clone()));
         }
         self.session
@@ -150,28 +154,28 @@ impl Branch {
             .map_err(|fault| fault.failure())
     }
 
-    /// The value itself, evaluated; what is below a list or map may not be. None where an expression leaves it out.
+    /// The value, evaluated at its top level only; none if an expression leaves it out.
     ///
     /// # Errors
-    /// The value is an expression that cannot be evaluated.
+    /// The value is an expression that fails.
     pub fn shallow(&self) -> Result<Option<Node>, Failure> {
         let opened = self.opened()?;
-        let left_out = opened.state == State::Evaluated
+        let is_left_out = opened.state == State::Evaluated
             && self.state == State::Raw
             && opened.node.value.is_null()
             && !opened.node.place.is_known();
-        Ok((!left_out).then_some(opened.node))
+        Ok((!is_left_out).then_some(opened.node))
     }
 
-    /// Whether there is nothing in it to evaluate.
+    /// Whether the value contains no expression that is not evaluated yet.
     pub fn is_plain(&self) -> bool {
         self.state == State::Evaluated || super::interpret::is_plain(&self.node)
     }
 
-    /// The items; none where this is no list.
+    /// The items; none if this value is not a list.
     ///
     /// # Errors
-    /// This value is an expression that cannot be evaluated.
+    /// This value is an expression that fails.
     pub fn items(&self) -> Result<Option<Vec<Self>>, Failure> {
         let opened = self.opened()?;
         let item = |(index, node): (usize, &Node)| Self {
@@ -184,21 +188,21 @@ impl Branch {
         Ok(items.map(|items| items.iter().enumerate().map(item).collect()))
     }
 
-    /// Sylva evaluates these once for each unit, and leaves them in the values as they were written.
-    pub fn is_set_aside(&self) -> bool {
-        [exact::TAKEN_ASIDE, exact::PUT_BACK]
+    /// Whether Sylva evaluates the value once for each unit, and leaves it unevaluated in the values.
+    pub fn is_evaluated_per_unit(&self) -> bool {
+        [exact::UNIT_TEMPLATES, exact::UNIT_DEFAULTS]
             .iter()
             .any(|key| self.path.begins_with(key))
     }
 
-    fn whole(&self) -> Result<Node, Rc<Fault>> {
+    fn evaluate_all(&self) -> Result<Node, Rc<Fault>> {
         let session = &self.session;
-        exact::whole(session)
+        exact::evaluate_all(session)
             .and_then(|value| exact::placed(session, &value, Some(&session.root), Place::NONE))
             .map_err(|error| session.fault(error))
     }
 
-    /// This value as a map, with the branch that it is a map of: what an expression comes to, or this one.
+    /// The map that this value evaluates to, with the branch that it belongs to.
     fn map(&self) -> Result<Option<(Self, Arc<tree::Map>)>, Failure> {
         let branch = self.opened()?;
         let map = match &branch.node.value {
@@ -208,12 +212,12 @@ impl Branch {
         Ok(map.map(|map| (branch, map)))
     }
 
-    /// This value, evaluated if it is itself an expression.
+    /// This value after its own expression, if it is one, is evaluated.
     fn opened(&self) -> Result<Self, Failure> {
         let mut opened = self.clone();
         if let tree::Value::String(text) = &self.node.value
             && self.state == State::Raw
-            && !self.is_set_aside()
+            && !self.is_evaluated_per_unit()
             && is_template(text)
         {
             let place = self.node.place;
@@ -231,7 +235,7 @@ impl Branch {
         Ok(opened)
     }
 
-    /// By name, `_internal` is evaluated before everything else.
+    /// In exact evaluation, a child of `_internal`, which is evaluated before everything else.
     fn child_of_internal(&self, key: &str) -> Result<Option<Self>, Failure> {
         if !self.session.is_exact() || self.path.depth() != 1 || !self.path.begins_with("_internal")
         {

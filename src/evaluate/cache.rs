@@ -1,28 +1,28 @@
-//! Parsed expressions, shared by all clusters: a fleet repeats the same few hundred texts.
+//! Caches parsed expressions for all clusters, because a fleet repeats the same few hundred texts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
 use crate::helm::{self, Error, Template};
 
-/// Templates beyond these bytes are parsed again each time, so that memory does not grow with the fleet.
-const KEPT: usize = 16 << 20;
+/// The maximum size of all cached templates, in bytes. It bounds the memory in large fleets.
+const CAPACITY: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 struct Parsed {
     templates: HashMap<Arc<str>, Result<Template, Error>>,
-    /// What they take.
+    /// The approximate size of the templates.
     bytes: usize,
 }
 
-/// What was parsed so far, by text. Cloning shares it; threads may use it together.
+/// A cache of parsed templates by their text. Clones share the same cache, also between threads.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateCache {
     parsed: Arc<RwLock<Parsed>>,
 }
 
 impl TemplateCache {
-    /// The template of a text, or why it is none.
+    /// Parses a text, or returns the cached result.
     pub(super) fn parse(&self, text: &Arc<str>) -> Result<Template, Error> {
         if let Ok(parsed) = self.parsed.read()
             && let Some(known) = parsed.templates.get(text)
@@ -32,7 +32,7 @@ impl TemplateCache {
         let fresh = helm::parse("gotpl", text);
         let size = fresh.as_ref().map_or(text.len(), Template::size);
         if let Ok(mut parsed) = self.parsed.write()
-            && parsed.bytes + size <= KEPT
+            && parsed.bytes + size <= CAPACITY
         {
             parsed.bytes += size;
             parsed.templates.insert(Arc::clone(text), fresh.clone());

@@ -1,4 +1,4 @@
-//! Between values trees, what expressions compute with, and JSON.
+//! Converts between the values of files, the values of expressions, and JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::model::json::{Html, to_json};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Entry, Node, Number};
 
-/// How deeply lists and maps may be nested in one another. YAML's own reader and JSON's stop earlier or near it.
+/// The maximum nesting of lists and maps. The YAML and JSON parsers have limits at or below this one.
 pub(super) const DEEPEST: u32 = 500;
 
-/// A scalar as expressions see it; none for lists and maps.
+/// Converts a scalar for use in expressions; none for a list or map.
 pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
     Some(match value {
         tree::Value::Null => Value::Nil,
@@ -23,13 +23,13 @@ pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
     })
 }
 
-/// What a node costs of the budget's bytes: about what it takes in memory. A list or map costs one more, and an entry too.
+/// The charge for a node, in bytes: about its size in memory. A list, a map, and each entry of a map are charged once more.
 pub(super) const NODE: usize = 64;
 
-/// A computed value as part of a values tree; all of it stands where its expression stands.
+/// Converts a computed value to a node of the values, with the span of its expression in every part.
 ///
 /// # Errors
-/// Nested too deeply, as a map that holds itself is, or larger than the budget allows.
+/// The value is nested too deeply, as a map that contains itself is, or exceeds the budget.
 pub(super) fn node(value: &Value, place: Place, budget: &Budget) -> Result<Node, Error> {
     node_at(value, place, budget, 0)
 }
@@ -73,7 +73,7 @@ fn node_at(value: &Value, place: Place, budget: &Budget, depth: u32) -> Result<N
     Ok(Node { value, place })
 }
 
-/// A computed value as Go's JSON.
+/// Formats a computed value as JSON, as Go does.
 pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
     let node = node(value, Place::NONE, budget)?;
     let (bytes, escaped) = texts(&node.value);
@@ -84,7 +84,7 @@ pub(super) fn json(value: &Value, budget: &Budget) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The bytes of all texts in a value, a text as often as it is there, and how many of them JSON may write as six.
+/// The length of all texts in a value, and the number of bytes in them that JSON may escape with six bytes.
 fn texts(value: &tree::Value) -> (usize, usize) {
     let add = |(bytes, escaped): (usize, usize), (more, more_escaped)| {
         (
@@ -113,7 +113,7 @@ fn float(number: f64) -> tree::Value {
     tree::Value::Number(Number::Float(number))
 }
 
-/// A computed value as it is after `toJson` and `fromJson`: every number is a `float64`, every list and map a plain one.
+/// Converts a value as `toJson` followed by `fromJson` does: numbers become `float64`, lists and maps lose their named types.
 pub(super) fn plain(value: &Value, budget: &Budget, depth: u32) -> Result<Value, Error> {
     if depth > DEEPEST {
         return Err(too_deep());
@@ -145,7 +145,7 @@ pub(super) fn plain(value: &Value, budget: &Budget, depth: u32) -> Result<Value,
     })
 }
 
-/// Lists or maps nested more than [`DEEPEST`] deep.
+/// The error for lists or maps that are nested more than [`DEEPEST`] deep.
 pub(super) fn too_deep() -> Error {
     Error::new(
         ErrorClass::Depth,
@@ -153,7 +153,18 @@ pub(super) fn too_deep() -> Error {
     )
 }
 
-/// Whether two values are the same in JSON.
+/// The error for a key whose result is not a string.
+pub(super) fn wrong_key(key: &Value) -> Error {
+    Error::new(
+        ErrorClass::WrongType,
+        format!(
+            "a key must be a string, and this one is `{}`",
+            key.type_name()
+        ),
+    )
+}
+
+/// Whether two values have the same JSON.
 pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool, Error> {
     let (left, right) = (
         node(left, Place::NONE, budget)?,
@@ -163,11 +174,11 @@ pub(super) fn same(left: &Value, right: &Value, budget: &Budget) -> Result<bool,
     Ok(left == right)
 }
 
-/// The typed result that a text carries. Text that is no JSON, or has something behind it, is null, as Helm's `fromJson`
-/// makes it.
+/// The value in the text of a typed result. As with Helm's `fromJson`, text that is not valid JSON, or is followed by other
+/// text, gives nil.
 ///
 /// # Errors
-/// The budget has no room for it.
+/// The budget has no room for the value.
 pub(super) fn decapsulate(text: &str, budget: &Budget) -> Result<Value, Error> {
     let Some(Value::Map(map)) = helm::from_json(text, budget)? else {
         return Ok(Value::Nil);
@@ -181,7 +192,7 @@ mod tests {
     use crate::helm::{Budget, Limits, Value};
 
     #[test]
-    fn text_behind_a_typed_result_makes_it_null() {
+    fn a_typed_result_followed_by_text_is_nil() {
         let text = "{\"encapsulated-result\":5} trailing";
         let budget = Budget::new(Limits::default());
         let value = |text| decapsulate(text, &budget).expect("there is room");

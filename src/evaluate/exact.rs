@@ -1,7 +1,8 @@
-//! Evaluation in Helm's own order: what an expression refers to is still the text that the files have.
+//! Exact evaluation: in Helm's order, in which an expression that reads another value gets the text of that value's expression.
 //!
-//! Source: `interpret-values-gotpl` of sylva-core; docs/expressions.md#the-whole-run. `_internal.state` is evaluated first, then
-//! the rest of `_internal`, then everything. Here a part of `_internal` is evaluated when it is asked for, unless the whole is.
+//! Source: `interpret-values-gotpl` of sylva-core; docs/expressions.md#the-whole-run. Sylva evaluates `_internal.state` first,
+//! then the rest of `_internal`, then everything else. Here an entry of `_internal` is evaluated when it is read, except when
+//! all values are evaluated.
 
 use std::fmt;
 use std::rc::{Rc, Weak};
@@ -15,29 +16,29 @@ use crate::model::value::{self as tree, Node};
 
 use super::convert;
 
-/// What Sylva takes aside while values are evaluated, to evaluate it once for each unit.
-pub(super) const TAKEN_ASIDE: &str = "unit_templates";
-/// Evaluated with the rest, and put back as it was.
-pub(super) const PUT_BACK: &str = "unit_definition_defaults";
+/// The key that Sylva removes while it evaluates the values, because its content is evaluated once for each unit.
+pub(super) const UNIT_TEMPLATES: &str = "unit_templates";
+/// The key whose content Sylva evaluates with the rest, and then restores to the original text.
+pub(super) const UNIT_DEFAULTS: &str = "unit_definition_defaults";
 
-/// `_internal` at its stages.
+/// The stages of `_internal`.
 pub(super) struct Internal {
     values: Rc<Map>,
-    /// As the files have it.
+    /// As in the files.
     raw: Rc<Map>,
-    /// With `state` evaluated: what expressions in the rest of it see.
+    /// With `state` evaluated: as expressions in the rest of `_internal` see it.
     staged: Rc<Map>,
-    /// Evaluated: what all others see.
+    /// Evaluated: as all other expressions see it.
     evaluated: Rc<Map>,
 }
 
-/// Makes the values what expressions see at the start of the last step.
+/// Prepares the values for expressions: empties what is evaluated per unit, and in exact evaluation sets up `_internal`.
 pub(super) fn prepare(session: &Session, values: &Rc<Map>) {
     let Some(raw) = session.root.value.as_map() else {
         return;
     };
-    if raw.get(TAKEN_ASIDE).is_some() {
-        values.set(TAKEN_ASIDE, Value::map(Default::default()));
+    if raw.get(UNIT_TEMPLATES).is_some() {
+        values.set(UNIT_TEMPLATES, Value::map(Default::default()));
     }
     if !session.is_exact() {
         return;
@@ -54,7 +55,7 @@ pub(super) fn prepare(session: &Session, values: &Rc<Map>) {
         staged,
         evaluated,
     };
-    // The root is made once, and this with it.
+    // Cannot fail: the root is created once, and this cell with it.
     let _ = session.internal.set(internal);
 }
 
@@ -75,14 +76,14 @@ fn stage(
     Rc::new(Map::lazy(PLAIN_MAP, Rc::new(stage)))
 }
 
-/// A stage of `_internal`: entries of the one before it, evaluated.
+/// A stage of `_internal`, which evaluates the entries of the previous stage.
 struct Stage {
     session: Weak<Session>,
     source: Rc<Map>,
     values: Rc<Map>,
-    /// What `.Values._internal` is meanwhile.
+    /// The value of `.Values._internal` during the evaluation.
     seen: Rc<Map>,
-    /// The only key that is evaluated at this stage, if not all are.
+    /// The only key that this stage evaluates; none if it evaluates all.
     only: Option<&'static str>,
 }
 
@@ -124,7 +125,7 @@ fn with_internal<T>(values: &Map, seen: &Rc<Map>, body: impl FnOnce() -> T) -> T
     result
 }
 
-/// Runs an evaluation that stands inside `_internal`.
+/// Evaluates something that is part of `_internal`, with `_internal` at its second stage.
 pub(super) fn inside_internal<T>(session: &Session, body: impl FnOnce() -> T) -> T {
     session.dot();
     match session.internal.get() {
@@ -133,8 +134,8 @@ pub(super) fn inside_internal<T>(session: &Session, body: impl FnOnce() -> T) ->
     }
 }
 
-/// All values, evaluated in Helm's order, side effects included.
-pub(super) fn whole(session: &Session) -> Result<Value, Error> {
+/// Evaluates all values in Helm's order, including side effects.
+pub(super) fn evaluate_all(session: &Session) -> Result<Value, Error> {
     let dot = &session.dot();
     let Value::Map(top) = dot else {
         return Ok(Value::Nil);
@@ -153,7 +154,7 @@ pub(super) fn whole(session: &Session) -> Result<Value, Error> {
     }
     let result = session.interpret(dot, &Value::Map(values), 0)?;
     if let (Value::Map(result), Some(raw)) = (&result, session.root.value.as_map()) {
-        for key in [TAKEN_ASIDE, PUT_BACK] {
+        for key in [UNIT_TEMPLATES, UNIT_DEFAULTS] {
             if let Some(node) = raw.get(key) {
                 result.set(key, as_written(node));
             }
@@ -162,7 +163,7 @@ pub(super) fn whole(session: &Session) -> Result<Value, Error> {
     Ok(result)
 }
 
-/// One of `_internal`'s entries as all other values see it.
+/// An entry of `_internal` as all other expressions see it.
 pub(super) fn internal_entry(session: &Session, key: &str) -> Result<Option<Value>, Error> {
     session.dot();
     match session.internal.get() {
@@ -183,7 +184,7 @@ fn as_written(node: &Node) -> Value {
     }
 }
 
-/// A computed tree with the places that its parts have in the files: a part without one stands where its parent does.
+/// Converts a computed tree to a node with the spans of the files. A part without a span of its own gets that of its parent.
 pub(super) fn placed(
     session: &Session,
     value: &Value,

@@ -1,4 +1,4 @@
-//! From the text of an expression to its value: rules 1 to 4 of docs/expressions.md#the-evaluator.
+//! Evaluates the text of an expression: rules 1 to 4 of docs/expressions.md#the-evaluator.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::convert;
 use super::exact;
 use super::failure::{Fault, Step};
 use super::path::Path;
-use super::session::{Done, Frame, Memo, Session, Suspect, TextFault};
+use super::session::{Frame, Memo, OrderCandidate, Session, TextFault, TextResult};
 use super::short_form::{self, Insertion};
 use super::text::{alias, is_encapsulated, is_template, only_prints};
 use super::view;
@@ -15,11 +15,12 @@ use crate::helm::{self, Error, ErrorClass, Template, Value};
 use crate::model::place::Place;
 use crate::model::value as tree;
 
-/// How often the result of an expression may be an expression again: Helm counts its own `include`s and stops there.
+/// The maximum number of times that the result of an expression may be an expression again. Helm's limit on nested `include`s
+/// has the same effect.
 const MOST_ROUNDS: usize = 1000;
 
 impl Session {
-    /// Evaluates the string of a node, or of a key. Also notes what its user made of it.
+    /// Evaluates the string of a value or key. Also records whether the reading expression's result may depend on the order.
     pub(super) fn leaf(
         &self,
         text: &Arc<str>,
@@ -29,13 +30,13 @@ impl Session {
         let internal = path.begins_with("_internal");
         let result = match self.leaf_text(text, internal, place, path) {
             Ok(done) => {
-                if done.suspect {
-                    self.suspect(text, place, path, &done.value);
+                if done.order_dependent {
+                    self.record_candidate(text, place, path, &done.value);
                 }
                 self.note_use(&done.value, path);
                 Ok(done.value)
             }
-            Err((fault, span)) => Err(fault.seen_from(Step {
+            Err((fault, span)) => Err(fault.with_step(Step {
                 path: path.to_string(),
                 place,
                 text: Arc::clone(text),
@@ -45,12 +46,12 @@ impl Session {
         self.guard(place, result)
     }
 
-    fn suspect(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
+    fn record_candidate(&self, text: &Arc<str>, place: Place, path: &Path, value: &Value) {
         let internal = path.begins_with("_internal");
-        let mut suspects = self.suspects.borrow_mut();
-        let mut known = self.suspected.borrow_mut();
+        let mut candidates = self.order_candidates.borrow_mut();
+        let mut known = self.known_candidates.borrow_mut();
         if known.insert((Arc::clone(text), internal)) {
-            suspects.push(Suspect {
+            candidates.push(OrderCandidate {
                 path: path.to_string(),
                 place,
                 text: Arc::clone(text),
@@ -60,21 +61,21 @@ impl Session {
         }
     }
 
-    /// An expression that uses another one's value as more than printed text may come to something else in Helm, which
-    /// would have given it the other expression's text.
+    /// Records that the running expression read a value that is the result of another expression. If it does more with the value
+    /// than print it, its result may differ in Helm, where it would have got the text of the other expression.
     fn note_use(&self, value: &Value, path: &Path) {
         self.holds_evaluated.set(true);
         if !matches!(value, Value::String(_)) {
             self.holds_typed.set(true);
         }
         let mut frames = self.frames.borrow_mut();
-        let Some(user) = frames.last_mut() else {
+        let Some(reader) = frames.last_mut() else {
             return;
         };
-        let evaluated_before = path.begins_with("_internal") && !user.internal;
-        let printed = user.only_prints && matches!(value, Value::String(_));
-        if !evaluated_before && !printed && user.helpers == 0 {
-            user.suspect = true;
+        let evaluated_before = path.begins_with("_internal") && !reader.internal;
+        let is_printed = reader.only_prints && matches!(value, Value::String(_));
+        if !evaluated_before && !is_printed && reader.helpers == 0 {
+            reader.order_dependent = true;
         }
     }
 
@@ -84,17 +85,17 @@ impl Session {
         internal: bool,
         place: Place,
         path: &Path,
-    ) -> Result<Done, TextFault> {
+    ) -> Result<TextResult, TextFault> {
         let Some(trace) = &self.trace else {
             return self.text(text, internal, Some(path));
         };
         let result = if self.is_exact() {
-            // What one expression fetched would be there unasked for the next.
-            self.afresh().text(text, internal, Some(path))
+            // A fresh session: values that an earlier expression fetched would not be recorded as read again.
+            self.fresh().text(text, internal, Some(path))
         } else {
             self.text(text, internal, Some(path))
         };
-        trace.stands_at(text, internal, place);
+        trace.assign_place(text, internal, place);
         result
     }
 
@@ -104,13 +105,13 @@ impl Session {
         text: &Arc<str>,
         internal: bool,
         path: Option<&Path>,
-    ) -> Result<Done, TextFault> {
+    ) -> Result<TextResult, TextFault> {
         let Some(trace) = &self.trace else {
             return self.untraced(text, internal, path);
         };
-        trace.open();
+        trace.start();
         let result = self.untraced(text, internal, path);
-        trace.close(text, internal, path.is_some());
+        trace.finish(text, internal, path.is_some());
         result
     }
 
@@ -119,9 +120,9 @@ impl Session {
         text: &Arc<str>,
         internal: bool,
         path: Option<&Path>,
-    ) -> Result<Done, TextFault> {
+    ) -> Result<TextResult, TextFault> {
         if self.is_exact() {
-            return self.text_by_name(text, internal);
+            return self.text_exactly(text, internal);
         }
         let key = (Arc::clone(text), internal);
         match self.memo.borrow().get(&key) {
@@ -145,10 +146,10 @@ impl Session {
         text: &Arc<str>,
         internal: bool,
         path: Option<&Path>,
-    ) -> Result<Done, TextFault> {
+    ) -> Result<TextResult, TextFault> {
         let deepest = self.options.limits.nested;
         if self.frames.borrow().len() >= deepest as usize {
-            let message = format!("values need one another more than {deepest} deep");
+            let message = format!("values depend on each other more than {deepest} deep");
             return Err((Fault::new(ErrorClass::Depth, message), None));
         }
         self.frames.borrow_mut().push(Frame {
@@ -157,25 +158,25 @@ impl Session {
             internal,
             only_prints: only_prints(text),
             is_alias: false,
-            suspect: false,
+            order_dependent: false,
             dot: self.trace.as_ref().map(|_| self.new_dot()),
             helpers: 0,
         });
         let result = self.run(text, internal);
         let frame = self.frames.borrow_mut().pop();
-        result.map(|value| Done {
+        result.map(|value| TextResult {
             value,
-            suspect: frame.is_some_and(|frame| self.is_suspect(&frame)),
+            order_dependent: frame.is_some_and(|frame| self.is_order_dependent(&frame)),
         })
     }
 
-    fn is_suspect(&self, frame: &Frame) -> bool {
-        let may_have_read = if frame.only_prints {
+    fn is_order_dependent(&self, frame: &Frame) -> bool {
+        let may_have_read_results = if frame.only_prints {
             self.holds_typed.get()
         } else {
             self.holds_evaluated.get()
         };
-        frame.suspect || (may_have_read && !frame.is_alias)
+        frame.order_dependent || (may_have_read_results && !frame.is_alias)
     }
 
     fn run(&self, text: &Arc<str>, internal: bool) -> Result<Value, TextFault> {
@@ -184,11 +185,11 @@ impl Session {
             Some(Aliased::Text(output)) => output,
             None => self.execute(&self.dot(), text)?,
         };
-        let nowhere = |error| (self.fault(error), None);
+        let without_span = |error| (self.fault(error), None);
         if is_encapsulated(&output) {
             convert::decapsulate(&output, &self.budget)
                 .and_then(|value| self.interpret(&self.dot(), &value, 0))
-                .map_err(nowhere)
+                .map_err(without_span)
         } else if is_template(&output) {
             match self.text(&output.into(), internal, None) {
                 Ok(done) => Ok(done.value),
@@ -199,8 +200,8 @@ impl Session {
         }
     }
 
-    /// The value of a text that only names another one. Helm prints the other's text and evaluates that, so that its type
-    /// is kept; except for what stands under `_internal`, which is evaluated before anything else.
+    /// The value of a text that consists of a reference to another value. Helm prints the text of the other value's expression
+    /// and evaluates that, which keeps the type of the result; except for values under `_internal`, which are evaluated earlier.
     fn aliased(&self, text: &str, internal: bool) -> Result<Option<Aliased>, TextFault> {
         let Some(alias) = alias(text) else {
             return Ok(None);
@@ -237,7 +238,7 @@ impl Session {
                     && alias.after.trim_matches([' ', '\n', '\t', '\r']).is_empty() =>
             {
                 if let Some(frame) = self.frames.borrow_mut().last_mut() {
-                    frame.suspect = false;
+                    frame.order_dependent = false;
                     frame.is_alias = true;
                 }
                 Some(Aliased::Typed(typed))
@@ -246,17 +247,17 @@ impl Session {
         })
     }
 
-    /// Evaluates a text as Helm does, without memory: what it prints is evaluated again until nothing is left to do.
-    fn text_by_name(&self, text: &Arc<str>, internal: bool) -> Result<Done, TextFault> {
+    /// Evaluates a text as Helm does, without a cache: while the output is an expression again, it is evaluated again.
+    fn text_exactly(&self, text: &Arc<str>, internal: bool) -> Result<TextResult, TextFault> {
         let evaluate = || self.rounds(&self.dot(), text);
         let value = if internal {
             exact::inside_internal(self, evaluate)
         } else {
             evaluate()
         };
-        value.map(|value| Done {
+        value.map(|value| TextResult {
             value,
-            suspect: false,
+            order_dependent: false,
         })
     }
 
@@ -281,8 +282,8 @@ impl Session {
         Err((Fault::new(ErrorClass::Depth, message), None))
     }
 
-    /// Evaluates a text that an expression hands over, with the root that it hands over.
-    pub(super) fn hand_over(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
+    /// Evaluates a text that an expression passes to a helper, with the root that it passes.
+    pub(super) fn evaluate_passed(&self, dot: &Value, text: &Arc<str>) -> Result<Value, Error> {
         let result = if !self.is_exact() && self.is_root(dot) {
             let internal = self
                 .frames
@@ -308,7 +309,7 @@ impl Session {
         })
     }
 
-    /// Parses a text. A name that is no function but a key of `cluster` stands for that key, as the proposal has it.
+    /// Parses a text. A name that is not a function but a key of `cluster` is expanded to that key; see [`short_form`].
     fn template(
         &self,
         text: &Arc<str>,
@@ -349,11 +350,12 @@ impl Session {
         names.dedup();
         Fault::new(
             ErrorClass::Cycle,
-            format!("the value needs itself: {}", names.join(" → ")),
+            format!("the value depends on itself: {}", names.join(" → ")),
         )
     }
 }
 
+/// The result of a text that consists of a reference.
 enum Aliased {
     Text(String),
     Typed(Value),

@@ -1,4 +1,4 @@
-//! What went wrong while a value was evaluated, and the chain of values that needed it.
+//! The failure of an evaluation, with the chain of values that depend on the failed expression.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use crate::model::place::Place;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// The values that led here: the one that was asked for first, the one whose expression is at fault last.
+    /// The values that led to the failure, from the requested one to the one with the failed expression.
     pub chain: Vec<Step>,
-    /// The YAML value that holds the faulty expression; [`Place::NONE`] where no file holds it.
+    /// The span of the YAML value with the failed expression; [`Place::NONE`] if it is in no file.
     pub place: Place,
-    /// The bytes of that value, after YAML has unfolded it, that the fault stands at. None where the fault is in text that
-    /// an expression produced.
+    /// The byte range of the error in the unfolded text of that value; none if the error is in text that an expression
+    /// produced.
     pub span: Option<Range<usize>>,
-    /// The kind of fault.
+    /// The class of the error.
     pub class: ErrorClass,
     /// What is wrong, in one clause.
     pub message: String,
@@ -27,17 +27,17 @@ pub struct Failure {
 /// One value of a [`Failure::chain`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its path, as people write it.
+    /// The path of the value.
     pub path: String,
-    /// Where the value stands, or the key if the key holds the expression.
+    /// The span of the value, or of the key if the key is the expression.
     pub place: Place,
-    /// The value, or the key, as YAML has unfolded it.
+    /// The unfolded text of the value or key.
     pub text: Arc<str>,
-    /// The bytes of the value that need the next step's value.
+    /// The byte range of the text that reads the value of the next step.
     pub span: Option<Range<usize>>,
 }
 
-/// A failure on its way up: the steps so far, the innermost first.
+/// A failure while it is propagated. The first step is the innermost one.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) class: ErrorClass,
@@ -54,8 +54,8 @@ impl Fault {
         })
     }
 
-    /// The same fault, seen from one value further up.
-    pub(super) fn seen_from(&self, step: Step) -> Rc<Self> {
+    /// The fault with one more step, the value that depends on the failed one.
+    pub(super) fn with_step(&self, step: Step) -> Rc<Self> {
         let mut steps = self.steps.clone();
         steps.push(step);
         Rc::new(Self {
@@ -65,8 +65,8 @@ impl Fault {
         })
     }
 
-    /// The same fault without what an expression said, which may be a secret.
-    pub(super) fn without_reason(&self) -> Rc<Self> {
+    /// The fault without its message, which may contain a secret.
+    pub(super) fn without_message(&self) -> Rc<Self> {
         Rc::new(Self {
             class: self.class,
             message:
@@ -76,7 +76,7 @@ impl Fault {
         })
     }
 
-    /// The failure as callers see it.
+    /// Converts the fault for callers.
     pub(super) fn failure(&self) -> Failure {
         let innermost = self.steps.first();
         Failure {

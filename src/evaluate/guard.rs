@@ -1,5 +1,5 @@
-//! Which values are made of secrets. An expression's result is one when the expression read one, itself or through other
-//! expressions, whatever it made of it: what is read is noted, so no text is searched.
+//! Determines which results of expressions are secrets: those of expressions that read a secret, directly or through other
+//! expressions. It depends on what was read and not on the text of the result.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -16,29 +16,30 @@ use crate::model::secret;
 use crate::model::value::{Node, Value as Raw};
 use crate::yaml;
 
-/// What says which values of the files are secret, and what was found out about expressions.
+/// The secret values of the files, and what is known about expressions.
 #[derive(Debug)]
 pub(super) struct Guard {
     sources: Sources,
-    /// Whether results become secrets.
-    learns: bool,
-    /// By place, as known when the expression was evaluated.
-    known: RefCell<HashMap<Place, bool>>,
-    /// By place, as known behind the evaluation: by name, an expression is evaluated before those that it leads to.
-    asked: RefCell<HashMap<Place, bool>>,
+    /// Whether the results of such expressions are registered as secrets.
+    registers: bool,
+    /// Whether the expression at a place read a secret, as known during the evaluation.
+    during: RefCell<HashMap<Place, bool>>,
+    /// The same after the evaluation, when more readings are known: in exact evaluation, an expression is evaluated before the
+    /// ones that its output contains.
+    after: RefCell<HashMap<Place, bool>>,
 }
 
 impl Guard {
-    pub(super) fn new(sources: &Sources, learns: bool) -> Self {
+    pub(super) fn new(sources: &Sources, registers: bool) -> Self {
         Self {
-            learns,
+            registers,
             sources: sources.clone(),
-            known: RefCell::default(),
-            asked: RefCell::default(),
+            during: RefCell::default(),
+            after: RefCell::default(),
         }
     }
 
-    /// Each value of a tree, and each key: an expression made them. What everybody reads is none: it may be the rest of a map.
+    /// Registers every value and key of a computed tree as a secret, except public texts, which the tree may contain as well.
     fn learn(&self, node: &Node) {
         match &node.value {
             Raw::List(items) => items.iter().for_each(|item| self.learn(item)),
@@ -57,7 +58,7 @@ impl Guard {
 }
 
 impl Session {
-    /// Whether the expression at a place read a secret.
+    /// Whether the expression at a place read a secret. `known` caches the answers.
     fn reads_secret(
         &self,
         guard: &Guard,
@@ -71,7 +72,7 @@ impl Session {
         let Some(readings) = readings else {
             return false;
         };
-        // A value that needs itself reads nothing more the second time.
+        // A value that depends on itself reads nothing more the second time.
         known.borrow_mut().insert(place, false);
         let is_secret = self.hold_secret(guard, &readings, known);
         known.borrow_mut().insert(place, is_secret);
@@ -88,7 +89,8 @@ impl Session {
         nodes.any(|node| self.holds_secret(guard, node, known))
     }
 
-    /// Of a map, expressions read the entries that they name; a list they read whole.
+    /// Whether a read value contains a secret. An expression reads a list as a whole; it reads the entries of a map one by one,
+    /// each as a reading of its own.
     fn holds_secret(
         &self,
         guard: &Guard,
@@ -99,7 +101,7 @@ impl Session {
             Raw::List(items) => items
                 .iter()
                 .any(|item| self.holds_secret(guard, item, known)),
-            // A lone key may be `(raw)`, whose text is read with the map.
+            // The only entry may be `(raw)`, whose text is read with the map.
             Raw::Map(map) if map.len() == 1 => map
                 .iter()
                 .any(|entry| guard.sources.is_secret(entry.node.place)),
@@ -108,7 +110,7 @@ impl Session {
         }
     }
 
-    /// What the expression at a place evaluated to becomes a secret where it read one.
+    /// Registers the result of the expression at a place as a secret, if the expression read one.
     pub(super) fn guard(
         &self,
         place: Place,
@@ -118,22 +120,22 @@ impl Session {
             return result;
         };
         let is_secret =
-            guard.sources.is_secret(place) || self.reads_secret(guard, place, &guard.known);
+            guard.sources.is_secret(place) || self.reads_secret(guard, place, &guard.during);
         if !is_secret {
             return result;
         }
         match result {
-            Ok(value) if !guard.learns => Ok(value),
+            Ok(value) if !guard.registers => Ok(value),
             Ok(value) => {
                 let node = convert::node(&value, place, &self.budget);
                 guard.learn(&node.map_err(|error| self.fault(error))?);
                 Ok(value)
             }
-            Err(fault) => Err(fault.without_reason()),
+            Err(fault) => Err(fault.without_message()),
         }
     }
 
-    /// A key that somebody chose in a file of secrets is one.
+    /// Registers a key in a file of secrets as a secret, unless it is public.
     pub(super) fn guard_key(&self, key: &Arc<str>, place: Place) {
         if let Some(guard) = &self.guard
             && guard.sources.is_secret(place)
@@ -148,13 +150,13 @@ impl Evaluator {
     /// Whether the expression at a place of a [guarded](Self::guarded) or [traced](Self::traced) evaluator read a secret.
     pub fn reads_secret(&self, place: Place) -> bool {
         let guard = self.session.guard.as_ref();
-        guard.is_some_and(|guard| self.session.reads_secret(guard, place, &guard.asked))
+        guard.is_some_and(|guard| self.session.reads_secret(guard, place, &guard.after))
     }
 
     /// The places of the expressions that read a secret.
     pub fn secret_places(&self) -> HashSet<Place> {
         let guard = self.session.guard.as_ref();
-        let known = guard.map(|guard| guard.known.borrow());
+        let known = guard.map(|guard| guard.during.borrow());
         let known = known.iter().flat_map(|known| known.iter());
         known
             .filter(|(_, is_secret)| **is_secret)
@@ -162,7 +164,7 @@ impl Evaluator {
             .collect()
     }
 
-    /// Whether an expression that belongs to no place read a secret: `_internal`, in Helm's order.
+    /// Whether a secret was read outside of any expression with a place, such as `_internal` in exact evaluation.
     pub fn others_read_secret(&self) -> bool {
         let (guard, trace) = (&self.session.guard, &self.session.trace);
         guard
@@ -170,7 +172,7 @@ impl Evaluator {
             .zip(trace.as_ref())
             .is_some_and(|(guard, trace)| {
                 self.session
-                    .hold_secret(guard, &trace.others(), &guard.asked)
+                    .hold_secret(guard, &trace.others(), &guard.after)
             })
     }
 }

@@ -1,7 +1,7 @@
-//! Sylva's rules for whole trees: keys and values are evaluated, typed results unwrapped, skipped entries left out.
+//! Evaluates trees of values: evaluates keys and strings, unwraps typed results, and leaves out skipped entries.
 //!
-//! Source: `interpret-inner-gotpl` of sylva-core; docs/expressions.md#the-evaluator. There are two ways in: for a part of the
-//! values as files have it, which keeps places, and for whatever an expression hands over.
+//! Source: `interpret-inner-gotpl` of sylva-core; docs/expressions.md#the-evaluator. [`Session::complete`] evaluates a part of
+//! the files' values, and keeps spans. [`Session::interpret`] evaluates a value that an expression passes to a helper.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,23 +17,22 @@ use crate::helm::{Error, ErrorClass, Value};
 use crate::model::place::Place;
 use crate::model::value::{self as tree, Entry, Node};
 
-/// What a node comes to.
+/// The result of evaluating a node.
 enum Change {
-    /// Itself.
-    Same,
-    /// Something else.
-    To(Node),
-    /// Nothing: its entry or item is left out.
+    /// The node itself.
+    Unchanged,
+    /// A new node.
+    Replaced(Node),
+    /// Nothing: the entry or item is left out.
     Skipped,
 }
 
 impl Session {
-    /// A part of the values, evaluated with all below it; none where it is left out. Parts without expressions are shared,
-    /// not copied.
+    /// Evaluates a part of the values completely; none if it is left out. Subtrees without expressions are shared, not copied.
     pub(super) fn complete(&self, node: &Node, path: &Path) -> Result<Option<Node>, Rc<Fault>> {
         Ok(match self.changed(node, path)? {
-            Change::Same => Some(node.clone()),
-            Change::To(node) => Some(node),
+            Change::Unchanged => Some(node.clone()),
+            Change::Replaced(node) => Some(node),
             Change::Skipped => None,
         })
     }
@@ -46,7 +45,7 @@ impl Session {
             tree::Value::String(text) => self.changed_text(text, node.place, path),
             tree::Value::List(items) => self.changed_list(items, node.place, path),
             tree::Value::Map(map) => self.changed_map(map, node.place, path),
-            _ => Ok(Change::Same),
+            _ => Ok(Change::Unchanged),
         }
     }
 
@@ -57,7 +56,7 @@ impl Session {
         path: &Path,
     ) -> Result<Change, Rc<Fault>> {
         if !is_special(text) {
-            return Ok(Change::Same);
+            return Ok(Change::Unchanged);
         }
         let value = if is_template(text) {
             self.leaf(text, place, path)?
@@ -68,7 +67,7 @@ impl Session {
             return Ok(Change::Skipped);
         };
         let node = convert::node(&value, place, &self.budget).map_err(|error| self.fault(error))?;
-        Ok(Change::To(self.written(node)))
+        Ok(Change::Replaced(self.for_manifests(node)))
     }
 
     fn changed_list(
@@ -80,18 +79,18 @@ impl Session {
         let mut changed: Option<Vec<Node>> = None;
         for (index, item) in items.iter().enumerate() {
             let change = self.changed(item, &path.index(index))?;
-            if let (Change::Same, None) = (&change, &changed) {
+            if let (Change::Unchanged, None) = (&change, &changed) {
                 continue;
             }
             let kept = changed.get_or_insert_with(|| items[..index].to_vec());
             match change {
-                Change::Same => kept.push(item.clone()),
-                Change::To(node) => kept.push(node),
+                Change::Unchanged => kept.push(item.clone()),
+                Change::Replaced(node) => kept.push(node),
                 Change::Skipped => {}
             }
         }
-        Ok(changed.map_or(Change::Same, |items| {
-            Change::To(Node {
+        Ok(changed.map_or(Change::Unchanged, |items| {
+            Change::Replaced(Node {
                 value: items.into(),
                 place,
             })
@@ -105,7 +104,7 @@ impl Session {
         path: &Path,
     ) -> Result<Change, Rc<Fault>> {
         if let Some(raw) = self.raw_map(map, place, path)? {
-            return Ok(Change::To(raw));
+            return Ok(Change::Replaced(raw));
         }
         let table = view::key_table(self, map, path)?;
         let mut changed: Option<Vec<Entry>> = None;
@@ -118,16 +117,16 @@ impl Session {
                 None => (&all[index].key, all[index]),
             };
             let change = self.changed(&entry.node, &path.key(name))?;
-            if matches!(change, Change::Same) && changed.is_none() && table.is_none() {
+            if matches!(change, Change::Unchanged) && changed.is_none() && table.is_none() {
                 continue;
             }
             let kept = changed.get_or_insert_with(|| {
-                let untouched = if table.is_some() { 0 } else { index };
-                map.iter().take(untouched).cloned().collect()
+                let unchanged = if table.is_some() { 0 } else { index };
+                map.iter().take(unchanged).cloned().collect()
             });
             let node = match change {
-                Change::Same => entry.node.clone(),
-                Change::To(node) => node,
+                Change::Unchanged => entry.node.clone(),
+                Change::Replaced(node) => node,
                 Change::Skipped => continue,
             };
             kept.push(Entry {
@@ -136,15 +135,15 @@ impl Session {
                 node,
             });
         }
-        Ok(changed.map_or(Change::Same, |entries| {
-            Change::To(Node {
+        Ok(changed.map_or(Change::Unchanged, |entries| {
+            Change::Replaced(Node {
                 value: entries.into_iter().collect::<tree::Map>().into(),
                 place,
             })
         }))
     }
 
-    /// What a map says is not to be evaluated; none of any other map.
+    /// The text of a `(raw)` map, which must not be evaluated; none for any other map.
     fn raw_map(
         &self,
         map: &Arc<tree::Map>,
@@ -152,7 +151,7 @@ impl Session {
         path: &Path,
     ) -> Result<Option<Node>, Rc<Fault>> {
         let raw = view::raw_text(map).map_err(|error| {
-            self.fault(error).seen_from(Step {
+            self.fault(error).with_step(Step {
                 path: path.to_string(),
                 place,
                 text: RAW.into(),
@@ -161,31 +160,31 @@ impl Session {
         })?;
         Ok(raw.map(|text| {
             let value = tree::Value::from(shield(&text));
-            self.written(Node { value, place })
+            self.for_manifests(Node { value, place })
         }))
     }
 
-    /// A result as it goes into manifests. By-name evaluation leaves the shield to be seen, as `.Values` there does.
-    fn written(&self, mut node: Node) -> Node {
+    /// A result as manifests need it. Exact evaluation keeps escaped braces, because `.Values` has them there.
+    fn for_manifests(&self, mut node: Node) -> Node {
         if !self.is_exact()
             && let tree::Value::String(text) = &node.value
-            && let Some(open) = unshield(text)
+            && let Some(unescaped) = unshield(text)
         {
-            node.value = open.into();
+            node.value = unescaped.into();
         }
         node
     }
 
-    /// What an expression hands over, evaluated with all in it. `dot` is the root that it hands over with it.
+    /// Evaluates a value that an expression passes to a helper, with the root `dot` that it passes.
     ///
     /// # Errors
-    /// Those of every expression in it.
+    /// Any expression in the value fails.
     pub(super) fn interpret(&self, dot: &Value, data: &Value, depth: u32) -> Result<Value, Error> {
         if depth > DEEPEST {
             return Err(convert::too_deep());
         }
         match data {
-            Value::String(text) if is_template(text) => self.hand_over(dot, text),
+            Value::String(text) if is_template(text) => self.evaluate_passed(dot, text),
             Value::List(list) => {
                 self.budget.charge(list.items.len() * NODE)?;
                 let mut items = Vec::new();
@@ -203,7 +202,7 @@ impl Session {
         }
     }
 
-    /// A list's item or a map's value, once evaluated: typed results are unwrapped, and the skip text leaves it out.
+    /// The result of an item of a list or a value of a map: typed results are unwrapped; none for the skip text.
     fn item(&self, value: Value) -> Result<Option<Value>, Error> {
         Ok(match &value {
             Value::String(text) if **text == *SKIP => None,
@@ -226,9 +225,9 @@ impl Session {
         let mut result = BTreeMap::new();
         for (key, data) in entries {
             let key = if is_template(&key) {
-                match self.hand_over(dot, &key)? {
+                match self.evaluate_passed(dot, &key)? {
                     Value::String(key) => key,
-                    other => return Err(wrong_key(&other)),
+                    other => return Err(convert::wrong_key(&other)),
                 }
             } else {
                 key
@@ -241,7 +240,7 @@ impl Session {
     }
 }
 
-/// Whether a part of the values holds nothing to evaluate.
+/// Whether a part of the values contains nothing to evaluate.
 pub(super) fn is_plain(node: &Node) -> bool {
     match &node.value {
         tree::Value::String(text) => !is_special(text),
@@ -268,14 +267,4 @@ fn raw_value(raw: &Value, count: usize) -> Result<Value, Error> {
             ),
         )),
     }
-}
-
-fn wrong_key(key: &Value) -> Error {
-    Error::new(
-        ErrorClass::WrongType,
-        format!(
-            "a key must be a string, and this one is `{}`",
-            key.type_name()
-        ),
-    )
 }

@@ -1,9 +1,9 @@
-//! What values come to once their expressions have run: typed as Sylva types them, and only what is asked for.
+//! Evaluates the expressions in values, on demand, and with the types that Sylva gives to their results.
 //!
-//! Two ways to evaluate. Lazily, an expression that reads another value gets what that value comes to, each value is
-//! evaluated once, and values that need themselves are reported with their path. Exactly, as Helm and Sylva's helpers do
-//! it: an expression that reads another value gets its text, which is evaluated after it was printed. Where the two differ
-//! (docs/sylva.md#values-and-their-order) [`Evaluator::order_differences`] says so.
+//! There are two orders of evaluation. In lazy evaluation, an expression that reads another value gets its result; each value is
+//! evaluated once, and a value that depends on itself is reported with its path. In exact evaluation, which is that of Helm with
+//! Sylva's helpers, the expression gets the text of the other value, and that text is evaluated after it was printed.
+//! [`Evaluator::order_differences`] reports expressions with different results (docs/sylva.md#values-and-their-order).
 //!
 //! Source of the rules: docs/expressions.md, and `_interpret-values.tpl` of sylva-core.
 
@@ -41,43 +41,43 @@ use crate::model::value::Node;
 use guard::Guard;
 use session::Session;
 
-/// In what order values are evaluated.
+/// The order in which values are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evaluation {
-    /// What is needed first: an expression reads what other values come to.
+    /// On demand: an expression that reads a value gets its result.
     #[default]
     Lazy,
-    /// As Helm does it: an expression reads other values as they are written.
+    /// As in Helm: an expression that reads a value gets its text.
     Exact,
 }
 
-/// What an evaluation depends on beside the values.
+/// The inputs of an evaluation besides the values.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// In what order values are evaluated.
+    /// The order of evaluation.
     pub evaluation: Evaluation,
-    /// Whose behavior is wanted where engines differ.
+    /// The engine whose behavior applies where engines differ.
     pub engine: Engine,
     /// `.Release`
     pub release: Release,
     /// `.Chart`
     pub chart: Chart,
-    /// The named templates of the chart; none where it is not in the repository.
+    /// The named templates of the chart; none if the chart is not in the repository.
     pub templates: Option<Arc<dyn Templates>>,
-    /// What the evaluation of one cluster may spend.
+    /// The limits of the evaluation of one cluster.
     pub limits: Limits,
 }
 
 /// A chart's named templates.
 pub trait Templates: fmt::Debug + Send + Sync {
-    /// The template of that name.
+    /// The template of this name.
     fn named(&self, name: &str) -> Option<Template>;
 
-    /// Why the template may be missing: the files that cannot be read or parsed, as one sentence each.
+    /// One sentence for each file that cannot be read or parsed, which may be why a template is missing.
     fn faults(&self) -> &[String];
 }
 
-/// `.Release`: as for `helm template`, it is always the first revision of an installation.
+/// `.Release`: always the first revision of an installation, as for `helm template`.
 #[derive(Clone, Debug)]
 pub struct Release {
     /// `.Release.Name`
@@ -118,26 +118,26 @@ fn budget(options: &Options) -> Rc<Budget> {
     Rc::new(Budget::new(options.limits))
 }
 
-/// The keys of a map, evaluated, sorted, each with its place.
+/// The evaluated keys of a map, sorted, with their spans.
 pub type Keys = Vec<(Arc<str>, Place)>;
 
-/// Evaluates one cluster's merged values.
+/// Evaluates the merged values of one cluster.
 ///
-/// It belongs to one thread; what may be shared by many is in the [`TemplateCache`].
+/// An evaluator belongs to one thread. Threads share the [`TemplateCache`].
 pub struct Evaluator {
     session: Rc<Session>,
 }
 
 impl Evaluator {
-    /// An evaluator that has evaluated nothing yet.
+    /// An evaluator in which nothing is evaluated yet.
     pub fn new(root: &Node, options: &Options, cache: &TemplateCache) -> Self {
         Self {
             session: Session::new(root, options, cache, budget(options), None, None),
         }
     }
 
-    /// An evaluator whose results are [secrets](crate::model::secret) where an expression read one. `sources` are the files
-    /// of the values.
+    /// An evaluator that registers the results of expressions that read a secret as [secrets](crate::model::secret). `sources`
+    /// are the files of the values.
     pub fn guarded(
         root: &Node,
         options: &Options,
@@ -145,30 +145,30 @@ impl Evaluator {
         sources: &Sources,
     ) -> Self {
         match sources.has_secrets() {
-            true => Self::noting(root, options, cache, Guard::new(sources, true)),
+            true => Self::tracing(root, options, cache, Guard::new(sources, true)),
             false => Self::new(root, options, cache),
         }
     }
 
-    /// An evaluator that notes what each expression reads. Its caller asks which [read a secret](Self::reads_secret).
+    /// An evaluator that records what each expression reads, and which ones [read a secret](Self::reads_secret).
     pub fn traced(
         root: &Node,
         options: &Options,
         cache: &TemplateCache,
         sources: &Sources,
     ) -> Self {
-        Self::noting(root, options, cache, Guard::new(sources, false))
+        Self::tracing(root, options, cache, Guard::new(sources, false))
     }
 
-    fn noting(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
+    fn tracing(root: &Node, options: &Options, cache: &TemplateCache, guard: Guard) -> Self {
         let (trace, guard) = (Some(Rc::default()), Some(Rc::new(guard)));
         Self {
             session: Session::new(root, options, cache, budget(options), trace, guard),
         }
     }
 
-    /// What the expression at a place read, in order; by name, what the expressions read that it led to as well. None where
-    /// no expression stands there that a [traced](Self::traced) evaluator has evaluated.
+    /// What the expression at a place read, in order. In exact evaluation this includes what the expressions in its output read.
+    /// None if a [traced](Self::traced) evaluator has not evaluated an expression at this place.
     pub fn readings(&self, place: Place) -> Option<Rc<Vec<Reading>>> {
         self.session.trace.as_ref()?.readings(place)
     }
@@ -178,24 +178,23 @@ impl Evaluator {
         Branch::root(&self.session)
     }
 
-    /// The value at a path of keys, evaluated with everything below it. None where nothing stands, or where an expression
-    /// leaves it out.
+    /// The value at a path of keys, evaluated completely. None if it does not exist, or an expression leaves it out.
     ///
     /// # Errors
-    /// An expression at the path, below it, or that one of those needs, cannot be evaluated.
+    /// An expression at the path or below it fails, or one that they depend on.
     pub fn get(&self, path: &[&str]) -> Result<Option<Node>, Failure> {
-        match self.branch(path)? {
+        match self.root().at(path)? {
             Some(branch) => branch.node(),
             None => Ok(None),
         }
     }
 
-    /// The keys of the map at a path. None where no map stands.
+    /// The keys of the map at a path. None if there is no map.
     ///
     /// # Errors
-    /// An expression on the way or among the keys cannot be evaluated.
+    /// An expression on the path or among the keys fails.
     pub fn keys(&self, path: &[&str]) -> Result<Option<Keys>, Failure> {
-        let Some(branch) = self.branch(path)? else {
+        let Some(branch) = self.root().at(path)? else {
             return Ok(None);
         };
         let entries = branch.entries()?;
@@ -207,24 +206,13 @@ impl Evaluator {
         }))
     }
 
-    /// The value at a path as the files have it.
+    /// The value at a path as in the files, without evaluation.
     pub fn raw(&self, path: &[&str]) -> Option<&Node> {
         self.session.root.at(path)
     }
 
-    /// How many expressions were run so far: a measure of laziness.
+    /// The number of expressions executed so far, for tests of laziness.
     pub fn expressions_run(&self) -> usize {
         self.session.executions()
-    }
-
-    fn branch(&self, path: &[&str]) -> Result<Option<Branch>, Failure> {
-        let mut branch = self.root();
-        for key in path {
-            match branch.child(key)? {
-                Some(child) => branch = child,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(branch))
     }
 }

@@ -1,39 +1,38 @@
-//! Where Helm would come to something else, because it evaluates in another order (docs/sylva.md#values-and-their-order).
+//! Finds expressions with a different result in Helm, which evaluates in another order (docs/sylva.md#values-and-their-order).
 
 use super::convert;
-use super::session::{Session, Suspect};
+use super::session::{OrderCandidate, Session};
 use super::{Evaluation, Evaluator};
 use crate::helm::{Error, Value};
 use crate::model::place::Place;
 use crate::model::value::Node;
 
-/// An expression that comes to one thing here and to another in Helm.
+/// An expression whose result in Helm differs.
 #[derive(Clone, Debug)]
 pub struct OrderDifference {
-    /// The path of the value, or of the map whose key it is.
+    /// The path of the value, or of the map if the expression is a key.
     pub path: String,
-    /// Where the value or key stands.
+    /// The span of the value or key.
     pub place: Place,
-    /// What it comes to here.
+    /// The result of lazy evaluation.
     pub lazy: Node,
-    /// What Helm makes of it: a value, or the message that it stops with.
+    /// The result in Helm: a value, or the message with which it fails.
     pub exact: Result<Node, String>,
 }
 
 impl Evaluator {
-    /// The expressions run since this was last asked that Helm would come to something else with, in the order they were
-    /// run.
+    /// The expressions executed since the last call whose result in Helm differs, in the order of execution.
     ///
-    /// Costs nothing where no expression used another one's value as more than printed text.
+    /// Without an expression that does more than print another expression's result, this costs nothing.
     pub fn order_differences(&self) -> Vec<OrderDifference> {
-        let suspects = self.session.new_suspects();
-        if suspects.is_empty() || self.session.is_exact() {
+        let candidates = self.session.unreported_candidates();
+        if candidates.is_empty() || self.session.is_exact() {
             return Vec::new();
         }
         let exact = self.exact();
-        suspects
+        candidates
             .iter()
-            .filter_map(|suspect| difference(&exact.session, suspect))
+            .filter_map(|candidate| difference(&exact.session, candidate))
             .collect()
     }
 
@@ -41,26 +40,26 @@ impl Evaluator {
         let mut options = self.session.options.clone();
         options.evaluation = Evaluation::Exact;
         Evaluator {
-            session: self.session.by_name(&options),
+            session: self.session.exact(&options),
         }
     }
 }
 
-fn difference(exact: &Session, suspect: &Suspect) -> Option<OrderDifference> {
+fn difference(exact: &Session, candidate: &OrderCandidate) -> Option<OrderDifference> {
     let result = exact
-        .text(&suspect.text, suspect.internal, None)
+        .text(&candidate.text, candidate.internal, None)
         .map(|done| done.value)
         .map_err(|(fault, _)| Error::new(fault.class, fault.message.clone()));
     if let Ok(value) = &result
-        && convert::same(value, &suspect.value, &exact.budget).is_ok_and(|same| same)
+        && convert::same(value, &candidate.value, &exact.budget).is_ok_and(|same| same)
     {
         return None;
     }
-    let node = |value: &Value| convert::node(value, suspect.place, &exact.budget);
+    let node = |value: &Value| convert::node(value, candidate.place, &exact.budget);
     Some(OrderDifference {
-        path: suspect.path.clone(),
-        place: suspect.place,
-        lazy: node(&suspect.value).ok()?,
+        path: candidate.path.clone(),
+        place: candidate.place,
+        lazy: node(&candidate.value).ok()?,
         exact: result
             .and_then(|value| node(&value))
             .map_err(|error| error.message),

@@ -1,10 +1,10 @@
-//! Where in the values an expression stands, as people write it: `cluster.machine_deployments.md0.capm3`.
+//! Paths in the values, such as `cluster.machine_deployments.md0.capm3`.
 
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Keys and list positions from the root of the values. Cheap to clone and to extend.
+/// Keys and list indices from the root of the values. Cloning and extending are cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path(Option<Rc<Link>>);
 
@@ -22,22 +22,22 @@ enum Step {
 }
 
 impl Path {
-    /// The path of a map's entry.
+    /// The path of an entry of this map.
     pub(super) fn key(&self, key: &Arc<str>) -> Self {
         self.then(Step::Key(Arc::clone(key)))
     }
 
-    /// The path of a list's item.
+    /// The path of an item of this list.
     pub(super) fn index(&self, index: usize) -> Self {
         self.then(Step::Index(index))
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     pub(super) fn depth(&self) -> u32 {
         self.0.as_ref().map_or(0, |link| link.depth)
     }
 
-    /// Whether its first key is that one.
+    /// Whether the first step is this key.
     pub(super) fn begins_with(&self, key: &str) -> bool {
         let mut first = self;
         while let Some(link) = &first.0 {

@@ -1,4 +1,4 @@
-//! What expressions see as `.`: the values, and what `helm template` says of release, chart and cluster.
+//! The root `.` of expressions: the values, and release, chart and capabilities as for `helm template`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::helm::object::{Object, Struct};
 use crate::helm::value::Map;
 use crate::helm::{Engine, Error, ErrorClass, Value};
 
-/// Group versions that Kubernetes itself serves: what `.Capabilities.APIVersions.Has` finds without a cluster.
+/// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[
     "admissionregistration.k8s.io/v1",
     "admissionregistration.k8s.io/v1alpha1",
@@ -70,7 +70,7 @@ const API_VERSIONS: &[&str] = &[
     "v1",
 ];
 
-/// Go's name for the type of `.Values`.
+/// The name of the Go type of `.Values`.
 pub(super) fn values_type(engine: Engine) -> &'static str {
     match engine {
         Engine::Helm4 => "common.Values",
@@ -78,7 +78,7 @@ pub(super) fn values_type(engine: Engine) -> &'static str {
     }
 }
 
-/// The root.
+/// Creates the root.
 pub(super) fn dot(options: &Options, values: Value) -> Value {
     let text = |text: &Arc<str>| Value::String(Arc::clone(text));
     let name = &options.chart.name;
@@ -115,7 +115,7 @@ fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
     Value::Map(Rc::new(Map::new(entries)))
 }
 
-/// A struct in Helm 3, a map in Helm 4.
+/// `.Chart`: a struct in Helm 3, a map in Helm 4.
 fn chart(options: &Options) -> Value {
     let fields = [
         ("Name", Value::String(Arc::clone(&options.chart.name))),
@@ -160,7 +160,7 @@ fn capabilities(engine: Engine) -> Value {
     }))
 }
 
-/// `.Capabilities.KubeVersion`: version, major and minor.
+/// `.Capabilities.KubeVersion`: the version with its major and minor number.
 #[derive(Debug)]
 struct KubeVersion([&'static str; 3]);
 
@@ -233,7 +233,7 @@ impl Object for ApiVersions {
     }
 }
 
-/// `.Files`: an expression inside values has no files to read.
+/// `.Files`, which has no files in values.
 #[derive(Debug)]
 struct Files;
 

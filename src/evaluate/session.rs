@@ -1,4 +1,4 @@
-//! One cluster's evaluation in progress: what was computed so far, what is being computed, and what it may still spend.
+//! The state of one cluster's evaluation: results, running expressions, and the budget.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -14,82 +14,82 @@ use super::path::Path;
 use super::trace::Trace;
 use super::view::{self, View};
 use super::{Evaluation, Options, TemplateCache, root};
-use crate::helm::value::{Map, PLAIN_MAP};
+use crate::helm::value::Map;
 use crate::helm::{self, Budget, Definition, Engine, Error, Host, Template, Value};
 use crate::model::place::Place;
 use crate::model::value::Node;
 
-/// What all parts of one evaluation share.
+/// The state that all parts of an evaluation share.
 pub(super) struct Session {
     this: Weak<Session>,
     pub(super) options: Options,
     pub(super) root: Node,
     pub(super) cache: TemplateCache,
-    /// Shared by all sessions over the same values.
+    /// The budget, which all sessions over the same values share.
     pub(super) budget: Rc<Budget>,
     dot: OnceCell<Value>,
     helpers: OnceCell<Vec<Helper>>,
-    /// The texts evaluated so far, by text and by whether they stand under `_internal`: a text means the same wherever it
-    /// stands.
+    /// The results by text, and by whether the text is under `_internal`. A text has the same result at every place.
     pub(super) memo: RefCell<HashMap<(Arc<str>, bool), Memo>>,
     pub(super) key_tables: RefCell<HashMap<usize, Rc<view::KeyTable>>>,
-    /// Whether maps have keys that are expressions, by their addresses.
+    /// For each map, by address, whether a key of it is an expression.
     pub(super) template_keys: RefCell<HashMap<usize, bool>>,
     pub(super) frames: RefCell<Vec<Frame>>,
-    /// The fault behind the error that the engine is handing up.
+    /// The fault that belongs to the error that the engine is propagating.
     pending: RefCell<Option<Rc<Fault>>>,
-    /// The expressions that used another expression's value as more than text.
-    pub(super) suspects: RefCell<Vec<Suspect>>,
-    /// The same by text, and by whether it is below `_internal`.
-    pub(super) suspected: RefCell<HashSet<(Arc<str>, bool)>>,
-    suspects_given: Cell<usize>,
-    /// Whether maps may hold values of expressions by now, which are fetched from there without a word.
+    /// The expressions whose result may depend on the order of evaluation.
+    pub(super) order_candidates: RefCell<Vec<OrderCandidate>>,
+    /// The texts of these expressions, with whether they are under `_internal`.
+    pub(super) known_candidates: RefCell<HashSet<(Arc<str>, bool)>>,
+    /// The number of candidates that were returned by [`Session::unreported_candidates`].
+    reported_candidates: Cell<usize>,
+    /// Whether maps may contain results of expressions, which are read from there without being recorded.
     pub(super) holds_evaluated: Cell<bool>,
-    /// Likewise, of another type than a string.
+    /// Whether some of these results may not be strings.
     pub(super) holds_typed: Cell<bool>,
     pub(super) executions: Cell<usize>,
-    /// `_internal` at its stages, where evaluation is by name.
+    /// The stages of `_internal`, in exact evaluation.
     pub(super) internal: OnceCell<exact::Internal>,
-    /// What each expression read, where that is asked for.
+    /// What each expression read, if this is traced.
     pub(super) trace: Option<Rc<Trace>>,
-    /// Which values are secret, where any is.
+    /// Which values are secret, if any is.
     pub(super) guard: Option<Rc<Guard>>,
 }
 
-/// A text's evaluation, finished or not.
+/// The state of a text's evaluation.
 #[derive(Clone)]
 pub(super) enum Memo {
     Running,
-    Done(Done),
+    Done(TextResult),
     Failed(Rc<Fault>, Option<Range<usize>>),
 }
 
-/// What a text came to.
+/// The result of a text.
 #[derive(Clone)]
-pub(super) struct Done {
+pub(super) struct TextResult {
     pub(super) value: Value,
-    pub(super) suspect: bool,
+    pub(super) order_dependent: bool,
 }
 
-/// An expression being evaluated.
+/// A running expression.
 pub(super) struct Frame {
     pub(super) text: Arc<str>,
     pub(super) path: Option<Path>,
     pub(super) internal: bool,
     pub(super) only_prints: bool,
-    /// It names one other value, and has that one's type.
+    /// Whether the expression is only a reference to another value, and has the type of that value.
     pub(super) is_alias: bool,
-    pub(super) suspect: bool,
-    /// The root that this expression alone sees, where its readings are noted: a value that another one fetched from a
-    /// common root would not be seen to be read again.
+    pub(super) order_dependent: bool,
+    /// A root for this expression alone, if readings are traced: in a shared root, a value that another expression fetched
+    /// already would not be recorded as read.
     pub(super) dot: Option<Value>,
-    /// Sylva's helpers on the way: they evaluate what they are given themselves.
+    /// The number of running helpers, which evaluate their arguments themselves.
     pub(super) helpers: u32,
 }
 
 /// An expression whose result may depend on the order of evaluation (docs/sylva.md#values-and-their-order).
 #[derive(Clone)]
-pub(super) struct Suspect {
+pub(super) struct OrderCandidate {
     pub(super) path: String,
     pub(super) place: Place,
     pub(super) text: Arc<str>,
@@ -97,7 +97,7 @@ pub(super) struct Suspect {
     pub(super) value: Value,
 }
 
-/// A fault, and the bytes of the text that it stands at; none for text that no file holds.
+/// A fault, and its byte range in the text; none for text that is in no file.
 pub(super) type TextFault = (Rc<Fault>, Option<Range<usize>>);
 
 impl Session {
@@ -122,9 +122,9 @@ impl Session {
             template_keys: RefCell::default(),
             frames: RefCell::default(),
             pending: RefCell::default(),
-            suspects: RefCell::default(),
-            suspected: RefCell::default(),
-            suspects_given: Cell::default(),
+            order_candidates: RefCell::default(),
+            known_candidates: RefCell::default(),
+            reported_candidates: Cell::default(),
             holds_evaluated: Cell::default(),
             holds_typed: Cell::default(),
             executions: Cell::default(),
@@ -134,14 +134,14 @@ impl Session {
         })
     }
 
-    /// A session over the same values that evaluates by name.
-    pub(super) fn by_name(&self, options: &Options) -> Rc<Self> {
+    /// A session over the same values in exact evaluation.
+    pub(super) fn exact(&self, options: &Options) -> Rc<Self> {
         let budget = Rc::clone(&self.budget);
         Self::new(&self.root, options, &self.cache, budget, None, None)
     }
 
-    /// The same in the same order, with nothing evaluated yet.
-    pub(super) fn afresh(&self) -> Rc<Self> {
+    /// A session with the same order of evaluation in which nothing is evaluated yet.
+    pub(super) fn fresh(&self) -> Rc<Self> {
         let (trace, guard) = (self.trace.clone(), self.guard.clone());
         let budget = Rc::clone(&self.budget);
         let fresh = Self::new(&self.root, &self.options, &self.cache, budget, trace, guard);
@@ -157,19 +157,19 @@ impl Session {
         self.options.evaluation == Evaluation::Exact
     }
 
-    /// How many expressions were run.
+    /// The number of executed expressions.
     pub(super) fn executions(&self) -> usize {
         self.executions.get()
     }
 
-    /// The suspects that were not given out before.
-    pub(super) fn new_suspects(&self) -> Vec<Suspect> {
-        let suspects = self.suspects.borrow();
-        let given = self.suspects_given.replace(suspects.len());
-        suspects[given..].to_vec()
+    /// The candidates since the last call.
+    pub(super) fn unreported_candidates(&self) -> Vec<OrderCandidate> {
+        let candidates = self.order_candidates.borrow();
+        let reported = self.reported_candidates.replace(candidates.len());
+        candidates[reported..].to_vec()
     }
 
-    /// What expressions see as `.`.
+    /// The root `.` of the running expression.
     pub(super) fn dot(&self) -> Value {
         let own = self
             .frames
@@ -185,14 +185,14 @@ impl Session {
                 root::values_type(self.options.engine),
                 Rc::new(View::new(self, map, Path::default())),
             ),
-            None => Map::lazy(PLAIN_MAP, Rc::new(view::Nothing)),
+            None => Map::new(Default::default()),
         };
         let values = Rc::new(values);
         exact::prepare(self, &values);
         root::dot(&self.options, Value::Map(values))
     }
 
-    /// The fault behind an error: the one that was raised further down, or a new one.
+    /// The fault of an error: the one passed to [`Session::raise`], or a new one.
     pub(super) fn fault(&self, error: Error) -> Rc<Fault> {
         self.pending
             .borrow_mut()
@@ -200,24 +200,24 @@ impl Session {
             .unwrap_or_else(|| Fault::new(error.class, error.message))
     }
 
-    /// Hands a fault to the engine, to be found again by [`Session::fault`].
+    /// Converts a fault to an error for the engine. [`Session::fault`] finds the fault again.
     pub(super) fn raise(&self, fault: Rc<Fault>) -> Error {
         let error = Error::new(fault.class, fault.message.clone());
         *self.pending.borrow_mut() = Some(fault);
         error
     }
 
-    /// Calls one of the template language's functions.
+    /// Calls a function of the template language.
     pub(super) fn function(&self, name: &'static str, arguments: &[Value]) -> Result<Value, Error> {
         helm::call(name, arguments, self.options.engine, &self.budget)
     }
 
-    /// Whether a value is the root that all expressions see.
+    /// Whether a value is the root that all expressions share.
     pub(super) fn is_root(&self, dot: &Value) -> bool {
         is_same_map(dot, &self.dot())
     }
 
-    /// Runs a helper's body: what it reads it evaluates, so that its user is not suspected for it.
+    /// Runs the body of a helper. What it reads does not make the calling expression order-dependent, because it evaluates that.
     pub(super) fn in_helper<T>(&self, body: impl FnOnce() -> T) -> T {
         let count = |change: i32| {
             if let Some(frame) = self.frames.borrow_mut().last_mut() {
@@ -231,7 +231,7 @@ impl Session {
     }
 }
 
-/// Whether two values are one and the same map.
+/// Whether two values are the same map in memory.
 fn is_same_map(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Map(left), Value::Map(right)) => Rc::ptr_eq(left, right),
@@ -239,7 +239,7 @@ fn is_same_map(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The chart's named templates, and Sylva's helpers where there is no chart or lazy evaluation needs them.
+/// Supplies the named templates of the chart, and Sylva's helpers if there is no chart or the helper interprets values.
 impl Host for Session {
     fn engine(&self) -> Engine {
         self.options.engine
@@ -247,8 +247,8 @@ impl Host for Session {
 
     fn named(&self, name: &str) -> Option<Definition<'_>> {
         let templates = self.options.templates.as_ref();
-        let of_chart = templates.filter(|_| !helpers::is_interpreter(name));
-        if let Some(template) = of_chart.and_then(|templates| templates.named(name)) {
+        let in_chart = templates.filter(|_| !helpers::is_interpreter(name));
+        if let Some(template) = in_chart.and_then(|templates| templates.named(name)) {
             return Some(Definition::Template(template));
         }
         let index = helpers::position(name)?;

@@ -1,4 +1,4 @@
-//! The proposal's short form: `{{ k8s_version }}` means the cluster's own `k8s_version`.
+//! The short form of references in Sylva's proposal: `{{ k8s_version }}` is the cluster's `k8s_version`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,12 +8,11 @@ use crate::model::value::Node;
 
 const CLUSTER: &str = "$.Values.cluster.";
 
-/// Where a text was made longer, in bytes of the longer text.
+/// A byte offset in an expanded text at which [`CLUSTER`] was inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Insertion(usize);
 
-/// Writes out the name that an error stumbled over, if it is no function, stands alone as a command, and is a key of
-/// `cluster`.
+/// Expands the name at which an error occurred, if it is not a function, is a complete command, and is a key of `cluster`.
 pub(super) fn expand(
     text: &Arc<str>,
     error: &Error,
@@ -32,18 +31,18 @@ pub(super) fn expand(
     values.at(&["cluster", name])?;
     let before = text[..at].trim_end();
     let after = text[at + name_length..].trim_start();
-    let begins = before.ends_with("{{") || before.ends_with("{{-") || before.ends_with('(');
-    let ends = ["}}", "-}}", ")", "|"]
+    let starts_command = before.ends_with("{{") || before.ends_with("{{-") || before.ends_with('(');
+    let ends_command = ["}}", "-}}", ")", "|"]
         .iter()
         .any(|end| after.starts_with(end));
-    if !begins || !ends {
+    if !starts_command || !ends_command {
         return None;
     }
     let expanded = format!("{}{CLUSTER}{}", &text[..at], &text[at..]);
     Some((expanded.into(), Insertion(at)))
 }
 
-/// A range of the longer text as a range of the text that the file has.
+/// Converts a range of the expanded text to a range of the original text.
 pub(super) fn restore(span: Range<usize>, insertions: &[Insertion]) -> Range<usize> {
     let restored = |offset: usize| {
         insertions.iter().rev().fold(offset, |offset, insertion| {
@@ -62,8 +61,8 @@ mod tests {
     use super::{Insertion, restore};
 
     #[test]
-    fn places_are_those_of_the_shorter_text() {
-        // `{{ k8s_version | fail }}`, the name written out at byte 3.
+    fn ranges_are_converted_to_the_original_text() {
+        // `{{ k8s_version | fail }}`, expanded at byte 3.
         let insertions = [Insertion(3)];
         assert_eq!(restore(3..31, &insertions), 3..14);
         assert_eq!(restore(34..38, &insertions), 17..21);

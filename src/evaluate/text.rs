@@ -1,18 +1,19 @@
-//! What Sylva's evaluation sees in a string: an expression, a typed result, the text that leaves an entry out.
+//! Recognizes the strings with a meaning in Sylva's evaluation: expressions, typed results, and the skip text.
 //!
 //! Source: sylva-core `charts/sylva-units/templates/_interpret-values.tpl`; docs/expressions.md.
 
-/// An entry whose value evaluates to exactly this is left out of its map or list.
+/// The skip text: an entry or item with this result is left out of its map or list.
 pub(super) const SKIP: &str = "skip-as-set-only-if-result-was-false";
-/// The key of a map whose only value is taken as it is.
+/// The key of a map with a single text that must not be evaluated.
 pub(super) const RAW: &str = "(raw)";
-/// What a `{{` of such a value is replaced by, until manifests are written.
+/// Replaces `{{` in such a text until manifests are written.
 const SHIELD: &str = "《";
 const ENCAPSULATED: &str = "{\"encapsulated-result\":";
 
-/// Whether a string holds an expression: `{{`, at least one character, `}}`.
+/// Whether a string contains an expression: `{{`, at least one character, `}}`.
 ///
-/// Asked of every key on the way to a value, so it looks at bytes: setting up a search for a text costs more than most keys.
+/// Compares bytes, because this is called for every key on the path to a value, and the setup of `str::find` takes longer than
+/// the search through a short key.
 pub(super) fn is_template(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(open) = bytes.windows(2).position(|pair| pair == b"{{") else {
@@ -22,28 +23,28 @@ pub(super) fn is_template(text: &str) -> bool {
     close.is_some_and(|close| close >= open + 3)
 }
 
-/// Whether a text is a typed result: blanks and newlines may stand before it, a tab may not.
+/// Whether a text is a typed result. Blanks and newlines may precede it, a tab may not.
 pub(super) fn is_encapsulated(text: &str) -> bool {
     text.trim_start_matches([' ', '\n'])
         .starts_with(ENCAPSULATED)
 }
 
-/// Whether a string as an item of a list or a value of a map is more than itself.
+/// Whether a string is replaced when it is evaluated as an item of a list or a value of a map.
 pub(super) fn is_special(text: &str) -> bool {
     is_template(text) || text == SKIP || is_encapsulated(text)
 }
 
-/// A raw text, made safe from evaluation.
+/// Escapes the braces of a raw text, so that it is not evaluated.
 pub(super) fn shield(text: &str) -> String {
     text.replace("{{", SHIELD)
 }
 
-/// Undoes [`shield`], as Sylva does where it writes manifests.
+/// Reverts [`shield`], as Sylva does when it writes manifests; none if there is nothing to revert.
 pub(super) fn unshield(text: &str) -> Option<String> {
     text.contains(SHIELD).then(|| text.replace(SHIELD, "{{"))
 }
 
-/// The one field chain that a text consists of, such as `{{ .Values.a.b }}`, with what stands before and after it.
+/// Parses a text with a single reference, such as `{{ .Values.a.b }}`.
 pub(super) fn alias(text: &str) -> Option<Alias<'_>> {
     let open = text.find("{{")?;
     let close = open + text[open..].find("}}")?;
@@ -74,18 +75,18 @@ pub(super) fn alias(text: &str) -> Option<Alias<'_>> {
     })
 }
 
-/// See [`alias`].
+/// A reference to another value, with the text around it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Alias<'a> {
-    /// The text before the action, trimmed as the action says.
+    /// The text before the action, trimmed if the action has a trim marker.
     pub(super) before: &'a str,
     /// The keys below `.Values`.
     pub(super) keys: Vec<&'a str>,
-    /// The text behind the action.
+    /// The text after the action, trimmed likewise.
     pub(super) after: &'a str,
 }
 
-/// Whether all that a text does is to print values: each of its actions is a field chain below `.Values`.
+/// Whether a text only prints values: every action in it is a reference.
 pub(super) fn only_prints(text: &str) -> bool {
     let mut rest = text;
     while let Some(open) = rest.find("{{") {
@@ -106,7 +107,7 @@ mod tests {
     use super::{alias, is_encapsulated, is_template, only_prints};
 
     #[test]
-    fn an_expression_needs_something_inside_its_braces() {
+    fn an_expression_has_at_least_one_character_between_its_braces() {
         assert!(is_template("a {{ }} b"));
         assert!(is_template("{{\n}}"));
         assert!(is_template("}} {{ x }}"));
@@ -116,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_before_a_typed_result_makes_it_a_string() {
+    fn a_text_with_a_tab_before_a_typed_result_is_a_string() {
         assert!(is_encapsulated(" \n{\"encapsulated-result\":5}"));
         assert!(!is_encapsulated("\t{\"encapsulated-result\":5}"));
     }
 
     #[test]
-    fn an_alias_is_one_field_chain() {
+    fn an_alias_is_a_single_reference() {
         let found = alias("  {{- .Values.a.b_1 }}/x").expect("an alias");
         assert_eq!((found.before, found.after), ("", "/x"));
         assert_eq!(found.keys, ["a", "b_1"]);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn printing_is_told_from_computing() {
+    fn texts_that_only_print_values_are_recognized() {
         assert!(only_prints("{{ .Values.a }}-{{- $.Values.b.c -}}"));
         assert!(!only_prints("{{ .Values.a }}-{{ .Values.b | upper }}"));
     }

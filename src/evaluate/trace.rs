@@ -1,4 +1,4 @@
-//! Which values an expression read while it ran: noted only where somebody asked to know.
+//! Records which values an expression read, for a traced evaluation.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,46 +12,46 @@ use crate::helm;
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
-/// A value that an expression read.
+/// A value that was read by an expression.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// Its path, as people write it.
+    /// The path of the value.
     pub path: String,
-    /// What the files have there.
+    /// The value as in the files.
     pub raw: Node,
-    /// What the expression got, if that was a scalar: of maps, expressions get what they ask for, which is read in turn.
+    /// The result that the expression got, if it is a scalar. The entries of a map are readings of their own.
     pub got: Option<Value>,
 }
 
-/// The notes of one evaluation.
+/// The readings of one evaluation.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    /// The readings of the expressions that are running, the innermost last.
+    /// The readings of the running expressions, innermost last.
     running: RefCell<Vec<Vec<Reading>>>,
-    /// By text, and by whether it is below `_internal`: a text is evaluated once.
+    /// The readings by text, and by whether the text is under `_internal`, because each text is evaluated once.
     by_text: RefCell<HashMap<(Arc<str>, bool), Readings>>,
-    /// By the place of the value or key that holds the expression.
+    /// The readings by the place of the value or key with the expression.
     by_place: RefCell<HashMap<Place, Readings>>,
-    /// What was read while no expression of the files ran.
+    /// The readings outside of any expression of the files.
     others: RefCell<Vec<Reading>>,
 }
 
-/// What one expression read, in order.
+/// The readings of one expression, in order.
 type Readings = Rc<Vec<Reading>>;
 
 impl Trace {
-    /// An expression starts.
-    pub(super) fn open(&self) {
+    /// Starts an expression.
+    pub(super) fn start(&self) {
         self.running.borrow_mut().push(Vec::new());
     }
 
-    /// The innermost expression ends. What a text without a path read (the result of an expression that is an expression
-    /// again) was read for the one around it.
-    pub(super) fn close(&self, text: &Arc<str>, internal: bool, has_path: bool) {
+    /// Ends the innermost expression. The readings of a text without a path, which is the output of an expression, are also added
+    /// to the surrounding expression.
+    pub(super) fn finish(&self, text: &Arc<str>, internal: bool, has_path: bool) {
         let fresh = self.running.borrow_mut().pop().unwrap_or_default();
         let mut known = self.by_text.borrow_mut();
         let readings = known.entry((Arc::clone(text), internal)).or_default();
-        // A text that was evaluated before reads nothing again.
+        // A text that was evaluated before has no new readings.
         if !fresh.is_empty() {
             *readings = Rc::new(fresh);
         }
@@ -60,8 +60,8 @@ impl Trace {
         }
     }
 
-    /// The expression that was evaluated last stands there.
-    pub(super) fn stands_at(&self, text: &Arc<str>, internal: bool, place: Place) {
+    /// Assigns the readings of a text to the place of its expression.
+    pub(super) fn assign_place(&self, text: &Arc<str>, internal: bool, place: Place) {
         let key = (Arc::clone(text), internal);
         if let Some(readings) = self.by_text.borrow().get(&key) {
             let mut by_place = self.by_place.borrow_mut();
@@ -69,7 +69,7 @@ impl Trace {
         }
     }
 
-    /// A value was read.
+    /// Adds a reading.
     pub(super) fn read(&self, path: &Path, raw: &Node, got: Option<Value>) {
         let reading = Reading {
             path: path.to_string(),
@@ -86,19 +86,19 @@ impl Trace {
         }
     }
 
-    /// What the expression at a place read; none where none is known to stand there.
+    /// The readings of the expression at a place; none if it was not evaluated.
     pub(super) fn readings(&self, place: Place) -> Option<Readings> {
         self.by_place.borrow().get(&place).cloned()
     }
 
-    /// What was read for no known expression.
+    /// The readings outside of any expression with a place.
     pub(super) fn others(&self) -> Vec<Reading> {
         self.others.borrow().clone()
     }
 }
 
 impl Session {
-    /// Notes that an expression reads a value, where that is asked for.
+    /// Records that an expression reads a value, if readings are traced.
     pub(super) fn note_reading(&self, path: &Path, raw: &Node, got: Option<&helm::Value>) {
         use helm::Value::{List, Map};
         let Some(trace) = &self.trace else { return };

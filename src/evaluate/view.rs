@@ -1,4 +1,4 @@
-//! The values as expressions see them: fetched key by key, and evaluated when fetched unless evaluation is by name.
+//! The values as expressions see them: a lazy map whose entries are evaluated when they are read, except in exact evaluation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::helm::value::{Lazy, Map, PLAIN_MAP};
 use crate::helm::{Error, ErrorClass, Value};
 use crate::model::value::{self as tree, Entry, Node};
 
-/// A map of the values.
+/// A lazy map over a map of the values.
 pub(super) struct View {
     session: Weak<Session>,
     map: Arc<tree::Map>,
@@ -55,9 +55,9 @@ impl Lazy for View {
             return Ok(None);
         };
         let path = self.path.key(&entry.key);
-        let seen = session.seen(&entry.node, &path);
-        session.note_reading(&path, &entry.node, seen.as_ref().ok());
-        seen.map(Some).map_err(|fault| session.raise(fault))
+        let value = session.value(&entry.node, &path);
+        session.note_reading(&path, &entry.node, value.as_ref().ok());
+        value.map(Some).map_err(|fault| session.raise(fault))
     }
 
     fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
@@ -82,27 +82,9 @@ impl Lazy for View {
     }
 }
 
-/// Values that are no map hold nothing.
-#[derive(Debug)]
-pub(super) struct Nothing;
-
-impl Lazy for Nothing {
-    fn get(&self, _key: &str) -> Result<Option<Value>, Error> {
-        Ok(None)
-    }
-
-    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
-        Ok(Vec::new())
-    }
-
-    fn size(&self) -> usize {
-        0
-    }
-}
-
 impl Session {
-    /// A node as expressions see it.
-    pub(super) fn seen(&self, node: &Node, path: &Path) -> Result<Value, Rc<Fault>> {
+    /// The value of a node as expressions see it.
+    pub(super) fn value(&self, node: &Node, path: &Path) -> Result<Value, Rc<Fault>> {
         if path.depth() > convert::DEEPEST {
             return Err(self.fault(convert::too_deep()));
         }
@@ -117,7 +99,7 @@ impl Session {
                 let items: Result<Vec<Value>, Rc<Fault>> = items
                     .iter()
                     .enumerate()
-                    .map(|(index, item)| self.seen(item, &path.index(index)))
+                    .map(|(index, item)| self.value(item, &path.index(index)))
                     .collect();
                 items.map(Value::list)
             }
@@ -135,10 +117,10 @@ impl Session {
     }
 }
 
-/// The text of a map whose key `(raw)` says that it is taken as it is.
+/// The text of a `(raw)` map, which must not be evaluated; none for any other map.
 ///
 /// # Errors
-/// Another key beside it, or a value that is no string (docs/expressions.md#the-evaluator).
+/// The map has other keys, or the value is not a string (docs/expressions.md#the-evaluator).
 pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
     let Some(node) = map.get(RAW) else {
         return Ok(None);
@@ -148,7 +130,7 @@ pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
         return Err(Error::new(
             ErrorClass::Fail,
             format!(
-                "a `{RAW}` key must be the only one, and here stand {}",
+                "a `{RAW}` key must be the only one of its map, and this map has {}",
                 keys.join(", ")
             ),
         ));
@@ -165,12 +147,12 @@ pub(super) fn raw_text(map: &tree::Map) -> Result<Option<Arc<str>>, Error> {
     }
 }
 
-/// The evaluated keys of a map, each with the position of its entry.
+/// The evaluated keys of a map, with the positions of the entries.
 pub(super) type KeyTable = BTreeMap<Arc<str>, usize>;
 
-/// The evaluated keys of a map that has expressions as keys; none for other maps.
+/// The evaluated keys of a map; none if no key is an expression.
 ///
-/// Of two keys that come to the same text, the last in the order of their own texts wins.
+/// If two keys have the same result, the last one in the order of their texts wins.
 pub(super) fn key_table(
     session: &Session,
     map: &Arc<tree::Map>,
@@ -195,16 +177,18 @@ pub(super) fn key_table(
     Ok(Some(table))
 }
 
-/// Whether a key of a map is an expression: a map of the files, which is looked through once however many expressions ask.
+/// Whether a key of a map of the files is an expression. The answer for a large map is cached.
 fn has_template_keys(session: &Session, map: &Arc<tree::Map>) -> bool {
-    // A small map is looked through faster than it is found.
+    // A small map is searched faster than the cache.
     const SMALL: usize = 16;
-    let look = || map.iter().any(|entry| is_template(&entry.key));
+    let search = || map.iter().any(|entry| is_template(&entry.key));
     if map.len() <= SMALL {
-        return look();
+        return search();
     }
     let mut known = session.template_keys.borrow_mut();
-    *known.entry(Arc::as_ptr(map) as usize).or_insert_with(look)
+    *known
+        .entry(Arc::as_ptr(map) as usize)
+        .or_insert_with(search)
 }
 
 fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fault>> {
@@ -215,22 +199,19 @@ fn key(session: &Session, entry: &Entry, path: &Path) -> Result<Arc<str>, Rc<Fau
     match session.leaf(&entry.key, entry.key_place, &path)? {
         Value::String(key) => Ok(key),
         other => {
-            let message = format!(
-                "a key must be a string, and this one is `{}`",
-                other.type_name()
-            );
+            let error = convert::wrong_key(&other);
             let step = super::Step {
                 path: path.to_string(),
                 place: entry.key_place,
                 text: Arc::clone(&entry.key),
                 span: None,
             };
-            Err(Fault::new(ErrorClass::WrongType, message).seen_from(step))
+            Err(Fault::new(error.class, error.message).with_step(step))
         }
     }
 }
 
-/// The entry whose key, evaluated, is that one.
+/// The entry with this evaluated key.
 pub(super) fn entry<'m>(
     session: &Session,
     map: &'m Arc<tree::Map>,
@@ -245,7 +226,7 @@ pub(super) fn entry<'m>(
     }
 }
 
-/// The node at a path as the files have it; none if a key or a value on the way is an expression.
+/// The unevaluated node at a path; none if a key on the path is an expression, or a value on it is not a map.
 pub(super) fn raw(session: &Session, keys: &[&str]) -> Option<(Node, Path)> {
     let mut node = &session.root;
     let mut path = Path::default();

@@ -164,8 +164,8 @@ impl Budget {
         self.charge(new_bytes(value))
     }
 
-    /// Charges the compilation of a pattern, unless it was charged recently: the last patterns, with a total cost of at most `kept`
-    /// steps, are remembered.
+    /// Charges the compilation of a pattern, unless it was charged recently: the last patterns, with a total cost of at most
+    /// `kept` steps, are remembered.
     pub(super) fn charge_compilation(
         &self,
         pattern: &Arc<str>,
@@ -208,7 +208,7 @@ impl Budget {
             return Err(Error::new(
                 ErrorClass::Depth,
                 format!(
-                    "values need one another more than {} deep",
+                    "values depend on each other more than {} deep",
                     self.limits.nested
                 ),
             ));

@@ -21,6 +21,7 @@ pub mod value;
 
 pub use crate::model::engine::Engine;
 pub use code::Template;
+pub(crate) use functions::from_json;
 pub use host::{Definition, Host, NativeTemplate, NoHost};
 pub use limits::{Budget, Limits};
 pub use machine::execute;
@@ -31,11 +32,6 @@ pub use value::Value;
 pub(crate) fn missing_template(name: &str) -> Error {
     let message = format!("there is no template `{name}`");
     Error::new(ErrorClass::MissingTemplate, message)
-}
-
-/// Parses JSON as `fromJson` does; none if the text is not JSON.
-pub(crate) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
-    functions::from_json(text, budget)
 }
 
 /// An error in an expression, with its position in the text.

@@ -28,13 +28,17 @@ fn evaluated(text: &str, evaluation: Evaluation) -> Result<(), String> {
 
 #[test]
 fn as_many_values_need_one_another_as_is_stated() {
-    most(100, "values need one another more than 100 deep", |depth| {
-        let step = |index| format!("k{index}: '{{{{ .Values.k{} | upper }}}}'\n", index + 1);
-        let chain: String = (1..depth).map(step).collect();
-        let last = format!("k{depth}: end\n");
-        let text = format!("{chain}{last}v: '{{{{ .Values.k1 | upper }}}}'\n");
-        evaluated(&text, Evaluation::Lazy)
-    });
+    most(
+        100,
+        "values depend on each other more than 100 deep",
+        |depth| {
+            let step = |index| format!("k{index}: '{{{{ .Values.k{} | upper }}}}'\n", index + 1);
+            let chain: String = (1..depth).map(step).collect();
+            let last = format!("k{depth}: end\n");
+            let text = format!("{chain}{last}v: '{{{{ .Values.k1 | upper }}}}'\n");
+            evaluated(&text, Evaluation::Lazy)
+        },
+    );
 }
 
 #[test]

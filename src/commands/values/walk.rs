@@ -137,7 +137,7 @@ enum Parts {
 }
 
 fn parts(branch: &Branch) -> Result<Parts, Failure> {
-    if branch.is_plain() || branch.is_set_aside() {
+    if branch.is_plain() || branch.is_evaluated_per_unit() {
         return Ok(Parts::One);
     }
     let Some(entries) = branch.entries()? else {

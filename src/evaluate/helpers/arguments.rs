@@ -1,4 +1,4 @@
-//! What helpers take out of their argument, with Go's errors.
+//! Reads the arguments of helpers, with Go's errors.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::helm::value::Map;
 use crate::helm::{Budget, Error, ErrorClass, Limits, Value, print};
 
-/// `index . N`
+/// The result of `index . N`.
 pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
     match argument {
         Value::List(list) => list.items.get(index).cloned().ok_or_else(|| {
@@ -33,7 +33,7 @@ pub(super) fn item(argument: &Value, index: usize) -> Result<Value, Error> {
     }
 }
 
-/// An argument that may be left out.
+/// An optional argument.
 pub(super) fn optional(argument: &Value, index: usize) -> Option<Value> {
     match argument {
         Value::List(list) => list.items.get(index).cloned(),
@@ -49,7 +49,7 @@ pub(super) fn items(argument: &Value) -> &[Value] {
     }
 }
 
-/// A chain of fields, such as `.Values.proxies.http_proxy`: the last may be missing, a field of nil is an error.
+/// A chain of fields, such as `.Values.proxies.http_proxy`. The last field may be missing; a field of nil is an error.
 pub(super) fn fields(value: &Value, names: &[&str]) -> Result<Value, Error> {
     let mut value = value.clone();
     for name in names {
@@ -58,7 +58,7 @@ pub(super) fn fields(value: &Value, names: &[&str]) -> Result<Value, Error> {
             Value::Nil => {
                 return Err(Error::new(
                     ErrorClass::NilPointer,
-                    format!("`{name}` of a value that is not there"),
+                    format!("`{name}` of a missing value"),
                 ));
             }
             other => {
@@ -72,7 +72,7 @@ pub(super) fn fields(value: &Value, names: &[&str]) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// A map, or an error that says what is none.
+/// The value as a map; the error names it `what`.
 pub(super) fn map(value: &Value, what: &str) -> Result<Rc<Map>, Error> {
     match value {
         Value::Map(map) => Ok(Rc::clone(map)),
@@ -80,7 +80,7 @@ pub(super) fn map(value: &Value, what: &str) -> Result<Rc<Map>, Error> {
     }
 }
 
-/// A string, or an error that says what is none.
+/// The value as a string; the error names it `what`.
 pub(super) fn string(value: &Value, what: &str) -> Result<Arc<str>, Error> {
     match value {
         Value::String(text) => Ok(Arc::clone(text)),
@@ -88,29 +88,29 @@ pub(super) fn string(value: &Value, what: &str) -> Result<Arc<str>, Error> {
     }
 }
 
-fn wrong_type(what: &str, wanted: &str, value: &Value) -> Error {
+fn wrong_type(what: &str, expected: &str, value: &Value) -> Error {
     let found = value.type_name();
     Error::new(
         ErrorClass::WrongType,
-        format!("{what} must be {wanted}, and it is `{found}`"),
+        format!("{what} must be {expected}, and it is `{found}`"),
     )
 }
 
-/// Stops as the template's own `fail` does.
+/// Fails as a call of `fail` in the template does.
 pub(super) fn fail<T>(message: String) -> Result<T, Error> {
     Err(Error::new(ErrorClass::Fail, message))
 }
 
-/// A value in a message, cut after some characters.
+/// The start of a value, for a message.
 pub(super) fn shown(value: &Value) -> String {
-    /// What a message may cost.
-    const MESSAGE: Limits = Limits {
+    /// The budget for printing the value.
+    const LIMITS: Limits = Limits {
         steps: 10_000,
         bytes: 64 << 10,
         depth: 0,
         nested: 0,
     };
-    match print::value(value, &Budget::new(MESSAGE)) {
+    match print::value(value, &Budget::new(LIMITS)) {
         Ok(text) => print::quoted(&text).into_owned(),
         Err(_) => print::short(value),
     }

@@ -1,4 +1,4 @@
-//! Helpers about operating system images: the list that is generated, and what clusters select from it.
+//! The helpers for operating system images: the generated list, and the selectors of clusters.
 //!
 //! Source: sylva-core `_os-images.tpl` and sylva-library `_os_images.tpl`; docs/sylva.md.
 
@@ -13,7 +13,7 @@ use crate::evaluate::session::Session;
 use crate::helm::value::Map;
 use crate::helm::{Error, Value};
 
-/// The keys that a selector may have unless it has `_use_extra_keys_` (as sylva-library 0.3.5 has them).
+/// The keys that a selector may have unless it has `_use_extra_keys_` (from sylva-library 0.3.5).
 const SELECTOR_KEYS: &[&str] = &[
     "_use_extra_keys_",
     "_os_images_key_",
@@ -26,7 +26,7 @@ const SELECTOR_KEYS: &[&str] = &[
     "flavor",
 ];
 
-/// YAML text: `os_images` as written, then one entry for each image of the builder.
+/// `os_images` as YAML text: the entries in the values, then one entry for each image of the builder.
 pub(super) fn generate_os_images(session: &Session, dot: &Value) -> Result<String, Error> {
     let written = fields(dot, &["Values", "os_images"])?;
     let built = built_images(session, dot)?;
@@ -50,7 +50,7 @@ pub(super) fn generate_os_images(session: &Session, dot: &Value) -> Result<Strin
     Ok(text)
 }
 
-/// The builder's images as JSON.
+/// The images of the builder as JSON.
 pub(super) fn images_from_diskimagebuilder(
     session: &Session,
     dot: &Value,
@@ -93,7 +93,7 @@ fn built_images(session: &Session, dot: &Value) -> Result<Value, Error> {
     Ok(Value::map(built))
 }
 
-/// One entry; none where its registry is switched off.
+/// The entry of an image; none if its registry is disabled.
 fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Option<Value>, Error> {
     let setting =
         |name: &str, default: Value| Ok::<_, Error>(registry.get(name)?.unwrap_or(default));
@@ -121,7 +121,7 @@ fn built_image(session: &Session, key: &Arc<str>, registry: &Map) -> Result<Opti
     Ok(Some(Value::map(BTreeMap::from(entry))))
 }
 
-/// The Kubernetes flavor that a bootstrap provider brings (docs/sylva.md#what-is-added-to-a-selector).
+/// The Kubernetes flavor of a bootstrap provider (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn k8s_flavor_from_cabpx(_session: &Session, provider: &Value) -> Result<String, Error> {
     flavor(provider).map(str::to_owned)
 }
@@ -143,7 +143,7 @@ fn flavor(provider: &Value) -> Result<&'static str, Error> {
     }
 }
 
-/// A selector with the cluster's version and flavor added, as JSON (docs/sylva.md#what-is-added-to-a-selector).
+/// A selector with the cluster's Kubernetes version and flavor added, as JSON (docs/sylva.md#what-is-added-to-a-selector).
 pub(super) fn finalize_os_image_selector(
     session: &Session,
     argument: &Value,
@@ -168,7 +168,7 @@ fn finalized(session: &Session, cluster: &Value, selector: &Value) -> Result<Val
     )
 }
 
-/// What the control plane and every machine deployment select, as a JSON list (docs/sylva.md#selection-levels).
+/// The selectors of the control plane and of every machine deployment, as a JSON list (docs/sylva.md#selection-levels).
 pub(super) fn find_cluster_image_selectors(
     session: &Session,
     argument: &Value,
@@ -215,12 +215,12 @@ fn selector_of(session: &Session, cluster: &Value, level: &Value) -> Result<Opti
     Ok((!selector.is_empty()?).then_some(Value::Map(selector)))
 }
 
-/// Known keys, and values that are strings or booleans.
+/// Checks that a selector has supported keys only, and that its values are strings or booleans.
 fn validate(selector: &Map) -> Result<(), Error> {
     let entries = selector.entries()?;
     for (key, value) in &entries {
         if !SELECTOR_KEYS.contains(&&**key) && !entries.contains_key("_use_extra_keys_") {
-            return fail(format!("`{key}` is no key that selectors support"));
+            return fail(format!("`{key}` is not a supported selector key"));
         }
         if !matches!(value, Value::String(_) | Value::Bool(_)) {
             return fail(format!(

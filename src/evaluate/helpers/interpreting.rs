@@ -1,4 +1,4 @@
-//! Helpers that evaluate what they are given.
+//! The helpers that evaluate their argument.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use crate::evaluate::convert;
 use crate::evaluate::session::Session;
 use crate::helm::{Error, Value, print};
 
-/// Evaluates the value at a path in place. Lazily evaluated values are evaluated already.
+/// `interpret`: evaluates the value at a path in place. In lazy evaluation it only checks the path, because values are evaluated
+/// when they are read.
 pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
-    let path = string(&item(argument, 1)?, "the path that `interpret` is given")?;
+    let path = string(&item(argument, 1)?, "the path argument of `interpret`")?;
     if items(argument).len() > 2 {
         return fail("`interpret` takes a root and one path".to_owned());
     }
@@ -22,7 +23,7 @@ pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, E
     for (index, key) in keys.iter().enumerate() {
         let Some(value) = holder.get(key)? else {
             return fail(format!(
-                "`interpret` looks for `{path}`, and `{key}` is not there"
+                "`interpret` cannot find `{key}` of the path `{path}`"
             ));
         };
         if index + 1 == keys.len() {
@@ -37,19 +38,19 @@ pub(super) fn interpret(session: &Session, argument: &Value) -> Result<String, E
     Ok(String::new())
 }
 
-/// The value evaluated, as the JSON of `{"result": …}`.
+/// `interpret-inner-gotpl`: the evaluated value as JSON, in `{"result": …}`.
 pub(super) fn interpret_inner_gotpl(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let result = Value::map([("result".into(), value)].into_iter().collect());
     convert::json(&result, &session.budget)
 }
 
-/// A string's own result, which must be a string.
+/// `interpret-as-string`: the result of a string, which must be a string.
 pub(super) fn interpret_as_string(session: &Session, argument: &Value) -> Result<String, Error> {
     evaluated_string(session, &item(argument, 0)?, &item(argument, 1)?).map(|text| text.to_string())
 }
 
-/// What a string comes to, as a string.
+/// Evaluates a string whose result must be a string.
 pub(super) fn evaluated_string(
     session: &Session,
     dot: &Value,
@@ -73,14 +74,14 @@ pub(super) fn evaluated_string(
     }
 }
 
-/// A typed boolean.
+/// `interpret-as-bool`: a boolean as a typed result.
 pub(super) fn interpret_as_bool(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 2);
     let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     Ok(format!("{{\"encapsulated-result\":{flag}}}"))
 }
 
-/// What a boolean, or a string, stands for once evaluated.
+/// Evaluates a boolean, or a string whose result must be a boolean.
 pub(super) fn evaluated_boolean(
     session: &Session,
     dot: &Value,
@@ -105,14 +106,14 @@ pub(super) fn evaluated_boolean(
     }
 }
 
-/// `true`, or the empty text.
+/// `interpret-for-test`: `true` or an empty string.
 pub(super) fn interpret_for_test(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 2);
     let flag = evaluated_boolean(session, &item(argument, 0)?, &item(argument, 1)?, &context)?;
     Ok(truth(flag))
 }
 
-/// The text of one of two values.
+/// `interpret-ternary`: one of two values as text.
 pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<String, Error> {
     let context = context(argument, 4);
     let (yes, no) = (item(argument, 2)?, item(argument, 3)?);
@@ -123,7 +124,7 @@ pub(super) fn interpret_ternary(session: &Session, argument: &Value) -> Result<S
     }
 }
 
-/// The sha256 of the JSON of the value, evaluated.
+/// `interpret-and-hash`: the SHA-256 of the evaluated value's JSON.
 pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<String, Error> {
     let value = session.interpret(&item(argument, 0)?, &item(argument, 1)?, 0)?;
     let text = convert::json(&value, &session.budget)?;
@@ -133,12 +134,12 @@ pub(super) fn interpret_and_hash(session: &Session, argument: &Value) -> Result<
         .collect())
 }
 
-/// `true`, or the empty text that stands for false.
+/// `true`, or an empty string for false.
 pub(super) fn truth(flag: bool) -> String {
     if flag { "true" } else { "" }.to_owned()
 }
 
-/// Where an argument says what it is about, for messages.
+/// The optional argument that describes the context of a call, for messages.
 fn context(argument: &Value, index: usize) -> String {
     optional(argument, index).map_or_else(String::new, |text| format!(" ({})", shown(&text)))
 }

@@ -1,9 +1,9 @@
-//! Sylva's named templates that values call by `include`, written anew in Rust: for values without their chart, and those that
-//! interpret values.
+//! Sylva's named templates that values call by `include`, implemented in Rust. They are used for values without their chart;
+//! those that interpret values always are.
 //!
-//! Source: what each means is in docs/expressions.md; they stand in sylva-core `charts/sylva-units/templates/*.tpl` and
-//! in sylva-library. A template that asks the cluster finds nothing there, as under `helm template`; one that makes random
-//! text is refused by name, because the same input has to give the same output.
+//! Source: the templates are in sylva-core `charts/sylva-units/templates/*.tpl` and in sylva-library; docs/expressions.md
+//! describes them. A template that queries the cluster finds nothing, as under `helm template`. A template that generates random
+//! text is refused, because the same input must give the same output.
 
 mod arguments;
 mod images;
@@ -18,10 +18,10 @@ use std::rc::Weak;
 use super::session::Session;
 use crate::helm::{Error, ErrorClass, NativeTemplate, Value};
 
-/// From the argument to the text.
+/// The implementation of a helper: returns its text.
 type Body = fn(&Session, &Value) -> Result<String, Error>;
 
-/// Every helper.
+/// All helpers, sorted by name.
 const TABLE: &[(&str, Body)] = &[
     ("as-bool", typed::as_bool),
     (
@@ -61,7 +61,7 @@ const TABLE: &[(&str, Body)] = &[
     ("unshield-raw", text::unshield_raw),
 ];
 
-/// One helper, ready to be called.
+/// A helper that can be called.
 pub(super) struct Helper {
     session: Weak<Session>,
     body: Body,
@@ -80,12 +80,12 @@ impl NativeTemplate for Helper {
     }
 }
 
-/// The place of a helper in the table.
+/// The index of a helper in the table.
 pub(super) fn position(name: &str) -> Option<usize> {
     TABLE.binary_search_by(|(own, _)| (*own).cmp(name)).ok()
 }
 
-/// Whether a helper interprets values. Such a one is always ours, whatever the chart has under its name: lazy evaluation reads
+/// Whether a helper interprets values. Our implementation of such a helper replaces that of the chart: lazy evaluation passes
 /// evaluated values, and random text is refused.
 pub(super) fn is_interpreter(name: &str) -> bool {
     const INTERPRETERS: [&str; 14] = [
@@ -121,7 +121,7 @@ pub(super) fn all(session: &Session) -> Vec<Helper> {
 fn refused(_session: &Session, _argument: &Value) -> Result<String, Error> {
     Err(Error::new(
         ErrorClass::Refused,
-        "`internalPersistentRandomPasswd` makes random text, and is not evaluated here",
+        "`internalPersistentRandomPasswd` generates random text, and is not evaluated here",
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The helper that lists what is reached without a proxy.
+//! `sylva-units.no_proxy`: the helper that lists what must be reached without a proxy.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -8,10 +8,11 @@ use super::interpreting::evaluated_string;
 use crate::evaluate::session::Session;
 use crate::helm::{Error, ErrorClass, Value, print};
 
-/// What a byte of a list of names takes, if each name is one.
+/// The size of an owned name, in bytes. A list of N bytes is charged for N names, the maximum.
 const NAME: usize = 32;
 
-/// Networks of the cluster and what `no_proxy` and `no_proxy_additional` name, with commas; empty without a proxy.
+/// The networks of the cluster, and the names in `no_proxy` and `no_proxy_additional`, separated by commas; empty if the cluster
+/// has no proxy.
 pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
     let proxies = fields(&dot, &["Values", "proxies"])?;
@@ -25,9 +26,9 @@ pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Er
     session.budget.charge(given.len().saturating_mul(NAME))?;
     names.extend(given.split(',').map(str::to_owned));
     let additional = additional(session, &dot, argument)?;
-    names.retain(|name| additional.get(&**name).is_none_or(|wanted| *wanted));
-    let wanted = additional.iter().filter(|(_, wanted)| **wanted);
-    names.extend(wanted.map(|(name, _)| name.to_string()));
+    names.retain(|name| additional.get(&**name).is_none_or(|included| *included));
+    let included = additional.iter().filter(|(_, included)| **included);
+    names.extend(included.map(|(name, _)| name.to_string()));
     let mut known = HashSet::new();
     let kept = names.iter().filter(|name| !name.is_empty());
     let kept: Vec<&str> = kept
@@ -37,7 +38,7 @@ pub(super) fn no_proxy(session: &Session, argument: &Value) -> Result<String, Er
     Ok(kept.join(","))
 }
 
-/// The cluster's own networks: of its pods, its services, and Metal3's.
+/// The networks of the cluster: of its pods, of its services, and of Metal3.
 fn networks(session: &Session, cluster: &Value) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     for key in ["cluster_pods_cidrs", "cluster_services_cidrs"] {
@@ -75,21 +76,21 @@ fn networks(session: &Session, cluster: &Value) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// `no_proxy_additional` and the overrides of the call: each name, evaluated, and whether it is wanted.
+/// The evaluated names of `no_proxy_additional` and of the optional argument, and whether each one is included.
 fn additional(
     session: &Session,
     dot: &Value,
     argument: &Value,
 ) -> Result<BTreeMap<Arc<str>, bool>, Error> {
-    let mut wanted = BTreeMap::new();
+    let mut names = BTreeMap::new();
     let own = fields(dot, &["Values", "no_proxy_additional"])?;
     for source in [Some(own), optional(argument, 1)].into_iter().flatten() {
         if let Value::Map(source) = source {
             for (name, value) in session.budget.entries(&source)? {
                 let name = evaluated_string(session, dot, &Value::String(name))?;
-                wanted.insert(name, value.truth()?);
+                names.insert(name, value.truth()?);
             }
         }
     }
-    Ok(wanted)
+    Ok(names)
 }

@@ -1,4 +1,4 @@
-//! Helpers over texts and versions.
+//! The helpers for texts and versions.
 
 use super::arguments::{item, map, optional, string};
 use super::interpreting::truth;
@@ -6,19 +6,20 @@ use crate::evaluate::session::Session;
 use crate::evaluate::text::unshield;
 use crate::helm::{Error, ErrorClass, Value, print};
 
-/// `true` where a version satisfies a constraint, its pre-release left out of account; else the empty text.
+/// `k8s-version-match`: `true` if a version, without its pre-release, satisfies a constraint, else an empty string.
 pub(super) fn k8s_version_match(session: &Session, argument: &Value) -> Result<String, Error> {
     let constraint = item(argument, 0)?;
     let version = string(
         &item(argument, 1)?,
-        "the version that `k8s-version-match` is given",
+        "the version argument of `k8s-version-match`",
     )?;
     let release = without_pre_releases(&version);
     let matches = session.function("semverCompare", &[constraint, Value::from(release)])?;
     Ok(truth(matches.truth()?))
 }
 
-/// Sylva removes everything from a dash to the next plus sign, wherever it stands: also in the build's name.
+/// Removes everything between a hyphen and the next plus sign. Like Sylva's template, this also removes from hyphens in the build
+/// metadata on.
 fn without_pre_releases(text: &str) -> String {
     let mut kept = String::new();
     let mut skipping = false;
@@ -35,7 +36,7 @@ fn without_pre_releases(text: &str) -> String {
     kept
 }
 
-/// `a=x,b=1`: the entries of a map, sorted by key.
+/// The entries of a map, sorted by key, such as `a=x,b=1`.
 pub(super) fn dict_to_key_values_separated_string(
     session: &Session,
     argument: &Value,
@@ -48,7 +49,7 @@ pub(super) fn dict_to_key_values_separated_string(
     let (equals, comma) = (separator(1, "=")?, separator(2, ",")?);
     let entries = match item(argument, 0)? {
         Value::Nil => return Ok(String::new()),
-        other => budget.entries(&*map(&other, "what is to be joined")?)?,
+        other => budget.entries(&*map(&other, "the argument to join")?)?,
     };
     let mut text = String::new();
     for (index, (key, value)) in entries.iter().enumerate() {
@@ -65,7 +66,7 @@ pub(super) fn dict_to_key_values_separated_string(
     Ok(text)
 }
 
-/// Undoes the shield of `(raw)` values.
+/// Reverts the escaping of `(raw)` values.
 pub(super) fn unshield_raw(_session: &Session, argument: &Value) -> Result<String, Error> {
     match argument {
         Value::String(text) => Ok(unshield(text).unwrap_or_else(|| text.to_string())),

@@ -1,4 +1,4 @@
-//! Helpers that keep a value's type through the text of a template.
+//! The helpers that preserve a value's type in the output of a template, as a typed result.
 
 use super::arguments::{fail, item, shown};
 use crate::evaluate::convert;
@@ -6,12 +6,12 @@ use crate::evaluate::session::Session;
 use crate::evaluate::text::SKIP;
 use crate::helm::{Error, ErrorClass, Value};
 
-/// The value, whatever its type.
+/// `preserve-type`: the value.
 pub(super) fn preserve_type(session: &Session, value: &Value) -> Result<String, Error> {
     encapsulated(session, value)
 }
 
-/// The first argument if the second is true, else the skip text.
+/// `set-only-if`: the first argument if the second one is true, else the skip text.
 pub(super) fn set_only_if(session: &Session, argument: &Value) -> Result<String, Error> {
     if item(argument, 1)?.truth()? {
         encapsulated(session, &item(argument, 0)?)
@@ -20,7 +20,7 @@ pub(super) fn set_only_if(session: &Session, argument: &Value) -> Result<String,
     }
 }
 
-/// The value, or the skip text for nil.
+/// `set-if-defined`: the value, or the skip text for nil.
 pub(super) fn set_if_defined(session: &Session, value: &Value) -> Result<String, Error> {
     if matches!(value, Value::Nil) {
         Ok(SKIP.to_owned())
@@ -29,29 +29,29 @@ pub(super) fn set_if_defined(session: &Session, value: &Value) -> Result<String,
     }
 }
 
-/// A boolean, or a text that stands for one.
+/// `as-bool`: a boolean, or a text for one.
 pub(super) fn as_bool(session: &Session, value: &Value) -> Result<String, Error> {
     if matches!(value, Value::Nil) {
         return Err(Error::new(
             ErrorClass::WrongType,
-            "`as-bool` of a value that is not there",
+            "`as-bool` of a missing value",
         ));
     }
     let flag = boolean(value, "")?;
     encapsulated(session, &Value::Bool(flag))
 }
 
-/// What stands for a boolean: one, or `true`, `false` and the empty text.
+/// The boolean in a value: a boolean, or one of the texts `true`, `false` and the empty string.
 pub(super) fn boolean(value: &Value, context: &str) -> Result<bool, Error> {
     match value {
         Value::Bool(flag) => Ok(*flag),
         Value::String(text) => match &**text {
             "true" => Ok(true),
             "false" | "" => Ok(false),
-            _ => fail(format!("`{text}` does not stand for a boolean{context}")),
+            _ => fail(format!("`{text}` is not a boolean{context}")),
         },
         other => fail(format!(
-            "`{}` of type `{}` does not stand for a boolean{context}",
+            "`{}` of type `{}` is not a boolean{context}",
             shown(other),
             other.type_name()
         )),

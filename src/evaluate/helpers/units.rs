@@ -1,4 +1,4 @@
-//! Helpers about units: which are enabled, which chart version one takes, and how their definitions are merged.
+//! The helpers for units: whether one is enabled, its chart version, and the merging of definitions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::helm::value::Map;
 use crate::helm::{Error, ErrorClass, Value};
 use crate::model::value as tree;
 
-/// `true` where a unit is enabled, else the empty text (docs/expressions.md#helpers).
+/// `unit-enabled`: `true` if a unit is enabled, else an empty string (docs/expressions.md#helpers).
 pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
     let name = evaluated_string(session, &dot, &item(argument, 1)?)?;
@@ -29,7 +29,7 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
         Value::Map(unit) if !unit.is_empty()? => unit,
         _ => {
             return fail(format!(
-                "`unit-enabled` is asked about the unit `{name}`, which does not exist"
+                "`unit-enabled` is called for the unit `{name}`, which does not exist"
             ));
         }
     };
@@ -45,7 +45,7 @@ pub(super) fn unit_enabled(session: &Session, argument: &Value) -> Result<String
     Ok(truth(enabled))
 }
 
-/// What the unit itself says, its conditions apart. A `one_shot` unit is done only where a cluster says so.
+/// Whether the unit is enabled without regard to its conditions.
 fn enabled_by_itself(
     session: &Session,
     dot: &Value,
@@ -65,7 +65,7 @@ fn enabled_by_itself(
     }
 }
 
-/// The conditions one by one, so that those behind a false one are never evaluated.
+/// The conditions as an iterator, so that those after a false one are not evaluated.
 fn conditions<'a>(
     session: &'a Session,
     dot: &'a Value,
@@ -80,7 +80,7 @@ fn conditions<'a>(
         return Box::new((0..conditions.len()).map(move |index| {
             let path: Path = path.index(index);
             session
-                .seen(&conditions[index], &path)
+                .value(&conditions[index], &path)
                 .map_err(|fault| session.raise(fault))
         }));
     }
@@ -93,7 +93,7 @@ fn conditions<'a>(
     }
 }
 
-/// The key of a unit's `helm_chart_versions` whose value is true.
+/// `get-helm-version`: the key in a unit's `helm_chart_versions` whose value is true.
 pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<String, Error> {
     let dot = item(argument, 0)?;
     let unit = item(argument, 2)?;
@@ -106,7 +106,7 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         .get("helm_chart_versions")?
         .unwrap_or_else(|| Value::from(""));
     let versions = session.interpret(&dot, &versions, 0)?;
-    let mut chosen: Option<Arc<str>> = None;
+    let mut enabled_version: Option<Arc<str>> = None;
     for (version, enabled) in session
         .budget
         .entries(&*map(&versions, "`helm_chart_versions`")?)?
@@ -114,20 +114,20 @@ pub(super) fn get_helm_version(session: &Session, argument: &Value) -> Result<St
         if !enabled.truth()? {
             continue;
         }
-        if let Some(other) = chosen.filter(|other| !other.is_empty()) {
+        if let Some(other) = enabled_version.filter(|other| !other.is_empty()) {
             let name = shown(&item(argument, 1)?);
             return fail(format!(
                 "unit `{name}` enables more than one version in `helm_chart_versions`: `{other}` and `{version}`"
             ));
         }
-        chosen = Some(version);
+        enabled_version = Some(version);
     }
-    Ok(chosen
+    Ok(enabled_version
         .map(|version| version.to_string())
         .unwrap_or_default())
 }
 
-/// Merges maps into the first one: maps deeply, lists appended, everything else overwritten.
+/// `merge-append`: merges maps into the first one. Nested maps are merged, lists are appended, other values are overwritten.
 pub(super) fn merge_append(session: &Session, argument: &Value) -> Result<String, Error> {
     let Some((target, sources)) = items(argument).split_first() else {
         return Ok(String::new());
@@ -155,10 +155,10 @@ fn merge(session: &Session, target: &Value, source: &Value, depth: u32) -> Resul
         ));
     };
     if Rc::ptr_eq(target, source) {
-        // A map merged into itself: its lists double, as they do in the original.
+        // A map that is merged into itself doubles its lists, as in Sylva's template.
         session.budget.charge(source.size())?;
     }
-    /// What an entry of a map takes, in bytes.
+    /// The size of a map entry, in bytes.
     const ENTRY: usize = 80;
     for (key, value) in session.budget.entries(source)? {
         let merged = match (target.get(&key)?, &value) {

@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, budget: &Budget) -> Result<Result<Value, SyntaxEr
         bytes: 0,
         budget_error: None,
     };
-    let read = reader.whole();
+    let read = reader.document();
     match reader.budget_error {
         Some(error) => Err(error),
         None => Ok(read),
@@ -79,7 +79,7 @@ impl Reader<'_> {
         SyntaxError { message }
     }
 
-    fn whole(&mut self) -> Result<Value, SyntaxError> {
+    fn document(&mut self) -> Result<Value, SyntaxError> {
         let value = self.value()?;
         self.skip_blanks();
         match self.peek() {

@@ -12,7 +12,8 @@ const ANY: &[Type] = &[Type::Any];
 const TWO: &[Type] = &[Type::Any, Type::Any];
 const CHUNK: &[Type] = &[Type::Int, Type::Any];
 
-/// The functions of this module. In Sprig, a function without `must` panics where its `must` twin returns an error; here both fail.
+/// The functions of this module. In Sprig, a function without `must` panics where its `must` twin returns an error; here both
+/// fail.
 pub(super) const TABLE: &[Function] = &[
     Function::variadic("list", &[], Type::Any, list),
     Function::variadic("tuple", &[], Type::Any, list),

@@ -52,7 +52,7 @@ pub(super) const TABLES: &[&[Function]] = &[
 ];
 
 /// Parses JSON as `fromJson` does; none if the text is not JSON.
-pub(super) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
+pub(crate) fn from_json(text: &str, budget: &Budget) -> Result<Option<Value>, Error> {
     let value = json_text::read(text, budget)?.ok();
     if let Some(value) = &value {
         budget.charge_value(value)?;

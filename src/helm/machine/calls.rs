@@ -7,8 +7,8 @@ use super::super::code::{Index, Template};
 use super::super::function::{Body, Call, Function, Signature};
 use super::super::host::Definition;
 use super::super::{Error, ErrorClass, Value};
-use super::operands::{Operand, no_field};
-use super::{Caller, Machine, scope_of};
+use super::operands::{Operand, nil_pointer, no_field};
+use super::{Caller, Machine, Scope, scope_of};
 
 /// The maximum nesting of an `include` of the same name, as in Helm.
 const INCLUDES: u32 = 1000;
@@ -121,7 +121,7 @@ impl Machine<'_> {
                 self.write(&text)
             }
             Definition::Template(template) => {
-                let scope = self.frames.last().and_then(|frame| frame.scope.clone());
+                let scope = self.scope();
                 self.enter(template, dot, scope, Caller::Template)
             }
         }
@@ -129,10 +129,7 @@ impl Machine<'_> {
 
     /// Executes `include NAME DOT`.
     fn include(&mut self) -> Result<(), Error> {
-        let dot = self.pop().value;
-        let Value::String(name) = self.pop().value else {
-            return Err(Error::new(ErrorClass::WrongType, "expected a string"));
-        };
+        let (name, dot) = self.pop_text_and_dot()?;
         if self.count_include(&name, 0) > INCLUDES {
             let message = format!("`include` of `{name}` is nested more than {INCLUDES} deep");
             return Err(Error::new(ErrorClass::Depth, message));
@@ -145,7 +142,7 @@ impl Machine<'_> {
             Definition::Template(template) => {
                 self.count_include(&name, 1);
                 self.outputs.push(String::new());
-                let scope = self.frames.last().and_then(|frame| frame.scope.clone());
+                let scope = self.scope();
                 self.enter(template, dot, scope, Caller::Include(name))
             }
         }
@@ -153,10 +150,7 @@ impl Machine<'_> {
 
     /// Executes `tpl TEXT DOT`.
     fn tpl(&mut self) -> Result<(), Error> {
-        let dot = self.pop().value;
-        let Value::String(text) = self.pop().value else {
-            return Err(Error::new(ErrorClass::WrongType, "expected a string"));
-        };
+        let (text, dot) = self.pop_text_and_dot()?;
         if self.tpl_depth >= TPLS {
             let message = format!("`tpl` is nested more than {TPLS} deep");
             return Err(Error::new(ErrorClass::Depth, message));
@@ -169,11 +163,24 @@ impl Machine<'_> {
             )
         })?;
         self.budget.charge(template.size())?;
-        let outer = self.frames.last().and_then(|frame| frame.scope.clone());
-        let scope = scope_of(&template, outer);
+        let scope = scope_of(&template, self.scope());
         self.outputs.push(String::new());
         self.tpl_depth += 1;
         self.enter(template, dot, scope, Caller::Tpl)
+    }
+
+    /// Pops the arguments of `include` or `tpl`.
+    fn pop_text_and_dot(&mut self) -> Result<(Arc<str>, Value), Error> {
+        let dot = self.pop().value;
+        match self.pop().value {
+            Value::String(text) => Ok((text, dot)),
+            _ => Err(Error::new(ErrorClass::WrongType, "expected a string")),
+        }
+    }
+
+    /// The templates that the current template sees, for one that it calls.
+    fn scope(&self) -> Option<Rc<Scope>> {
+        self.frames.last().and_then(|frame| frame.scope.clone())
     }
 
     /// Changes the number of active includes of a name, and returns the new number.
@@ -212,17 +219,13 @@ impl Machine<'_> {
 fn method(receiver: &Operand, name: &str) -> Result<Option<Signature>, Error> {
     match &receiver.value {
         Value::Object(object) => {
-            let object = Rc::clone(object);
             let signature = object.method(name);
             if signature.is_none() && object.field(name)?.is_none() {
                 return Err(no_field(&receiver.value, name));
             }
             Ok(signature)
         }
-        Value::Nil if receiver.boxed => Err(Error::new(
-            ErrorClass::NilPointer,
-            format!("cannot read `.{name}` of nil"),
-        )),
+        Value::Nil if receiver.boxed => Err(nil_pointer(name)),
         Value::Nil | Value::Map(_) => Ok(None),
         other => Err(no_field(other, name)),
     }

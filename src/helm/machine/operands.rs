@@ -35,10 +35,7 @@ impl Operand {
     /// A field of the operand, or the result of a method without arguments.
     pub(super) fn field(&self, name: &str) -> Result<Operand, Error> {
         match &self.value {
-            Value::Nil if self.boxed => Err(Error::new(
-                ErrorClass::NilPointer,
-                format!("cannot read `.{name}` of nil"),
-            )),
+            Value::Nil if self.boxed => Err(nil_pointer(name)),
             Value::Nil => Ok(Self::default()),
             Value::Map(map) => Ok(match map.get(name)? {
                 Some(value) => Self::boxed(value),
@@ -87,6 +84,14 @@ fn described(value: &Value) -> String {
         Value::Nil => "nil".to_owned(),
         other => format!("a value of type `{}`", other.type_name()),
     }
+}
+
+/// The error for a field of nil.
+pub(super) fn nil_pointer(name: &str) -> Error {
+    Error::new(
+        ErrorClass::NilPointer,
+        format!("cannot read `.{name}` of nil"),
+    )
 }
 
 /// The error for a field that a value does not have.

@@ -13,11 +13,7 @@ impl Machine<'_> {
             return Ok(());
         };
         let text = &frame.template.text.text[start as usize..end as usize];
-        charge_written(self.budget, text)?;
-        if let Some(output) = self.outputs.last_mut() {
-            output.push_str(text);
-        }
-        Ok(())
+        append(self.budget, &mut self.outputs, text)
     }
 
     pub(super) fn print(&mut self) -> Result<(), Error> {
@@ -33,11 +29,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn write(&mut self, text: &str) -> Result<(), Error> {
-        charge_written(self.budget, text)?;
-        if let Some(output) = self.outputs.last_mut() {
-            output.push_str(text);
-        }
-        Ok(())
+        append(self.budget, &mut self.outputs, text)
     }
 
     /// Pushes a text as a value.
@@ -50,9 +42,13 @@ impl Machine<'_> {
     }
 }
 
-/// Charges written text twice, because a growing text may allocate twice its length.
-fn charge_written(budget: &Budget, text: &str) -> Result<(), Error> {
-    budget.charge(2 * text.len())
+/// Appends a text to the innermost output. It is charged twice, because a growing output may allocate twice its length.
+fn append(budget: &Budget, outputs: &mut [String], text: &str) -> Result<(), Error> {
+    budget.charge(2 * text.len())?;
+    if let Some(output) = outputs.last_mut() {
+        output.push_str(text);
+    }
+    Ok(())
 }
 
 /// Removes [`NO_VALUE`] from a text, as Helm does.

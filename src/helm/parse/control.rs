@@ -66,42 +66,32 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn begin_if(&mut self, token: Token) -> Result<(), Error> {
+    /// Starts an `if` or `with`.
+    pub(super) fn begin_branches(&mut self, token: Token) -> Result<(), Error> {
         let variables = self.builder().variables.len();
-        let level = self.if_level(token)?;
-        self.open(Control::If(Branches {
-            levels: vec![level],
+        let branches = Branches {
+            levels: vec![self.level(token)?],
             in_else: false,
             variables,
-        }));
+        };
+        self.open(if token.kind == Kind::If {
+            Control::If(branches)
+        } else {
+            Control::With(branches)
+        });
         Ok(())
     }
 
-    fn if_level(&mut self, token: Token) -> Result<Level, Error> {
+    /// Parses the condition of an `if` or `with`, or of one after an `else`.
+    fn level(&mut self, token: Token) -> Result<Level, Error> {
+        let (context, jump) = if token.kind == Kind::If {
+            (Context::If, Operation::JumpIfFalse(0))
+        } else {
+            (Context::With, Operation::With(0))
+        };
         self.emit(Operation::Mark, token);
-        let declarations = self.pipeline(Context::If)?;
-        let jump = self.emit(Operation::JumpIfFalse(0), declarations.span(token));
-        Ok(Level {
-            otherwise: Some(jump),
-            end: None,
-        })
-    }
-
-    pub(super) fn begin_with(&mut self, token: Token) -> Result<(), Error> {
-        let variables = self.builder().variables.len();
-        let level = self.with_level(token)?;
-        self.open(Control::With(Branches {
-            levels: vec![level],
-            in_else: false,
-            variables,
-        }));
-        Ok(())
-    }
-
-    fn with_level(&mut self, token: Token) -> Result<Level, Error> {
-        self.emit(Operation::Mark, token);
-        let declarations = self.pipeline(Context::With)?;
-        let jump = self.emit(Operation::With(0), declarations.span(token));
+        let declarations = self.pipeline(context)?;
+        let jump = self.emit(jump, declarations.span(token));
         Ok(Level {
             otherwise: Some(jump),
             end: None,
@@ -168,12 +158,7 @@ impl Parser<'_> {
         let next = self.peek_word();
         if next.kind == kind {
             self.next_word();
-            let level = if kind == Kind::If {
-                self.if_level(next)?
-            } else {
-                self.with_level(next)?
-            };
-            branches.levels.push(level);
+            branches.levels.push(self.level(next)?);
         } else {
             self.check_plain_else(next)?;
             branches.in_else = true;

@@ -90,8 +90,7 @@ impl Parser<'_> {
         match token.kind {
             Kind::Block => self.block(),
             Kind::Break | Kind::Continue => self.leave_loop(token),
-            Kind::If => self.begin_if(token),
-            Kind::With => self.begin_with(token),
+            Kind::If | Kind::With => self.begin_branches(token),
             Kind::Range => self.begin_range(token),
             Kind::Template => self.template(token),
             _ => {
