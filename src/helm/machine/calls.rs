@@ -17,7 +17,7 @@ const INCLUDES: u32 = 1000;
 const TPLS: u32 = 1000;
 
 /// The cost of a method call, in steps: the method may parse a version again.
-const METHOD_STEPS: u64 = 32;
+const METHOD_COST: u64 = 32;
 
 impl Machine<'_> {
     pub(super) fn field(&mut self, name: Index) -> Result<(), Error> {
@@ -95,7 +95,7 @@ impl Machine<'_> {
                 arguments.push(converted.value);
             }
             self.budget.charge_arguments(&arguments)?;
-            self.budget.step(METHOD_STEPS)?;
+            self.budget.step(METHOD_COST)?;
             let value = object.call(&name, &arguments)?;
             self.budget.charge_value(&value)?;
             result = Operand::plain(value);
