@@ -298,3 +298,35 @@ fn templates_of_overlays_are_not_taken_for_the_bases() {
     let same = [files[0], files[1], ("prod/template.yaml", template)];
     assert!(summary(&same).ends_with("2 mismatched"));
 }
+
+#[test]
+fn the_images_that_manifests_name_are_listed_with_who_boots_them() {
+    let folder = repository(&[("edge.yaml", &cluster("v1.31.8", GOOD))]);
+    let outcome = Metalmark::within(folder.path()).args(["images"]).run();
+    let row: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .nth(1)
+        .expect("a row")
+        .split_whitespace()
+        .collect();
+    assert_eq!(row[0], "ubuntu-2204-kube-v1.31.8", "{}", outcome.stdout);
+    assert!(row.contains(&"1.31.8"), "{row:?}");
+    assert!(
+        outcome.stdout.contains("edge/control-plane and 1 more"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_pool_is_explained_by_its_manifests() {
+    let folder = repository(&[("edge.yaml", &cluster("v1.31.8", GOOD))]);
+    let outcome = Metalmark::within(folder.path())
+        .args(["explain", "edge/edge-md"])
+        .run();
+    let screen = outcome.stdout + &outcome.stderr;
+    assert_eq!(outcome.status, 0, "{screen}");
+    assert!(screen.contains("ubuntu-2204-kube-v1.31.8"), "{screen}");
+    assert!(!screen.contains("machine_image_url"), "{screen}");
+}

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::model::image::{Image, ImageKey, fact};
+use crate::model::cluster::ClusterOrigin;
+use crate::model::image::{Fact, Image, ImageKey, fact};
 use crate::model::matching::Outcome;
 use crate::model::policy::Date;
+use crate::model::proof;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, Request};
 
@@ -91,13 +93,39 @@ pub fn images(
     Ok(Verdict::Clean)
 }
 
-/// One cluster's catalog. Images that nobody uses and nobody is served are listed too: they are what may be chosen.
+/// One cluster's catalog, with images that no pool selects; and the images outside of it that its manifests name.
 fn rows(view: &ClusterView) -> Rows {
-    let mut rows = Rows::new();
+    let mut rows = named_rows(view);
     for image in view.images.values() {
         let uri = image.uri.as_ref();
         let uri = uri.map(|uri| view.sources.shown(&uri.value, uri.place).into());
         rows.insert((Arc::clone(&image.key), uri.clone()), row(view, image, uri));
+    }
+    rows
+}
+
+/// The images that pools of manifests name, and no record describes: of them their names say what is known.
+fn named_rows(view: &ClusterView) -> Rows {
+    let mut rows = Rows::new();
+    if view.cluster.origin == ClusterOrigin::Values {
+        return rows;
+    }
+    for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
+        let is_outside = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
+        let booted = proof::booted(view, pool, selection).filter(|_| is_outside);
+        let Some(booted) = booted else { continue };
+        let text = |(name, fact): (&Arc<str>, &Fact)| (Arc::clone(name), Arc::clone(&fact.value));
+        let key: ImageKey = booted.name.into();
+        let row = rows.entry((Arc::clone(&key), None)).or_insert_with(|| Row {
+            key,
+            uri: None,
+            digest: None,
+            served: false,
+            used_by: Vec::new(),
+            facts: booted.facts.iter().map(text).collect(),
+        });
+        row.used_by
+            .push(format!("{}/{}", view.cluster.name, pool.name));
     }
     rows
 }

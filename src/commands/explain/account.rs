@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::model::cluster::{Choice, ChoiceLevel, LevelName, Pool, PoolName};
+use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
 use crate::model::image::Image;
 use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
 use crate::model::place::{Place, Sources};
+use crate::model::proof;
 use crate::model::selector::{Selector, Wanted};
 use crate::model::workspace::ClusterView;
 
@@ -116,9 +117,10 @@ pub(super) fn of_pool(
             true => Vec::new(),
             false => considered(view, selection, matching, cache),
         },
-        outcome: match is_secret {
-            true => "what a secret selects".to_owned(),
-            false => outcome(&selection.outcome),
+        outcome: match view.cluster.origin {
+            ClusterOrigin::Values if is_secret => "what a secret selects".to_owned(),
+            ClusterOrigin::Values => outcome(&selection.outcome),
+            ClusterOrigin::Manifests => named(view, pool, selection),
         },
         image: image.map(|image| image.key.to_string()),
         other_mode: selection
@@ -130,6 +132,17 @@ pub(super) fn of_pool(
             .map(|image| facts(image, &view.sources))
             .unwrap_or_default(),
     }
+}
+
+/// The image that manifests name, and where.
+fn named(view: &ClusterView, pool: &Pool, selection: &Selection) -> String {
+    let Some(booted) = proof::booted(view, pool, selection) else {
+        let why = pool.unknown.unwrap_or("nothing selects one");
+        return format!("no image that is known: {why}");
+    };
+    let spot = view.sources.resolve(pool.choice.place());
+    let at = spot.map_or(String::new(), |spot| format!("  ({spot})"));
+    format!("image `{}`{at}", booted.name)
 }
 
 /// The facts of an image with their origins.
