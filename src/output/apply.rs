@@ -360,3 +360,24 @@ pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Error + use<> {
         cause,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::Locked;
+
+    #[test]
+    fn a_folder_is_free_again_although_somebody_else_has_it_open() {
+        let root = tempfile::tempdir().expect("a scratch folder");
+        let open = || File::open(root.path()).expect("opened");
+        let folder = open();
+        folder.try_lock().expect("free");
+        // A child process shares the open folder in the same way.
+        let shared = folder.try_clone().expect("shared");
+        assert!(open().try_lock().is_err());
+        drop(Locked(Some(folder)));
+        open().try_lock().expect("free again");
+        drop(shared);
+    }
+}

@@ -248,12 +248,11 @@ impl CopyPlan {
         let during = self.record.clone().union(&self.after).unfinished();
         record(walk, Some(&during)).map_err(&recorded)?;
         let placed = self.stage(walk, told).and_then(|()| self.place(walk));
-        if placed.is_err() {
+        placed.inspect_err(|_| {
             for (number, write) in self.writes.iter().enumerate() {
                 let _ = walk.remove(&staged(&write.file.path, number));
             }
-        }
-        placed?;
+        })?;
         let new = self.writes.iter().filter(|write| write.seen.is_none());
         copied.created = new.count();
         copied.updated = self.writes.len() - copied.created;

@@ -434,6 +434,7 @@ mod tests {
         assert!(!is_dead("process 1\nhost elsewhere\nstarted 7\n"));
         assert!(is_dead(""));
         assert_eq!(named("process 7\nhost h\n"), " (process 7 on `h`)");
+        assert_eq!(named("process 7\nhost \n"), " (process 7)");
         assert_eq!(named("torn"), "");
     }
 

@@ -115,12 +115,14 @@ mod tests {
     #[test]
     fn so_does_a_url() {
         let mut given = Given::new();
-        given.boots_url("https://a.b/c.raw", &[]);
-        assert!(
-            given
-                .found(ID)
-                .contains("help: `cluster.capm3.machine_image_format: raw`")
-        );
+        for further in [&[][..], &[("format", "")]] {
+            given.boots_url("https://a.b/c.raw", further);
+            assert!(
+                given
+                    .found(ID)
+                    .contains("help: `cluster.capm3.machine_image_format: raw`")
+            );
+        }
         given.boots_url("https://a.b/c.raw", &[("format", "raw")]);
         assert_eq!(given.found(ID), "");
     }

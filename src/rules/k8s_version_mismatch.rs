@@ -294,4 +294,59 @@ mod tests {
                 .contains("help: remove `k8s-version` from the selector")
         );
     }
+
+    #[test]
+    fn of_near_misses_the_one_with_the_fewest_obstacles_comes_first() {
+        let mut given = Given::new();
+        for (key, version, hardened, arch) in [
+            ("a", "1.31.8+rke2r1", "false", "arm64"),
+            ("b", "1.31.8+rke2r1", "false", "amd64"),
+            ("c", "1.30.12+rke2r1", "true", "amd64"),
+        ] {
+            let facts = [
+                ("k8s-version", version),
+                ("hardened", hardened),
+                ("arch", arch),
+            ];
+            given.image(key, &facts);
+        }
+        given.boots("c");
+        let found = given.found(ID);
+        let near: Vec<&str> = found.matches("`a` is near").collect();
+        assert_eq!(near.len(), 1, "{found}");
+        assert!(
+            found.find("`b` is near") < found.find("`a` is near"),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn an_image_that_is_not_locked_yet_is_to_be_locked() {
+        let mut given = Given::new();
+        noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
+        noble(&mut given, "noble-1-31-8", "1.31.8+rke2r1");
+        given.boots("noble-1-30-12");
+        given.view.lock = Some(Default::default());
+        let help = "help: `cluster.capm3.image_key: noble-1-31-8`, then run `metalmark lock`\n";
+        let found = given.found(ID);
+        assert!(found.contains(help), "{found}");
+    }
+
+    #[test]
+    fn a_clusters_version_follows_no_pools_own_and_no_mere_name() {
+        let proposed = |fact: &str, own: Option<&str>| {
+            let mut given = Given::new();
+            let facts = [(fact, "1.32.1+rke2r1"), ("k8s-flavor", "rke2")];
+            given.image("noble", &facts);
+            let own = own.map(|own| given.line("k8s_version", own));
+            given.view.cluster.pools[0].k8s_version = own;
+            given.boots("noble");
+            let found = given.found(ID);
+            assert!(found.contains("`noble` holds Kubernetes"), "{found}");
+            found.contains("`cluster.k8s_version: v1.32.1+rke2r1`")
+        };
+        assert!(proposed("k8s-version", None));
+        assert!(!proposed("k8s-version", Some("v1.31.9+rke2r1")));
+        assert!(!proposed("name!k8s-version", None));
+    }
 }

@@ -61,9 +61,7 @@ fn unknown(
     report: &mut dyn FnMut(Finding),
 ) {
     let is_known = |fact: &str| SELECTOR_KEYS.contains(&fact);
-    if selector.terms.iter().all(|term| is_known(&term.fact))
-        || selector.term(USE_EXTRA_KEYS).is_some()
-    {
+    if selector.term(USE_EXTRA_KEYS).is_some() {
         return;
     }
     for term in selector.terms.iter().filter(|term| !is_known(&term.fact)) {

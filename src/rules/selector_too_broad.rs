@@ -134,7 +134,7 @@ fn breaks_out(pattern: &str) -> bool {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '[' if !class => class = true,
+            '[' => class = true,
             ']' if class => class = false,
             '(' if !class => depth += 1,
             ')' if !class => depth -= 1,
@@ -203,7 +203,10 @@ mod tests {
              os: ubuntu)|(.*: it is read as `^(ubuntu)|(.*)$`\n  \
              help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`\n"
         );
-        for pattern in ["(a)|(b)", "[)]", r"\)", "a(b(c))d"] {
+        // What it matches beside is not told too.
+        let missing = found(&[("os", "ubuntu")], &[("hardened", "true)|(.*")]);
+        assert_eq!(missing.matches("help:").count(), 1, "{missing}");
+        for pattern in ["(a)|(b)", "[)]", "[[)]", r"\)", "a(b(c))d"] {
             assert!(!breaks_out(pattern), "{pattern}");
         }
     }

@@ -134,3 +134,92 @@ pub(super) fn compare(
     ));
     Some(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Pages, compare, locked, settle};
+    use crate::catalog::locking::{Locked, Run, Wish};
+    use crate::catalog::sources::OfferedImage;
+    use crate::model::lock::{Lock, LockedImage};
+    use crate::model::place::Sources;
+    use crate::oci::Digest;
+
+    fn offered(key: &str, reference: &str) -> OfferedImage {
+        OfferedImage {
+            key: key.into(),
+            reference: reference.into(),
+            digest: Digest::of(b"a"),
+            facts: Default::default(),
+        }
+    }
+
+    fn entry(key: &str, reference: &str) -> LockedImage {
+        locked(&offered(key, reference))
+    }
+
+    const PAGE: &str = "https://a.b/os";
+    const FILE: &str = "https://a.b/os/a.raw";
+
+    fn pages() -> Pages {
+        Pages {
+            read: vec![PAGE.to_owned()],
+            used: ["used".into()].into(),
+            ..Pages::default()
+        }
+    }
+
+    #[test]
+    fn of_what_a_page_no_longer_lists_only_what_is_used_is_told_and_stays() {
+        let old = Lock::new(vec![
+            entry("idle", "https://a.b/os/idle.raw"),
+            entry("used", FILE),
+            // No page can say that this one is gone.
+            entry("used", "oci://a.b/os/a:1"),
+        ]);
+        let wish = Wish {
+            pages: pages(),
+            ..Wish::default()
+        };
+        let sources = Sources::default();
+        let mut run = Run {
+            old: &old,
+            sources: &sources,
+            out: Locked::default(),
+        };
+        let mut entries = BTreeMap::new();
+        settle(&mut entries, &wish, &mut run);
+        let kept: Vec<&str> = entries.keys().map(|(_, reference)| &**reference).collect();
+        assert_eq!(kept, [FILE]);
+        let told: Vec<&str> = { run.out.findings.iter() }
+            .map(|finding| &*finding.message)
+            .collect();
+        assert_eq!(
+            told,
+            [format!("`{FILE}` is gone: its page does not list it")]
+        );
+    }
+
+    #[test]
+    fn a_locked_file_is_as_its_page_lists_it_or_gone_or_unknown() {
+        let compared = |reference: &str, pages: &Pages| {
+            let mut findings = Vec::new();
+            let answer = compare(
+                &entry("a", reference),
+                pages,
+                &Sources::default(),
+                &mut findings,
+            );
+            (answer, findings.len())
+        };
+        let lists = Pages {
+            offered: vec![offered("a", FILE)],
+            ..pages()
+        };
+        assert_eq!(compared(FILE, &lists), (Some(true), 0));
+        assert_eq!(compared(FILE, &pages()), (Some(false), 1));
+        assert_eq!(compared("https://other/a.raw", &pages()), (None, 0));
+        assert_eq!(compared("oci://a.b/os/a:1", &pages()), (None, 0));
+    }
+}

@@ -282,3 +282,52 @@ pub(super) fn witnesses(all: impl IntoIterator<Item = Option<Witness>>) -> Vec<W
     let all: BTreeSet<Witness> = all.into_iter().flatten().collect();
     all.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::{Keyring, signers};
+    use crate::model::signing::RequiredSignatures;
+    use crate::testing::{Given, told};
+
+    #[test]
+    fn a_key_is_read_once_a_run() {
+        let reads = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&reads);
+        let keyring = Keyring::new(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Err("gone".to_owned())
+        });
+        for _ in 0..2 {
+            assert_eq!(keyring.key(&"a.pub".into()), Err("gone".to_owned()));
+        }
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_required_key_is_missed_once_a_registry_and_at_each_image_of_the_user() {
+        let mut given = Given::new();
+        given.registry("lab", true);
+        given.declared("mine", &[]);
+        for key in ["mine", "noble-a", "noble-b"] {
+            given.image(key, &[]).registry = Some("lab".into());
+        }
+        let keyring = Keyring::new(|_| Err(String::new()));
+        let view = given.finished();
+        let found = signers(&view, &RequiredSignatures::Everywhere, &keyring).findings;
+        let found: Vec<String> = found.iter().map(told).collect();
+        let missed = |of: &str, line: &str| {
+            format!(
+                "`policy.signatures` requires signatures, and the values name no key for images of {of}\n  \
+                 {line}: \n  help: name the key of its publisher: `cosign_publickey`\n"
+            )
+        };
+        let expected = [
+            missed("image `mine`", "image: mine"),
+            missed("registry `lab`", "registry: lab"),
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -242,4 +242,16 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
         );
         assert!(images("").is_empty());
     }
+
+    #[test]
+    fn a_reference_with_a_tag_names_an_image_whatever_its_name_says() {
+        assert_eq!(images("* oci://r.example/d/gateway:0.4.13"), ["gateway"]);
+        for prose in [
+            "r.example/d/gateway:0.4.13",
+            "oci://r.example/d/gateway",
+            "oci://gateway:0.4.13",
+        ] {
+            assert!(images(prose).is_empty(), "{prose}");
+        }
+    }
 }

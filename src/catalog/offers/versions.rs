@@ -138,4 +138,27 @@ mod tests {
         assert_eq!(after("x v1.31.8+rke2r1", &[RKE2]), "x v1.31.8+rke2r1");
         assert_eq!(after("v1.31.8", &[RKE2]), "v1.31.8");
     }
+
+    #[test]
+    fn a_version_without_a_build_moves_where_kubeadm_and_canonical_agree() {
+        let canonical = |patch: u32| format!("ubuntu-noble-plain-ck8s-1-31-{patch}");
+        for (patch, moved) in [(10, "v1.31.10"), (9, "v1.31.8")] {
+            let (old, new) = (canonical(8), canonical(patch));
+            assert_eq!(after("v1.31.8", &[KUBEADM, (&old, &new)]), moved);
+        }
+        assert_eq!(
+            after("v1.31.8", &[(&canonical(8), &canonical(9))]),
+            "v1.31.9"
+        );
+        assert_eq!(after("v1.31.8+k3s1", &[KUBEADM]), "v1.31.8+k3s1");
+    }
+
+    #[test]
+    fn a_minor_alone_does_not_move() {
+        let minor = (
+            "ubuntu-noble-plain-kubeadm-1-31",
+            "ubuntu-noble-plain-kubeadm-1-32",
+        );
+        assert_eq!(after("1.31", &[minor]), "1.31");
+    }
 }

@@ -35,9 +35,6 @@ pub(super) fn bundles(
     problems: &mut Vec<Problem>,
 ) -> Result<Images, Error> {
     let mut bundles = Images::new();
-    if catalog.bundles.is_empty() {
-        return Ok(bundles);
-    }
     for entry in &catalog.bundles {
         let bundle = bundle(entry, problems);
         bundles.insert(Arc::clone(&bundle.key), bundle);

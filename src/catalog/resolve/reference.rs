@@ -111,7 +111,10 @@ fn name_and_tag(uri: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{artifact, is_same_build};
+    use super::{artifact, is_same_build, prefix};
+    use crate::model::catalog::{Catalog, CatalogEntry};
+    use crate::model::place::{Located, Place};
+    use crate::model::workspace::Registry;
 
     #[test]
     fn the_artifact_is_the_last_part_of_an_oci_reference() {
@@ -144,5 +147,37 @@ mod tests {
             "oci://a.org/x/image:1",
             "https://a.org/image.raw"
         ));
+    }
+
+    #[test]
+    fn a_registry_serves_no_entry_that_has_a_reference_of_its_own() {
+        let text = |text: &str| Located::new(text.into(), Place::NONE);
+        let registry = Registry {
+            url: Some(text("oci://lab.org/os")),
+            tag: Some(text("1")),
+            enabled: true,
+            place: Place::NONE,
+        };
+        let catalog = Catalog {
+            registries: [("lab".into(), registry)].into(),
+            ..Catalog::default()
+        };
+        let prefix = |properties: Vec<_>| {
+            let entry = CatalogEntry {
+                name: text("noble"),
+                built: true,
+                list: "sylva_diskimagebuilder_images",
+                registry: Some(text("lab")),
+                enabled: None,
+                default_enabled: None,
+                properties,
+                mistyped: Vec::new(),
+                place: Place::NONE,
+            };
+            prefix(&entry, &catalog)
+        };
+        assert_eq!(prefix(Vec::new()).as_deref(), Some("oci://lab.org/os"));
+        let own = ("uri".into(), text("oci://own.org/os/noble:1"));
+        assert_eq!(prefix(vec![own]), None);
     }
 }

@@ -69,3 +69,21 @@ fn undigested(address: &str, files: &[String]) -> Option<Finding> {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::undigested;
+
+    #[test]
+    fn five_files_without_a_digest_are_named_and_the_rest_is_counted() {
+        let message = |count: usize| {
+            let files: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            undigested("https://a.b/", &files).map(|finding| finding.message)
+        };
+        let five =
+            "`https://a.b/` lists images without a sha256 or sha512: `0`, `1`, `2`, `3`, `4`";
+        assert_eq!(message(0), None);
+        assert_eq!(message(5), Some(five.to_owned()));
+        assert_eq!(message(7), Some(format!("{five} and 2 more")));
+    }
+}

@@ -167,13 +167,7 @@ fn end(object: &Standing) -> u32 {
 /// Whether only comments, and a list's `-` or a key, lie between a marker and what follows it.
 fn opens_item(between: &str) -> bool {
     let mut lines = between.lines().skip(1).map(str::trim);
-    lines.all(|line| {
-        line.is_empty()
-            || line.starts_with('#')
-            || line == "-"
-            || line == "- "
-            || line.ends_with(':')
-    })
+    lines.all(|line| line.is_empty() || line.starts_with('#') || line == "-" || line.ends_with(':'))
 }
 
 #[cfg(test)]

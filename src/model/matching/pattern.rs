@@ -37,17 +37,10 @@ pub(super) enum Pattern {
 impl PatternCache {
     /// The pattern of that text.
     pub(super) fn get(&self, text: &Arc<str>) -> Pattern {
-        if text.chars().all(|c| !is_special(c)) {
-            return Pattern::Literal(Arc::clone(text));
-        }
-        if &**text == ".*" {
-            return Pattern::Anything;
-        }
-        if units(text).all(|unit| unit.is_some()) {
-            return Pattern::Dotted(Arc::clone(text));
-        }
-        self.compiled(text)
-            .map_or(Pattern::Invalid, Pattern::Regexp)
+        Pattern::plain(text).unwrap_or_else(|| {
+            self.compiled(text)
+                .map_or(Pattern::Invalid, Pattern::Regexp)
+        })
     }
 
     /// The compiled pattern; none where Go refuses it.
@@ -160,9 +153,11 @@ fn is_special(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
-    use super::{Pattern, PatternCache, meant};
+    use super::{Pattern, PatternCache, is_pattern, meant};
     use crate::regexp::Regexp;
 
     fn pattern(text: &str) -> Pattern {
@@ -227,5 +222,22 @@ mod tests {
         fn no_pattern_breaks_matching(text in any::<String>(), value in any::<String>()) {
             let _ = pattern(&text).is_match(&value);
         }
+    }
+
+    #[test]
+    fn a_pattern_of_dots_needs_no_compiler_however_long_it_is() {
+        let text = "a.".repeat(50_000);
+        assert!(pattern(&text).is_match(&"ab".repeat(50_000)));
+        assert!(is_pattern(&text.into()));
+    }
+
+    #[test]
+    fn a_pattern_is_compiled_once() {
+        let cache = PatternCache::default();
+        let compiled = || match cache.get(&"a[x]".into()) {
+            Pattern::Regexp(regexp) => regexp,
+            other => panic!("{other:?}"),
+        };
+        assert!(Arc::ptr_eq(&compiled(), &compiled()));
     }
 }

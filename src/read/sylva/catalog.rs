@@ -237,3 +237,34 @@ fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
         place: found.key_place,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CatalogEntry, Located, switch};
+    use crate::model::place::{FileId, Place};
+
+    #[test]
+    fn an_image_that_is_switched_off_twice_is_off_by_its_own_switch() {
+        let flag = |start: u32| {
+            let place = Place {
+                file: FileId(0),
+                start,
+                end: start + 5,
+            };
+            Some(Located::new(false, place))
+        };
+        let mut entries = [CatalogEntry {
+            name: Located::new("noble".into(), Place::NONE),
+            built: true,
+            list: "sylva_diskimagebuilder_images",
+            registry: None,
+            enabled: flag(10),
+            default_enabled: flag(30),
+            properties: Vec::new(),
+            mistyped: Vec::new(),
+            place: Place::NONE,
+        }];
+        switch(&mut entries);
+        assert_eq!(entries[0].enabled, flag(10));
+    }
+}

@@ -104,9 +104,6 @@ fn piece(
     };
     members(layout, outline, (collection, value), plan, splices)?;
     rename(layout, collection, plan, splices)?;
-    if plan.removed.is_empty() && plan.inserts.is_empty() {
-        return Ok(());
-    }
     match collection.is_flow {
         true if collection.members.is_empty() && !at.in_flow => {
             block::open(layout, piece, plan, at, splices);

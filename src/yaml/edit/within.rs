@@ -65,8 +65,6 @@ impl Lines {
             let content = match raw.strip_suffix(line) {
                 _ if is_after_last && inner.ends_with('\n') => start,
                 Some(blank) if blank.bytes().all(|byte| byte == b' ') => start + blank.len(),
-                // A blank line may be shorter than the indentation.
-                None if line.is_empty() && raw.trim().is_empty() => end,
                 _ => return None,
             };
             if indent == 0 && !line.is_empty() {

@@ -194,7 +194,7 @@ pub(super) fn scalar(
     match value {
         Value::String(text) => string(layout, like, block, text),
         Value::Map(map) if !map.is_empty() => flow_map(layout, map, like, member_style),
-        Value::List(items) if !items.is_empty() => flow_list(layout, items, like, member_style),
+        Value::List(items) => flow_list(layout, items, like, member_style),
         _ => {
             let mut out = String::new();
             write_flat(&mut out, value);

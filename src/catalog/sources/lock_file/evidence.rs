@@ -225,7 +225,7 @@ mod tests {
         };
         let (lock, told) = attached("ubuntu", &written(&["a"]));
         assert_eq!((text(&lock), told), (Some(written(&["a"])), Vec::new()));
-        let both = format!("{}{}", written(&["b"]), written(&["a"]));
+        let both = format!("{}\n \n{}", written(&["b"]), written(&["a"]));
         let (lock, told) = attached("ubuntu", &both);
         assert_eq!(
             (text(&lock), told),
@@ -262,5 +262,11 @@ mod tests {
             told[0].starts_with("lock-invalid: no evidence: "),
             "{told:?}"
         );
+    }
+
+    #[test]
+    fn a_lock_without_evidence_has_no_file_of_it() {
+        let (lock, _) = attached("ubuntu", "");
+        assert_eq!((lock.images().len(), text(&lock)), (1, None));
     }
 }
