@@ -140,6 +140,36 @@ fn signatures_are_skipped_by_true_and_by_nothing_else() {
     }
 }
 
+/// No key is looked at then, wherever it is named.
+#[test]
+fn where_signatures_are_skipped_no_key_has_to_be_right() {
+    for (skip, status) in [(true, 0), (false, 1)] {
+        let project = Project::new();
+        registry(&project, &[("a", &[]), ("b", &[])]);
+        let of_registry = format!(
+            "    cosign_publickey: '{{{{ .Values.no.key }}}}'\nsecurity: {{os_images: {{skip_signing_check: {skip}}}}}\n"
+        );
+        project.values("0.4.12", &["a"], &of_registry);
+        let own = "os_images: {b: {uri: 'oci://registry.example.org/os/b:0.4.12', cosign_publickey: no.pub}}\n";
+        let values = project.read("values.yaml");
+        project.write("values.yaml", &format!("{own}{values}"));
+        let run = project.run("lock");
+        assert_eq!(run.status, status, "{}", run.stderr);
+        let lock = project.read("metalmark.lock");
+        assert_eq!(lock.matches("- key: ").count(), if skip { 2 } else { 0 });
+    }
+}
+
+#[test]
+fn a_key_that_is_no_text_is_told_by_its_path() {
+    let project = Project::new();
+    registry(&project, &[("a", &[])]);
+    project.values("0.4.12", &["a"], "    cosign_publickey: 5\n");
+    let run = project.run("lock");
+    let told = "`os_images_oci_registries.sylva.cosign_publickey` is a number, not a string";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
 #[test]
 fn a_key_that_cannot_be_used_is_told_where_it_is_named() {
     let project = Project::new();

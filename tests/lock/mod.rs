@@ -169,6 +169,10 @@ fn a_raised_version_makes_the_lock_stale_until_it_is_asked_for() {
         "{}",
         check.stdout
     );
+    // Where nothing may be missing, what no pool boots is an error too.
+    let frozen = project.run("check --frozen").stdout;
+    assert!(frozen.contains("error[lock-stale]"), "{frozen}");
+    assert!(!frozen.contains("warning[lock-stale]"), "{frozen}");
     project.registry(&[NOBLE, JAMMY], "0.4.13", "b");
     let lock = project.run("lock --output json");
     assert_eq!(lock.status, 0, "{}", lock.stderr);

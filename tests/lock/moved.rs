@@ -50,7 +50,7 @@ fn verify_sees_what_moved_what_went_and_what_was_edited() {
     project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
     assert_eq!(project.run("lock").status, 0);
     let clean = project.run("verify");
-    assert_eq!(clean.status, 0, "{}", clean.stderr);
+    assert_eq!((clean.status, &*clean.stderr), (0, ""));
     assert_eq!(
         clean.stdout.matches("as locked").count(),
         2,

@@ -87,3 +87,23 @@ fn a_lock_pins_a_bundle_or_reports_it_itself() {
         assert_eq!(project.found("lock-missing-image"), [missing], "{uri}");
     }
 }
+
+/// What a bundle is read for is another command's, so that `check` knows nothing of it.
+#[test]
+fn a_waiver_of_a_rule_about_bundles_is_no_unused_one() {
+    let unused = |rule: &str| {
+        let waiver = format!("policy: {{waivers: [{{rule: {rule}, where: lab, reason: old}}]}}\n");
+        Project::of("cluster: {}", &waiver)
+            .found("waiver-unused")
+            .len()
+    };
+    for rule in [
+        "bundle-cycle",
+        "bundle-layout",
+        "bundle-unpinned",
+        "bundle-unsupported",
+    ] {
+        assert_eq!(unused(rule), 0, "{rule}");
+    }
+    assert_eq!(unused("unknown-image"), 1);
+}

@@ -237,6 +237,10 @@ fn a_key_that_is_almost_known_is_reported() {
                 ],
             ),
             (
+                "cluster: {capi_providers: {infra_providr: capo}, capm3: {image_key: noble-31}}",
+                &["error - [infra_providr] => infra_provider"],
+            ),
+            (
                 "cluster: {k8s_verison: v1.31.8+rke2r1, capi_provider: {}, machine_deployment: {}, capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_versions: v1.30.1}}}",
                 &[
                     "error - [capi_provider] => capi_providers",

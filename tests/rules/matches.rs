@@ -268,3 +268,16 @@ fn the_images_of_the_rows_have_no_error() {
         .collect();
     assert_eq!(errors, Vec::<&str>::new());
 }
+
+/// Of two providers, the one that selects an image; other settings select nothing.
+#[test]
+fn the_provider_is_the_one_whose_settings_select_an_image() {
+    let provider = |cluster: &str| {
+        let values = format!("cluster: {{k8s_version: v1.31.8, {cluster}}}");
+        let view = Project::of(&values, "").view();
+        let provider = view.cluster.infra_provider.as_ref();
+        provider.map(|provider| provider.value.to_string())
+    };
+    let other = "capm3: {nodeReuse: true}, capo: {image_key: a}";
+    assert_eq!(provider(other).as_deref(), Some("capo"));
+}

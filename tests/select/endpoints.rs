@@ -61,6 +61,39 @@ fn a_port_is_a_whole_number_up_to_65535() {
     ]);
 }
 
+/// Argo CD's parameters are whole numbers; in a file every number is a float.
+#[test]
+fn a_parameter_may_be_a_port_or_a_number_of_nodes() {
+    let port = "cluster.control_plane_endpoint.port";
+    let parameter = |(name, value)| format!("{{name: {name}, value: '{value}'}}");
+    let parameters = [
+        ("cluster.k8s_version", "v1.34.1"),
+        ("cluster.control_plane_endpoint.vip", "a.b"),
+        (port, "7443"),
+        ("cluster.control_plane_replicas", "3"),
+    ];
+    let parameters = parameters.map(parameter).join(", ");
+    let application = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: edge}}\nspec:\n  \
+         destination: {{namespace: edge}}\n  source:\n    repoURL: https://git.example.org/it.git\n    path: chart\n    \
+         helm: {{parameters: [{parameters}]}}\n"
+    );
+    let project = Project::new(&[
+        (
+            "metalmark.yaml",
+            "version: 1\nclusters: [{name: edge, values: [apps]}]\n",
+        ),
+        ("apps/edge.yaml", &application),
+        ("chart/values.yaml", "{}\n"),
+    ]);
+    let view = project.view();
+    let found = view.cluster.endpoint.as_ref().expect("it is set");
+    let endpoint = found.endpoint.as_ref().expect("it has a host");
+    assert_eq!(endpoint.port, 7443);
+    let replicas = view.cluster.pools[0].replicas.as_ref();
+    assert_eq!(replicas.map(|count| count.value), Some(3));
+}
+
 #[test]
 fn a_host_is_an_address_or_a_name() {
     each(&[

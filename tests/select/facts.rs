@@ -169,3 +169,14 @@ fn a_fact_of_an_image_is_a_scalar_a_list_of_them_or_a_path_in_a_map() {
         );
     }
 }
+
+#[test]
+fn what_is_false_is_the_text_false() {
+    let values = format!(
+        "os_images: {{img-a: {{uri: 'https://s/a', hardened: false, signed: true}}}}\n{CLUSTER}"
+    );
+    let view = Project::of(&values, "").view();
+    let facts = &view.images["img-a"].facts;
+    assert_eq!(facts.text("hardened"), Some("false"));
+    assert_eq!(facts.text("signed"), Some("true"));
+}

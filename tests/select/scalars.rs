@@ -293,3 +293,17 @@ fn a_cluster_of_odd_types() {
         assert_eq!(view.cluster.pools.len(), pools, "{cluster}");
     }
 }
+
+#[test]
+fn a_mistake_of_the_control_plane_is_told_of_it_and_a_failure_of_all_pools_once() {
+    let cluster = |settings: &str| {
+        let values = format!("cluster:\n  k8s_version: v1.31.8\n  {settings}\n");
+        Project::of(&values, "")
+    };
+    let wrong = cluster("control_plane: {capm3: {image_key: []}}");
+    assert_eq!(mistakes(&wrong), ["error control-plane [[]]"]);
+    let failing = cluster(
+        "capm3: {image_key: '{{ fail \"x\" }}'}\n  machine_deployments: {md0: {}, md1: {}}",
+    );
+    assert_eq!(failing.found("expression-error").len(), 1);
+}

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use metalmark::model::version::{Version, distribution_of, flavor_of};
 
+use super::super::support::project::Project;
+
 fn version(text: &str) -> Version {
     Version::parse(text).unwrap_or_else(|| panic!("`{text}` is a version"))
 }
@@ -174,4 +176,19 @@ fn what_a_bootstrap_provider_sets_up() {
         assert_eq!(flavor_of(provider), flavor, "{provider}");
         assert_eq!(distribution_of(provider), distribution, "{provider}");
     }
+}
+
+#[test]
+fn a_version_is_missed_where_any_pool_selects_an_image() {
+    let missed = |pools: &str| {
+        let values = format!("cluster:\n  capi_providers: {{infra_provider: capm3}}\n  {pools}\n");
+        let found = Project::of(&values, "").found("value-missing");
+        let is_it = |line: &&String| line.contains("cluster.k8s_version");
+        found.iter().filter(is_it).count()
+    };
+    assert_eq!(
+        missed("machine_deployments: {md0: {capm3: {image_key: a}}, md1: {}}"),
+        1
+    );
+    assert_eq!(missed("machine_deployments: {md0: {}, md1: {}}"), 0);
 }

@@ -1,9 +1,10 @@
 //! Texts of public keys at the limits of what is read.
 
-use metalmark::artifacts::signature::{KeyError, PublicKey};
+use metalmark::artifacts::signature::{KeyError, PublicKey, Verdict};
 use metalmark::model::bytes::BASE64;
 
-use crate::support::cosign::Key;
+use super::{NAME, Signed};
+use crate::support::cosign::{Key, payload};
 
 /// A DER element.
 fn element(tag: u8, content: &[u8]) -> Vec<u8> {
@@ -114,4 +115,15 @@ fn one_key_is_read_whatever_is_around_it_up_to_a_length() {
         "the sha256 of the key's DER"
     );
     assert_ne!(Key::new().public(), public);
+}
+
+/// Only keys of elliptic curves sign in DER.
+#[test]
+fn a_signature_of_an_edwards_key_need_not_be_der() {
+    let pem = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
+    let key = PublicKey::read(pem).expect("a key");
+    let mut signed = Signed::new();
+    let layer = signed.payload(&payload(&signed.image, NAME), &BASE64.encode(&[1; 64]));
+    signed.at_tag(vec![layer]);
+    assert_eq!(signed.verdict(&key), Verdict::WrongKey);
 }

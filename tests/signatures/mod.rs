@@ -260,20 +260,42 @@ fn each_way_to_be_wrong_is_told_apart_at_the_tag() {
 
     let other_type =
         |it: &Signed| payload(&it.image, NAME).replace("cosign container", "atomic container");
-    let malformed: [&dyn Fn(&Signed) -> Value; 5] = [
-        &|it| it.simple(&signer, &other_type(it)),
-        &|it| it.simple(&signer, "{}"),
-        &|it| it.payload(&payload(&it.image, NAME), "!"),
-        &|it| it.layout.blob(SIMPLE, payload(&it.image, NAME).as_bytes()),
-        &|it| it.simple(&signer, &"x".repeat(300_000)),
+    let not_der = BASE64.encode(b"not DER");
+    let malformed: [(&str, &dyn Fn(&Signed) -> Value); 6] = [
+        ("its payload is not of type `", &|it| {
+            it.simple(&signer, &other_type(it))
+        }),
+        ("its payload cannot be read: ", &|it| {
+            it.simple(&signer, "{}")
+        }),
+        ("its signature is not base64", &|it| {
+            it.payload(&payload(&it.image, NAME), "!")
+        }),
+        ("its signature is not DER, ", &|it| {
+            it.payload(&payload(&it.image, NAME), &not_der)
+        }),
+        ("its payload has no annotation `", &|it| {
+            it.layout.blob(SIMPLE, payload(&it.image, NAME).as_bytes())
+        }),
+        ("its payload has 300000 bytes", &|it| {
+            it.simple(&signer, &"x".repeat(300_000))
+        }),
     ];
-    for layer in malformed {
-        let verdict = verdict(&|it| vec![layer(it)]);
-        assert!(matches!(verdict, Verdict::Malformed(_)), "{verdict:?}");
+    for (why, layer) in malformed {
+        match verdict(&|it| vec![layer(it)]) {
+            Verdict::Malformed(reason) => assert!(reason.starts_with(why), "{reason}"),
+            other => panic!("{why}: {other:?}"),
+        }
     }
 
-    let elsewhere =
-        verdict(&|it| vec![it.simple(&signer, &payload(&it.image, "r.example.org/os/jammy"))]);
+    // Of several under other names, the first one is told.
+    let under = |it: &Signed, name: &str| {
+        it.simple(
+            &signer,
+            &payload(&it.image, &format!("r.example.org/os/{name}")),
+        )
+    };
+    let elsewhere = verdict(&|it| vec![under(it, "jammy"), under(it, "focal")]);
     let Verdict::OtherRepository(signature) = elsewhere else {
         panic!("{elsewhere:?}");
     };

@@ -1,7 +1,12 @@
 //! What a marker is about, where that is easy to mistake.
 
-use super::model::fields;
+use std::sync::Arc;
+
+use metalmark::model::place::Source;
+
+use super::model::{fields, version_of};
 use super::names::{ROTATED, stamped, template};
+use super::run::planned;
 use crate::support::Metalmark;
 
 const STRING: &str = "the string beside it holds several lines: write the marker in it";
@@ -128,4 +133,48 @@ images:
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
     assert_eq!(after, text.replacen("old", "ubuntu-v1.28.11", 1));
+}
+
+#[test]
+fn only_a_version_keeps_the_v_that_it_had() {
+    let marked = |old: &str, field: &str| {
+        let text = format!("{OBJECT}spec:\n  a: {old} # metalmark: image=k0 field={field}\n");
+        let (after, problems) = stamped(&[&text], ROTATED);
+        assert_eq!(problems, [""; 0], "{text}");
+        let (_, value) = after[0].split_once("a: ").expect("the field");
+        value.split(' ').next().expect("a value").to_owned()
+    };
+    let version = version_of(0);
+    assert_eq!(marked("1.2.3", "k8s-version"), version);
+    assert_eq!(marked("v1.2.3", "k8s-version"), format!("v{version}"));
+    assert_eq!(marked("vintage", "key"), "k0");
+}
+
+#[test]
+fn a_change_is_told_by_the_path_in_its_object() {
+    let text = format!("{OBJECT}spec:\n  a: [{{b: old}}] # metalmark: image=k0\n");
+    let plan = planned(&[Arc::new(Source::new("a.yaml", text))], ROTATED);
+    let changes = plan.choices.iter().flat_map(|choice| &choice.changes);
+    let paths: Vec<&str> = changes.map(|change| &*change.path).collect();
+    assert_eq!(paths, ["spec.a[0].b"]);
+}
+
+#[test]
+fn an_image_without_a_checksum_is_not_stamped() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let project = "\
+version: 1
+manifests: [a.yaml]
+images: {records: {k0: {format: raw, locations: {https: 'https://images.example.org/a.raw'}}}}
+";
+    let text = template("a");
+    std::fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
+    std::fs::write(scratch.path().join("a.yaml"), &text).expect("written");
+    let outcome = Metalmark::within(scratch.path()).args(["stamp"]).run();
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    let why = "nothing says the checksum of image `k0`";
+    assert!(told.contains(why), "{told}");
+    let after = std::fs::read_to_string(scratch.path().join("a.yaml")).expect("text");
+    assert_eq!(after, text);
 }

@@ -422,3 +422,47 @@ fn fixes_stand_in_json() {
     assert_eq!(slip["fix"]["line"], 10);
     assert_eq!(slip["fix"]["path"], "edge.yaml");
 }
+
+#[test]
+fn an_entry_that_an_expression_names_is_told_once_for_all_clusters() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
+    let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}, {name: b, values: [b.yaml]}]\n";
+    put("metalmark.yaml", project);
+    put(
+        "values.yaml",
+        "key: ubuntu-noble-plain-rke2-1-31-8\nsylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {'{{ .Values.key }}': {}}\n",
+    );
+    // Each cluster has a catalog of its own.
+    for name in ["a", "b"] {
+        let values = format!("os_images: {{{name}: {{uri: x}}}}\ncluster: {{}}\n");
+        put(&format!("{name}.yaml"), &values);
+    }
+    put("names", "ubuntu-noble-plain-rke2-1-31-8\n");
+    let outcome = Metalmark::within(scratch.path())
+        .args(["update", "0.4.13", "--images", "names"])
+        .run();
+    let told = "values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`";
+    assert_eq!(
+        outcome.stderr.matches(told).count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn an_update_does_not_write_over_files_of_others() {
+    let scratch = copy_of(&case("locked"));
+    let folder = scratch.path().join("before");
+    let path = folder.join("rendered/edge-a/edge-a.yaml");
+    fs::remove_file(folder.join("rendered/.metalmark-owned")).expect("removed");
+    fs::write(&path, "mine").expect("written");
+    let outcome = Metalmark::within(&folder)
+        .args(["update", "0.4.13", "--fix", "--k8s-versions"])
+        .run();
+    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.status, 1, "{told}");
+    assert!(told.contains("error[file-not-owned]"), "{told}");
+    assert_eq!(fs::read_to_string(path).expect("there"), "mine");
+}

@@ -273,6 +273,20 @@ fn a_project_file_that_cannot_be_relied_on_asks_nobody() {
     assert_eq!(registry.count(), 0);
 }
 
+/// An image of the user's own says nothing about the builder's registry.
+#[test]
+fn a_repository_named_like_an_image_of_the_user_is_left_out() {
+    let registry = filled();
+    let folder = project(&registry, "");
+    let own = "os_images: {cache: {uri: 'https://images.example.org/cache.raw'}}\n";
+    let of = |version: &str, images: &[&str]| {
+        format!("{own}{}", values(&registry.host(), version, images))
+    };
+    fs::write(folder.path().join("values.yaml"), of("0.4.12", &IMAGES)).expect("written");
+    let outcome = update(&folder, &["0.4.13"]);
+    assert_eq!(read(&folder), of("0.4.13", &AFTER), "{}", outcome.stderr);
+}
+
 /// Successors are found for images of any system, and what is left out is counted.
 #[test]
 fn an_image_of_any_system_is_kept() {

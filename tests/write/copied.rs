@@ -222,3 +222,15 @@ fn a_copy_that_fails_leaves_no_staged_file_and_the_next_one_sweeps() {
     assert!(!staged.exists());
     assert_eq!(texts(root).len(), 2);
 }
+
+/// A run that is killed while it writes the record leaves both as they are, and half a record beside.
+#[test]
+fn half_a_record_is_swept_although_no_file_changes() {
+    let folder = scratch();
+    let files = [("a", "1")];
+    copy(folder.path(), &files);
+    let torn = folder.path().join(format!("{STAGED}owned"));
+    fs::write(&torn, "half").expect("written");
+    assert_eq!(counts(copy(folder.path(), &files)), [0, 0, 0, 1]);
+    assert!(!torn.exists());
+}

@@ -94,6 +94,7 @@ fn files_are_created_updated_and_deleted_and_empty_folders_go() {
         kinds(&changes),
         [("a/2", ChangeKind::Updated), ("a/x/1", ChangeKind::Deleted)]
     );
+    assert_eq!(changes.folders, ["a/x"]);
     assert_eq!(changes.changes[0].old.as_deref(), Some("two\n"));
     assert!(
         changes

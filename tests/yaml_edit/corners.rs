@@ -225,6 +225,20 @@ fn of_texts_that_begin_with_a_digit_versions_digests_and_uuids_have_no_quotes() 
 }
 
 #[test]
+fn members_for_several_places_come_in_any_order() {
+    each_becomes(&[(
+        "a: 1\nb: 2",
+        &[
+            insert("", "c", 3, LAST),
+            insert("", "aa", 0, after("a")),
+            insert("", "d", 4, LAST),
+            remove("b"),
+        ],
+        "a: 1\naa: 0\nc: 3\nd: 4",
+    )]);
+}
+
+#[test]
 fn a_list_is_as_long_as_it_likes() {
     let before = "- x\n".repeat(2000);
     becomes(
