@@ -261,7 +261,8 @@ fn each_way_to_be_wrong_is_told_apart_at_the_tag() {
     let other_type =
         |it: &Signed| payload(&it.image, NAME).replace("cosign container", "atomic container");
     let not_der = BASE64.encode(b"not DER");
-    let malformed: [(&str, &dyn Fn(&Signed) -> Value); 6] = [
+    type Made<'m> = &'m dyn Fn(&Signed) -> Value;
+    let malformed: [(&str, Made<'_>); 6] = [
         ("its payload is not of type `", &|it| {
             it.simple(&signer, &other_type(it))
         }),
