@@ -173,7 +173,8 @@ mod tests {
     use super::super::image::{Fact, Origin};
     use super::super::matching::Matching;
     use super::super::place::Place;
-    use super::{Proof, file_name, of_version};
+    use super::{Proof, file_name, holding, of_version};
+    use crate::testing::Given;
 
     fn weigh(wanted: &str, held: &str, origin: Origin) -> [Proof; 2] {
         let fact = Fact {
@@ -242,5 +243,31 @@ mod tests {
             of_version("v1.26.9", None, Matching::Normalized),
             Proof::Unknown
         );
+    }
+
+    #[test]
+    fn the_image_with_the_fewest_obstacles_comes_first() {
+        let mut given = Given::new();
+        for (key, version, hardened, arch) in [
+            ("a", "1.31.8+rke2r1", "false", "arm64"),
+            ("b", "1.31.8+rke2r1", "false", "amd64"),
+            ("c", "1.30.12+rke2r1", "true", "amd64"),
+        ] {
+            let facts = [
+                ("k8s-version", version),
+                ("hardened", hardened),
+                ("arch", arch),
+            ];
+            given.image(key, &facts);
+        }
+        let images = given.finished().images;
+        let found = holding(
+            &images,
+            &images["c"],
+            "v1.31.8+rke2r1",
+            Matching::Normalized,
+        );
+        let keys: Vec<&str> = found.iter().map(|(image, _)| &*image.key).collect();
+        assert_eq!(keys, ["b", "a"]);
     }
 }

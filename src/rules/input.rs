@@ -340,3 +340,42 @@ impl<'a> ClusterInput<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Given;
+
+    /// The help for an image of another version.
+    const ID: &str = "k8s-version-mismatch";
+
+    #[test]
+    fn an_image_that_is_not_locked_yet_is_to_be_locked() {
+        let mut given = Given::new();
+        for (key, version) in [("old", "1.30.12+rke2r1"), ("new", "1.31.8+rke2r1")] {
+            given.image(key, &[("k8s-version", version), ("k8s-flavor", "rke2")]);
+        }
+        given.boots("old");
+        given.view.lock = Some(Default::default());
+        let help = "help: `cluster.capm3.image_key: new`, then run `metalmark lock`\n";
+        let found = given.found(ID);
+        assert!(found.contains(help), "{found}");
+    }
+
+    #[test]
+    fn a_clusters_version_follows_no_pools_own_and_no_mere_name() {
+        let proposed = |fact: &str, own: Option<&str>| {
+            let mut given = Given::new();
+            let facts = [(fact, "1.32.1+rke2r1"), ("k8s-flavor", "rke2")];
+            given.image("noble", &facts);
+            let own = own.map(|own| given.line("k8s_version", own));
+            given.view.cluster.pools[0].k8s_version = own;
+            given.boots("noble");
+            let found = given.found(ID);
+            assert!(found.contains("`noble` holds Kubernetes"), "{found}");
+            found.contains("`cluster.k8s_version: v1.32.1+rke2r1`")
+        };
+        assert!(proposed("k8s-version", None));
+        assert!(!proposed("k8s-version", Some("v1.31.9+rke2r1")));
+        assert!(!proposed("name!k8s-version", None));
+    }
+}
