@@ -307,7 +307,7 @@ fn what_a_registry_changed_is_not_pulled() {
     *altered.last_mut().expect("bytes") ^= 1;
     for (bytes, words) in [
         (b"what nobody pushed".to_vec(), "sent 18 bytes of blob"),
-        (altered, "that was asked for"),
+        (altered, "not the requested digest"),
     ] {
         registry.hook(move |request, _| {
             let is_blob = request.method == "GET" && request.path.contains("/blobs/");

@@ -93,7 +93,7 @@ fn all_failures_of_a_batch_are_told_in_order() {
         texts,
         [
             "oci://HOST/a:1.31.9: `HOST` answered 404 (not found): repository `a` has no tag `1.31.9`\n  help: the nearest tag is `1.31.8`",
-            "oci://HOST/b:1: `HOST` answered 404 (not found): there is no repository `b`\n  help: check the repository's name; some registries answer so to who may not read it",
+            "oci://HOST/b:1: `HOST` answered 404 (not found): there is no repository `b`\n  help: check the repository's name; some registries answer this to users without read permission",
             "oci://HOST/a:zzzzzzzzzz: `HOST` answered 404 (not found): repository `a` has no tag `zzzzzzzzzz`\n  help: the last of its 1 tags by name: `1.31.8`",
         ]
     );
@@ -336,7 +336,7 @@ fn how_long_a_blob_is_costs_one_byte() {
     let told = told.expect_err("a failure");
     assert!(
         told.message
-            .ends_with("does not tell how many bytes it has"),
+            .ends_with("does not report how many bytes it has"),
         "{told}"
     );
 }

@@ -95,7 +95,7 @@ fn what_is_not_what_was_asked_for_is_refused() {
     let longer = [content.as_slice(), b"more"].concat();
     let shorter = content[..1000].to_vec();
     for (sent, reason) in [
-        (changed, "not the digest"),
+        (changed, "not the requested digest"),
         (longer, "more bytes of blob"),
         (shorter, "which has 3145745"),
     ] {

@@ -1,4 +1,4 @@
-//! Many questions at once: bounded, in order, each with its own deadline and all with one.
+//! Runs many requests at once: a bounded number of workers, results in input order, one deadline per request and one for all.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,50 +9,50 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::oci::FailureKind;
 
+use super::error::RegistryError;
 use super::options::{Limits, Progress};
-use super::session::Turn;
-use super::trouble::Trouble;
+use super::session::Context;
 
-/// How a batch runs.
-pub(super) struct Pace {
+/// The settings of one batch.
+pub(super) struct BatchOptions {
     pub(super) batch: u64,
     pub(super) concurrency: usize,
     pub(super) limits: Limits,
     pub(super) progress: Option<Progress>,
 }
 
-/// Answers each of `wanted` by `each`, in order.
+/// Runs `each` for every item, and returns the results in the order of `items`.
 pub(super) async fn run<T, R, F>(
-    wanted: Vec<T>,
-    pace: Pace,
-    each: impl Fn(T, Turn) -> F + Clone + Send + 'static,
-) -> Vec<Result<R, Trouble>>
+    items: Vec<T>,
+    options: BatchOptions,
+    each: impl Fn(T, Context) -> F + Clone + Send + 'static,
+) -> Vec<Result<R, RegistryError>>
 where
     T: Clone + Send + Sync + 'static,
     R: Send + 'static,
-    F: Future<Output = Result<R, Trouble>> + Send,
+    F: Future<Output = Result<R, RegistryError>> + Send,
 {
-    let total = wanted.len();
-    let wanted: Arc<[T]> = wanted.into();
+    let total = items.len();
+    let items: Arc<[T]> = items.into();
     let (next, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let answers: Vec<Option<Result<R, Trouble>>> = (0..total).map(|_| None).collect();
+    let answers: Vec<Option<Result<R, RegistryError>>> = (0..total).map(|_| None).collect();
     let answers = Arc::new(Mutex::new(answers));
-    let end = Instant::now() + pace.limits.batch;
+    let end = Instant::now() + options.limits.batch;
     let mut workers = JoinSet::new();
-    for _ in 0..pace.concurrency.clamp(1, total.max(1)) {
-        let (wanted, next, done) = (Arc::clone(&wanted), Arc::clone(&next), Arc::clone(&done));
+    for _ in 0..options.concurrency.clamp(1, total.max(1)) {
+        let (items, next, done) = (Arc::clone(&items), Arc::clone(&next), Arc::clone(&done));
         let (answers, each) = (Arc::clone(&answers), each.clone());
-        let (limits, batch, progress) = (pace.limits, pace.batch, pace.progress.clone());
+        let (limits, batch, progress) = (options.limits, options.batch, options.progress.clone());
         workers.spawn(async move {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = wanted.get(index).cloned() else {
+                let Some(item) = items.get(index).cloned() else {
                     break;
                 };
                 let deadline = end.min(Instant::now() + limits.request);
-                let turn = Turn { batch, deadline };
-                let answer = timeout_at(deadline, each(item, turn)).await;
-                let answer = answer.unwrap_or_else(|_| Err(too_late(&limits, deadline == end)));
+                let context = Context { batch, deadline };
+                let answer = timeout_at(deadline, each(item, context)).await;
+                let answer = answer.unwrap_or_else(|_| Err(timed_out(&limits, deadline == end)));
                 let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
                 answers[index] = Some(answer);
                 drop(answers);
@@ -66,9 +66,9 @@ where
     while workers.join_next().await.is_some() {}
     let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
     let lost = || {
-        Err(Trouble::new(
+        Err(RegistryError::new(
             FailureKind::Unreachable,
-            "it was not asked for",
+            "it was not requested",
         ))
     };
     answers
@@ -77,13 +77,13 @@ where
         .collect()
 }
 
-fn too_late(limits: &Limits, is_batch: bool) -> Trouble {
+fn timed_out(limits: &Limits, is_batch: bool) -> RegistryError {
     let message = match is_batch {
-        true => format!("not all was answered within {:?}", limits.batch),
+        true => format!("the requests did not all finish within {:?}", limits.batch),
         false => format!(
-            "it was not answered within {:?}, attempts included",
+            "it was not answered within {:?}, retries included",
             limits.request
         ),
     };
-    Trouble::new(FailureKind::Unreachable, message)
+    RegistryError::new(FailureKind::Unreachable, message)
 }

@@ -1,8 +1,9 @@
-//! Blobs on their way to a registry: read piece by piece as the connection takes them, and digested meanwhile. The last bytes
-//! are held back until all of them are proven, so that no registry gets the whole of what is not what it should be.
+//! Blobs on their way to a registry: read block by block as the connection takes them, with the digest computed meanwhile.
+//! The last bytes are sent only after the digest of the whole blob is verified, so that a registry never receives a complete
+//! blob with wrong content.
 //!
-//! A request's body from a channel and not `reqwest`'s feature `stream`, which brings two more crates: bodies are read by
-//! threads that may wait for a disk, and a channel between them and the connection is needed anyway.
+//! The body comes from a channel and not from `reqwest`'s feature `stream`, which would add two crates: blocking threads read
+//! the files, and need a channel to the connection anyway.
 
 use std::fmt;
 use std::io::{self, Read, Write as _};
@@ -17,13 +18,13 @@ use tokio::sync::mpsc;
 
 use crate::oci::{Blob, Descriptor, Digesting, FailureKind};
 
+use super::error::RegistryError;
 use super::meter::Meter;
-use super::trouble::Trouble;
 
-/// How much is read at once, in bytes.
+/// The bytes that are read at once.
 const BLOCK: u64 = 128 << 10;
 
-/// How many blocks wait for the connection.
+/// The blocks that wait for the connection.
 const BLOCKS: usize = 4;
 
 /// A blob that is being sent. Cheap to clone.
@@ -34,26 +35,26 @@ struct Shared {
     blob: Blob,
     meter: Arc<Meter>,
     open: Mutex<Option<Open>>,
-    /// Why it cannot be sent at all.
-    fault: Mutex<Option<Trouble>>,
-    /// How many bytes connections took, those of all attempts.
-    taken: AtomicU64,
-    /// What that comes to when the request that is under way has all of its own.
-    wanted: AtomicU64,
+    /// Why the blob cannot be sent at all.
+    fault: Mutex<Option<RegistryError>>,
+    /// The bytes that connections took, over all attempts.
+    sent: AtomicU64,
+    /// The value of `sent` at which the current request has all of its bytes.
+    goal: AtomicU64,
 }
 
-/// The body, read up to some byte.
+/// An open reader of the blob, with the digest of the bytes read so far.
 struct Open {
     reader: Box<dyn Read + Send>,
     digesting: Digesting<io::Sink>,
 }
 
-/// Some bytes of a blob, all in one request.
+/// A range of a blob's bytes, which one request sends.
 #[derive(Clone)]
 pub(super) struct Piece {
     pub(super) source: Source,
     pub(super) from: u64,
-    /// The byte behind the last one.
+    /// The end of the range, exclusive.
     pub(super) to: u64,
 }
 
@@ -64,8 +65,8 @@ impl Source {
             meter: Arc::clone(meter),
             open: Mutex::default(),
             fault: Mutex::default(),
-            taken: AtomicU64::new(0),
-            wanted: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            goal: AtomicU64::new(0),
         }))
     }
 
@@ -78,27 +79,27 @@ impl Source {
         Piece { source, from, to }
     }
 
-    /// Why it cannot be sent at all, if so: its own fault, not the registry's.
-    pub(super) fn fault(&self) -> Option<Trouble> {
+    /// Why the blob cannot be sent at all: a local error, not the registry's.
+    pub(super) fn fault(&self) -> Option<RegistryError> {
         let fault = self.0.fault.lock().unwrap_or_else(PoisonError::into_inner);
         fault.clone()
     }
 
-    /// How many bytes connections took so far; it grows while something happens.
-    pub(super) fn taken(&self) -> u64 {
-        self.0.taken.load(Ordering::Relaxed)
+    /// The bytes that connections took so far. A growing number shows that the request makes progress.
+    pub(super) fn sent(&self) -> u64 {
+        self.0.sent.load(Ordering::Relaxed)
     }
 
-    /// Whether the request that is under way has all of its bytes.
-    pub(super) fn is_all_taken(&self) -> bool {
-        self.taken() >= self.0.wanted.load(Ordering::Relaxed)
+    /// Whether the current request has all of its bytes.
+    pub(super) fn is_all_sent(&self) -> bool {
+        self.sent() >= self.0.goal.load(Ordering::Relaxed)
     }
 
-    /// Reads a piece into a channel, until nobody wants it any more.
+    /// Reads a range into a channel until its end, or until the receiver is dropped.
     fn pump(&self, from: u64, to: u64, into: &mpsc::Sender<io::Result<Bytes>>) {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         let mut at = from;
-        let mut next = || -> Result<Option<Vec<u8>>, Trouble> {
+        let mut next = || -> Result<Option<Vec<u8>>, RegistryError> {
             if at >= to && to > 0 {
                 return Ok(None);
             }
@@ -115,10 +116,10 @@ impl Source {
                         return;
                     }
                 }
-                Err(trouble) => {
-                    let reason = io::Error::other(trouble.message.clone());
+                Err(error) => {
+                    let reason = io::Error::other(error.message.clone());
                     let mut fault = self.0.fault.lock().unwrap_or_else(PoisonError::into_inner);
-                    *fault = Some(trouble);
+                    *fault = Some(error);
                     drop(fault);
                     let _ = into.blocking_send(Err(reason));
                     return;
@@ -127,8 +128,8 @@ impl Source {
         }
     }
 
-    /// Goes to a byte: where the last piece ended that is nothing to do; before it, the body is read again from its start.
-    fn seek(&self, open: &mut Option<Open>, at: u64) -> Result<(), Trouble> {
+    /// Moves to byte `at`. Before the current position, the blob is opened and read again from its start.
+    fn seek(&self, open: &mut Option<Open>, at: u64) -> Result<(), RegistryError> {
         if open
             .as_ref()
             .is_none_or(|open| open.digesting.written() > at)
@@ -147,21 +148,21 @@ impl Source {
         Ok(())
     }
 
-    /// The next block. The last one is given only when the digest of all is right.
-    fn read(&self, open: &mut Option<Open>, most: u64) -> Result<Vec<u8>, Trouble> {
+    /// Reads the next block. The last one is returned only if the digest of the whole blob is right.
+    fn read(&self, open: &mut Option<Open>, limit: u64) -> Result<Vec<u8>, RegistryError> {
         let size = self.descriptor().size;
         let Some(Open { reader, digesting }) = open else {
             return Ok(Vec::new());
         };
-        let mut block = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
-        let read = reader.by_ref().take(most).read_to_end(&mut block);
+        let mut block = Vec::with_capacity(usize::try_from(limit).unwrap_or_default());
+        let read = reader.by_ref().take(limit).read_to_end(&mut block);
         read.map_err(|error| self.unreadable(&error))?;
         digesting
             .write_all(&block)
             .map_err(|error| self.unreadable(&error))?;
         let written = digesting.written();
-        if (block.len() as u64) < most {
-            return Err(self.other(&format!("its content has {written} bytes")));
+        if (block.len() as u64) < limit {
+            return Err(self.mismatch(&format!("its content has {written} bytes")));
         }
         if written == size {
             let more = reader
@@ -169,39 +170,41 @@ impl Source {
                 .map_err(|error| self.unreadable(&error))?;
             let whole = open.take().map(|open| open.digesting.finish().1);
             if more > 0 {
-                return Err(self.other("its content has more bytes"));
+                return Err(self.mismatch("its content has more bytes"));
             }
             if let Some(digest) = whole.filter(|digest| *digest != self.descriptor().digest) {
-                return Err(self.other(&format!("its content has the digest `{digest}`")));
+                return Err(self.mismatch(&format!("its content has the digest `{digest}`")));
             }
         }
         Ok(block)
     }
 
-    fn unreadable(&self, error: &io::Error) -> Trouble {
+    fn unreadable(&self, error: &io::Error) -> RegistryError {
         let message = format!(
             "blob `{}` cannot be read: {error}",
             self.descriptor().digest
         );
-        Trouble::new(FailureKind::Unreachable, message)
+        RegistryError::new(FailureKind::Unreachable, message)
     }
 
-    fn other(&self, what: &str) -> Trouble {
+    fn mismatch(&self, what: &str) -> RegistryError {
         let Descriptor { digest, size, .. } = self.descriptor();
-        let message = format!("blob `{digest}` of {size} bytes is not what is to be sent: {what}");
-        Trouble::new(FailureKind::Corrupt, message)
-            .help("what is pushed changed meanwhile: leave it alone and push again")
+        let message =
+            format!("blob `{digest}` of {size} bytes does not have the expected content: {what}");
+        RegistryError::new(FailureKind::Corrupt, message).help(
+            "the files changed while they were pushed: push again, without changing them meanwhile",
+        )
     }
 }
 
 impl Piece {
-    /// Its bytes as the body of a request, read by a thread of their own.
+    /// The bytes as the body of a request; a blocking thread reads them.
     pub(super) fn body(&self) -> reqwest::Body {
         let (into, blocks) = mpsc::channel(BLOCKS);
         let Self { source, from, to } = self.clone();
         let left = to - from;
-        let wanted = source.taken() + left;
-        source.0.wanted.store(wanted, Ordering::Relaxed);
+        let goal = source.sent() + left;
+        source.0.goal.store(goal, Ordering::Relaxed);
         let shared = source.clone();
         tokio::task::spawn_blocking(move || shared.pump(from, to, &into));
         reqwest::Body::wrap(Stream {
@@ -219,7 +222,7 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// The blocks of a piece as they come.
+/// The body of a request, as a stream of blocks.
 struct Stream {
     source: Source,
     blocks: mpsc::Receiver<io::Result<Bytes>>,
@@ -239,7 +242,7 @@ impl http_body::Body for Stream {
             Some(Ok(block)) => {
                 let length = block.len() as u64;
                 self.left = self.left.saturating_sub(length);
-                self.source.0.taken.fetch_add(length, Ordering::Relaxed);
+                self.source.0.sent.fetch_add(length, Ordering::Relaxed);
                 self.source.0.meter.add(length);
                 Some(Ok(Frame::data(block)))
             }
@@ -253,7 +256,7 @@ impl http_body::Body for Stream {
         self.left == 0
     }
 
-    /// Exactly, so that it is sent with its length.
+    /// Exact, so that the request has a `Content-Length`.
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.left)
     }

@@ -1,4 +1,4 @@
-//! What a registry asks for when it answers 401: a password, or a token from somewhere.
+//! Reads which authentication a registry requires when it answers 401: a password, or a token from a token server.
 //!
 //! Source: RFC 9110, section 11; <https://distribution.github.io/distribution/spec/auth/token/>.
 
@@ -6,25 +6,25 @@ use http_auth::{ChallengeParser, ChallengeRef};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 
-/// What a registry asks for.
+/// The authentication that a registry requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
     /// User and password with each request.
     Basic,
     /// A token with each request.
     Bearer {
-        /// Who gives tokens.
+        /// The address of the token server.
         realm: Box<Url>,
-        /// For whom they are.
+        /// The service that the token is for.
         service: Option<String>,
-        /// What to ask for, where that is not named after a repository.
+        /// The scope to request, where it is not the usual one of a repository.
         scope: Option<String>,
     },
-    /// Something that is not known here.
+    /// An unsupported scheme.
     Unknown(String),
 }
 
-/// The challenge to answer: tokens before passwords. None where the registry asks for nothing.
+/// The challenge to answer, tokens before passwords; none if the registry requires no authentication.
 pub(super) fn of(headers: &HeaderMap) -> Option<Challenge> {
     let mut found = None;
     for value in headers.get_all(WWW_AUTHENTICATE) {
@@ -33,12 +33,12 @@ pub(super) fn of(headers: &HeaderMap) -> Option<Challenge> {
             .map_while(Result::ok)
             .map(|challenge| read(&challenge))
         {
-            let better = matches!(
+            let is_better = matches!(
                 (&found, &challenge),
                 (None | Some(Challenge::Unknown(_)), _)
                     | (Some(Challenge::Basic), Challenge::Bearer { .. })
             );
-            if better {
+            if is_better {
                 found = Some(challenge);
             }
         }
@@ -58,15 +58,15 @@ fn read(challenge: &ChallengeRef<'_>) -> Challenge {
     let realm = parameter("realm").and_then(|realm| Url::parse(&realm).ok());
     match realm {
         Some(mut realm) if challenge.scheme.eq_ignore_ascii_case("bearer") => {
-            // What stands before an `@` is not ours to send.
+            // Credentials in the address are the server's invention: they are not sent.
             let _ = realm.set_username("");
             let _ = realm.set_password(None);
-            let usual =
+            let is_usual =
                 |scope: &String| scope.starts_with("repository:") || scope.starts_with("registry:");
             Challenge::Bearer {
                 realm: Box::new(realm),
                 service: parameter("service"),
-                scope: parameter("scope").filter(|scope| !scope.is_empty() && !usual(scope)),
+                scope: parameter("scope").filter(|scope| !scope.is_empty() && !is_usual(scope)),
             }
         }
         _ => Challenge::Unknown(challenge.scheme.to_owned()),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_asked_for_where_the_realm_gives_it() {
+    fn a_bearer_challenge_wins_over_a_basic_one() {
         let usual = r#"Bearer realm="https://a.example/token",service="r.example",scope="repository:a/b:pull""#;
         assert_eq!(challenge(&[usual]), bearer(None));
         let own = r#"bearer realm="https://u:p@a.example/token", service="r.example", scope="aws""#;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_told() {
+    fn unsupported_schemes_are_reported() {
         assert_eq!(challenge(&[]), None);
         assert_eq!(challenge(&["Basic realm=x"]), Some(Challenge::Basic));
         let unknown = Some(Challenge::Unknown("Digest".to_owned()));

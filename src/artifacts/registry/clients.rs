@@ -1,5 +1,5 @@
-//! The HTTP clients: one for all usual hosts, one for each host that the settings say something special of, so that what is
-//! allowed to one host is allowed to no other, not even behind a redirect.
+//! The HTTP clients: one for all hosts without settings, and one for each host with settings of its own. A permission for one
+//! host (plain HTTP, no verification, a CA) therefore never applies to another host, not even after a redirect.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,18 +10,18 @@ use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use crate::model::registries::{Host, RegistrySettings};
 use crate::oci::FailureKind;
 
+use super::error::{RegistryError, authority};
 use super::options::Limits;
-use super::trouble::{Trouble, authority};
 
-/// The clients, each made when it is first needed.
+/// The clients, each created when it is first used.
 pub(super) struct Clients {
     settings: RegistrySettings,
     limits: Limits,
     made: Mutex<Made>,
 }
 
-/// By the host that is special, none for all others; and whether much is sent.
-type Made = HashMap<(Option<Arc<str>>, bool), Result<Client, Trouble>>;
+/// By the host with settings (none for all others), and by whether a large body is sent.
+type Made = HashMap<(Option<Arc<str>>, bool), Result<Client, RegistryError>>;
 
 impl Clients {
     pub(super) fn new(settings: RegistrySettings, limits: Limits) -> Self {
@@ -32,21 +32,21 @@ impl Clients {
         }
     }
 
-    /// What the settings say of a host.
+    /// The settings of a host, if it has any.
     pub(super) fn host(&self, authority: &str) -> Option<(&Arc<str>, &Host)> {
         self.settings.hosts.get_key_value(authority)
     }
 
-    /// The client for an address; none for plain HTTP to a host that is not said to speak it. `sends`: so much that no answer
-    /// is to be waited for until all of it is sent, which the caller watches.
-    pub(super) fn of(&self, url: &Url, sends: bool) -> Result<Client, Trouble> {
+    /// The client for an address; an error for plain HTTP to a host whose settings do not allow it. With `sends`, the request
+    /// has a large body and the client has no read timeout: the caller watches the progress.
+    pub(super) fn of(&self, url: &Url, sends: bool) -> Result<Client, RegistryError> {
         let name = authority(url);
         let special = self.host(&name);
         let is_plain = special.is_some_and(|(_, host)| host.plain_http);
         if url.scheme() != "https" && !is_plain {
-            let message = format!("`{name}` is to be asked without TLS, which nothing allows");
-            return Err(Trouble::new(FailureKind::Unreachable, message).help(format!(
-                "if that is meant, allow it in the project file: `registries: {{hosts: {{\"{name}\": {{plain-http: true}}}}}}`"
+            let message = format!("`{name}` would be queried without TLS, which no setting allows");
+            return Err(RegistryError::new(FailureKind::Unreachable, message).help(format!(
+                "to allow it, write in the project file: `registries: {{hosts: {{\"{name}\": {{plain-http: true}}}}}}`"
             )));
         }
         let key = (special.map(|(name, _)| Arc::clone(name)), sends);
@@ -57,7 +57,7 @@ impl Clients {
         client.clone()
     }
 
-    fn make(&self, name: &str, host: Option<&Host>, sends: bool) -> Result<Client, Trouble> {
+    fn make(&self, name: &str, host: Option<&Host>, sends: bool) -> Result<Client, RegistryError> {
         let mut builder = Client::builder()
             .user_agent(concat!("metalmark/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.limits.connect)
@@ -70,15 +70,15 @@ impl Clients {
         }
         builder.build().map_err(|_| {
             let message = format!("TLS cannot be set up for `{name}`: this machine has no CA certificates, or none can be read");
-            Trouble::new(FailureKind::Unreachable, message).help(format!(
+            RegistryError::new(FailureKind::Unreachable, message).help(format!(
                 "install the package ca-certificates, or name the registry's authority: `registries: {{hosts: {{\"{name}\": {{ca: FILE.pem}}}}}}`"
             ))
         })
     }
 }
 
-fn special(builder: ClientBuilder, host: &Host) -> Result<ClientBuilder, Trouble> {
-    // No certificate is ever looked at over plain HTTP: a machine without a CA store must do.
+fn special(builder: ClientBuilder, host: &Host) -> Result<ClientBuilder, RegistryError> {
+    // Plain HTTP needs no certificates: it must work on a machine without a CA store.
     if host.plain_http {
         return Ok(builder.tls_certs_only([]));
     }
@@ -91,16 +91,16 @@ fn special(builder: ClientBuilder, host: &Host) -> Result<ClientBuilder, Trouble
     }
 }
 
-fn authorities(file: &Path) -> Result<Vec<Certificate>, Trouble> {
-    let trouble = |reason: String| {
+fn authorities(file: &Path) -> Result<Vec<Certificate>, RegistryError> {
+    let failure = |reason: String| {
         let message = format!("the CA file `{}` {reason}", file.display());
-        Trouble::new(FailureKind::Unreachable, message)
+        RegistryError::new(FailureKind::Unreachable, message)
             .help("`ca` names files with `-----BEGIN CERTIFICATE-----` blocks, from the project file's folder")
     };
     let text = std::fs::read(file)
-        .map_err(|error| trouble(format!("cannot be read: {}", error.kind())))?;
+        .map_err(|error| failure(format!("cannot be read: {}", error.kind())))?;
     match Certificate::from_pem_bundle(&text) {
         Ok(certificates) if !certificates.is_empty() => Ok(certificates),
-        _ => Err(trouble("holds no certificate".to_owned())),
+        _ => Err(failure("holds no certificate".to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! Manifests and blobs: asked for by name or digest, taken only when their bytes are what they promise to be.
+//! Fetches manifests and blobs by name or digest, and returns them only if their bytes have the expected digest and length.
 
 use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap};
 
@@ -6,153 +6,158 @@ use crate::oci::{
     Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, ManifestError, Reference, Target,
 };
 
-use super::question::{Act, Answer, Part};
-use super::session::{Ask, Sessions, Turn};
-use super::site::Site;
-use super::trouble::{Trouble, authority};
+use super::endpoint::Endpoint;
+use super::error::{RegistryError, authority};
+use super::request::{Answer, ByteRange, Operation, Request};
+use super::session::{Context, Sessions};
 
-/// The manifests that are understood (image-spec, media-types.md; docker's before it).
+/// The accepted media types of manifests (image-spec, media-types.md, and Docker's older ones).
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, \
     application/vnd.oci.image.index.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, \
     application/vnd.docker.distribution.manifest.list.v2+json";
 
-/// Advice where bytes are not those of their digest.
+/// The help for bytes that do not have their digest.
 pub(super) const DO_NOT_USE: &str = "something between here and the registry, or the registry itself, changes what it serves; do not use it";
 
-/// The manifest that a reference names: one request.
+/// Fetches the manifest that a reference names, with one request.
 pub(super) async fn manifest(
     sessions: &Sessions,
     reference: &Reference,
-    turn: Turn,
-) -> Result<Manifest, Trouble> {
-    manifest_at(sessions, &Site::of(reference), reference, turn).await
+    context: Context,
+) -> Result<Manifest, RegistryError> {
+    manifest_at(sessions, &Endpoint::for_pull(reference), reference, context).await
 }
 
-/// The same, asked by who may write there.
+/// The same, with the credentials and scope for a push.
 pub(super) async fn manifest_to_push(
     sessions: &Sessions,
     reference: &Reference,
-    turn: Turn,
-) -> Result<Manifest, Trouble> {
-    manifest_at(sessions, &Site::to(reference), reference, turn).await
+    context: Context,
+) -> Result<Manifest, RegistryError> {
+    manifest_at(sessions, &Endpoint::for_push(reference), reference, context).await
 }
 
 async fn manifest_at(
     sessions: &Sessions,
-    site: &Site,
+    endpoint: &Endpoint,
     reference: &Reference,
-    turn: Turn,
-) -> Result<Manifest, Trouble> {
+    context: Context,
+) -> Result<Manifest, RegistryError> {
     let target = match reference.target() {
         Target::Tag(tag) => tag,
         Target::Digest(digest) => digest.as_str(),
     };
-    let url = sessions.url(site, &format!("{}/manifests/{target}", site.repository))?;
-    let ask = Ask {
-        site,
-        url: &url,
+    let request = Request {
+        url: sessions.url(
+            endpoint,
+            &format!("{}/manifests/{target}", endpoint.repository),
+        )?,
         accept: MANIFESTS,
-        act: Act::Get,
-        part: Part::Whole,
+        operation: Operation::Get,
+        range: ByteRange::Whole,
         limit: MANIFEST_LIMIT as u64,
+        deadline: context.deadline,
     };
-    let answer = found(sessions.get(ask, turn).await?)?;
-    proven(answer, reference.digest.as_ref())
+    let answer = found(sessions.get(endpoint, request, context).await?)?;
+    verified(answer, reference.digest.as_ref())
 }
 
-/// A small blob, whole.
+/// Fetches a whole blob of at most `limit` bytes.
 pub(super) async fn blob(
     sessions: &Sessions,
     reference: &Reference,
     descriptor: &Descriptor,
     limit: u64,
-    turn: Turn,
-) -> Result<Vec<u8>, Trouble> {
+    context: Context,
+) -> Result<Vec<u8>, RegistryError> {
     let (digest, size) = (&descriptor.digest, descriptor.size);
     if size > limit {
-        let message = format!("blob `{digest}` has {size} bytes, and at most {limit} are read");
-        return Err(Trouble::new(FailureKind::TooLarge, message));
+        let message = format!("blob `{digest}` has {size} bytes; at most {limit} are read");
+        return Err(RegistryError::new(FailureKind::TooLarge, message));
     }
-    let site = Site::of(reference);
-    let url = sessions.url(&site, &format!("{}/blobs/{digest}", site.repository))?;
-    let ask = Ask {
-        site: &site,
-        url: &url,
+    let endpoint = Endpoint::for_pull(reference);
+    let request = Request {
+        url: sessions.url(
+            &endpoint,
+            &format!("{}/blobs/{digest}", endpoint.repository),
+        )?,
         accept: "*/*",
-        act: Act::Get,
-        part: Part::Whole,
+        operation: Operation::Get,
+        range: ByteRange::Whole,
         limit: size,
+        deadline: context.deadline,
     };
-    let answer = found(sessions.get(ask, turn).await?)?;
+    let answer = found(sessions.get(&endpoint, request, context).await?)?;
     if answer.body.len() as u64 != size {
         let host = authority(&answer.url);
         let message = format!(
             "`{host}` sent {} bytes of blob `{digest}`, which has {size}",
             answer.body.len()
         );
-        return Err(Trouble::new(FailureKind::Corrupt, message));
+        return Err(RegistryError::new(FailureKind::Corrupt, message));
     }
     if !digest.is_of(&answer.body) {
         return Err(corrupt(
             &answer,
-            &format!("the digest `{digest}` that was asked for"),
+            &format!("the requested digest `{digest}`"),
         ));
     }
     Ok(answer.body)
 }
 
-/// How long a blob is, by the first byte of it.
+/// The length of a blob in bytes, found by a request for its first byte.
 pub(super) async fn size(
     sessions: &Sessions,
     reference: &Reference,
     digest: &Digest,
-    turn: Turn,
-) -> Result<u64, Trouble> {
-    let site = Site::of(reference);
-    let url = sessions.url(&site, &format!("{}/blobs/{digest}", site.repository))?;
-    let ask = Ask {
-        site: &site,
-        url: &url,
+    context: Context,
+) -> Result<u64, RegistryError> {
+    let endpoint = Endpoint::for_pull(reference);
+    let request = Request {
+        url: sessions.url(
+            &endpoint,
+            &format!("{}/blobs/{digest}", endpoint.repository),
+        )?,
         accept: "*/*",
-        act: Act::Get,
-        part: Part::FirstByte,
+        operation: Operation::Get,
+        range: ByteRange::FirstByte,
         limit: 1,
+        deadline: context.deadline,
     };
-    let answer = sessions.get(ask, turn).await?;
+    let answer = sessions.get(&endpoint, request, context).await?;
     let header = |name| answer.headers.get(name)?.to_str().ok();
-    // `bytes 0-0/42`, and of nothing `bytes */0` (RFC 9110, 14.4).
-    let told = match answer.status {
+    // `bytes 0-0/42`, or `bytes */0` for an empty blob (RFC 9110, 14.4).
+    let length = match answer.status {
         206 | 416 => header(CONTENT_RANGE).and_then(|range| range.rsplit('/').next()),
         _ => header(CONTENT_LENGTH),
     };
-    if let (200 | 206 | 416, Some(Ok(size))) = (answer.status, told.map(str::parse)) {
+    if let (200 | 206 | 416, Some(Ok(size))) = (answer.status, length.map(str::parse)) {
         return Ok(size);
     }
     let host = authority(&found(answer)?.url);
-    let message = format!("`{host}` does not tell how many bytes it has");
-    Err(Trouble::new(FailureKind::Unreachable, message))
+    let message = format!("`{host}` does not report how many bytes it has");
+    Err(RegistryError::new(FailureKind::Unreachable, message))
 }
 
-/// An answer of success; 404 is told from all other ones.
-pub(super) fn found(answer: Answer) -> Result<Answer, Trouble> {
+/// The answer if it is a success; otherwise an error that distinguishes 404 (not found) from all others.
+pub(super) fn found(answer: Answer) -> Result<Answer, RegistryError> {
     let host = authority(&answer.url);
     match answer.status {
         200..=299 => Ok(answer),
         404 => {
             let message = format!("`{host}` answered 404 (not found)");
-            Err(Trouble::new(FailureKind::NotFound, message))
+            Err(RegistryError::new(FailureKind::NotFound, message))
         }
         429 => {
-            let message =
-                format!("`{host}` answered 429 (too many requests), however often it was asked");
-            Err(Trouble::new(FailureKind::Unreachable, message)
-                .help("try later, or ask fewer at once: `registries: {concurrency: 4}`"))
+            let message = format!("`{host}` answered 429 (too many requests) to every attempt");
+            Err(RegistryError::new(FailureKind::Unreachable, message)
+                .help("try later, or send fewer requests at once: `registries: {concurrency: 4}`"))
         }
         400 if String::from_utf8_lossy(&answer.body).contains("HTTPS server") => {
             let message = format!("`{host}` does not speak plain HTTP");
             Err(
-                Trouble::new(FailureKind::Unreachable, message).help(format!(
+                RegistryError::new(FailureKind::Unreachable, message).help(format!(
                     "remove `plain-http` of `{host}` below `registries: hosts:`"
                 )),
             )
@@ -160,45 +165,45 @@ pub(super) fn found(answer: Answer) -> Result<Answer, Trouble> {
         status => {
             let reason = answer.reason.map(|reason| format!(" ({reason})"));
             let message = format!("`{host}` answered {status}{}", reason.unwrap_or_default());
-            Err(Trouble::new(FailureKind::Unreachable, message))
+            Err(RegistryError::new(FailureKind::Unreachable, message))
         }
     }
 }
 
-/// A manifest whose bytes have the digest that was asked for and the one that the answer's header says.
-fn proven(answer: Answer, wanted: Option<&Digest>) -> Result<Manifest, Trouble> {
-    if let Some(wanted) = wanted.filter(|wanted| !wanted.is_of(&answer.body)) {
-        let what = format!("the digest `{wanted}` that was asked for");
+/// The manifest, if its bytes have the requested digest and the one in the answer's header.
+fn verified(answer: Answer, expected: Option<&Digest>) -> Result<Manifest, RegistryError> {
+    if let Some(expected) = expected.filter(|expected| !expected.is_of(&answer.body)) {
+        let what = format!("the requested digest `{expected}`");
         return Err(corrupt(&answer, &what));
     }
-    if let Some(said) = said(&answer.headers)
-        && !Digest::parse(&said).is_ok_and(|digest| digest.is_of(&answer.body))
+    if let Some(reported) = reported_digest(&answer.headers)
+        && !Digest::parse(&reported).is_ok_and(|digest| digest.is_of(&answer.body))
     {
-        let shown: String = said.chars().take(160).collect();
-        let what = format!("the digest `{shown}` that its own header says");
+        let shown: String = reported.chars().take(160).collect();
+        let what = format!("the digest `{shown}` in its own header");
         return Err(corrupt(&answer, &what));
     }
     let host = authority(&answer.url);
     Manifest::read(answer.body).map_err(|error| match error {
-        ManifestError::TooLarge(_) => Trouble::new(FailureKind::TooLarge, error.to_string()),
+        ManifestError::TooLarge(_) => RegistryError::new(FailureKind::TooLarge, error.to_string()),
         ManifestError::Malformed(_) => {
-            let message = format!("`{host}` sent what is no manifest: {error}");
-            Trouble::new(FailureKind::Corrupt, message)
+            let message = format!("`{host}` sent something that is not a manifest: {error}");
+            RegistryError::new(FailureKind::Corrupt, message)
         }
     })
 }
 
-fn said(headers: &HeaderMap) -> Option<String> {
+fn reported_digest(headers: &HeaderMap) -> Option<String> {
     let header = headers.get("docker-content-digest")?;
     Some(String::from_utf8_lossy(header.as_bytes()).into_owned())
 }
 
-fn corrupt(answer: &Answer, what: &str) -> Trouble {
+fn corrupt(answer: &Answer, what: &str) -> RegistryError {
     let host = authority(&answer.url);
     let message = format!(
         "`{host}` sent {} bytes with the digest `{}`, not {what}",
         answer.body.len(),
         Digest::of(&answer.body)
     );
-    Trouble::new(FailureKind::Corrupt, message).help(DO_NOT_USE)
+    RegistryError::new(FailureKind::Corrupt, message).help(DO_NOT_USE)
 }

@@ -1,4 +1,4 @@
-//! Blobs of any length: passed on as they come, asked for again from where the connection broke, proven at the end.
+//! Copies blobs of any length: written as they arrive, resumed where the connection broke, and verified at the end.
 
 use std::io::Write;
 
@@ -8,47 +8,56 @@ use tokio::time::{Instant, sleep};
 use crate::oci::{Descriptor, Digesting, FailureKind, Reference};
 
 use super::content;
+use super::endpoint::Endpoint;
+use super::error::{self, RegistryError, authority};
 use super::meter::Meter;
-use super::question::{Act, Answer, Part};
+use super::options::Limits;
+use super::request::{Answer, ByteRange, Operation, Request};
 use super::retry;
-use super::session::{Ask, Sessions, Turn};
-use super::site::Site;
-use super::trouble::{self, Trouble, authority};
+use super::session::{Context, Sessions};
 
-/// Copies a blob into a writer.
+/// Copies a blob into a writer. The caller must discard what was written if this fails.
 pub(super) async fn blob(
     sessions: &Sessions,
     of: &Reference,
     blob: &Descriptor,
     (into, meter): (&mut (dyn Write + Send), &Meter),
-    turn: Turn,
-) -> Result<(), Trouble> {
-    let site = Site::of(of);
-    let url = sessions.url(&site, &format!("{}/blobs/{}", site.repository, blob.digest))?;
-    let limits = &sessions.wire.limits;
+    context: Context,
+) -> Result<(), RegistryError> {
+    let endpoint = Endpoint::for_pull(of);
+    let url = sessions.url(
+        &endpoint,
+        &format!("{}/blobs/{}", endpoint.repository, blob.digest),
+    )?;
+    let limits = &sessions.transport.limits;
     let mut into = Digesting::like(&blob.digest, into);
     let mut attempt = 0;
-    // Of nothing there is no first byte to ask for.
+    // An empty blob needs no request.
     while into.written() < blob.size {
         let from = into.written();
-        let ask = Ask {
-            site: &site,
-            url: &url,
+        let request = Request {
+            url: url.clone(),
             accept: "*/*",
-            act: Act::Get,
-            part: Part::From(from),
+            operation: Operation::Get,
+            range: ByteRange::From(from),
             limit: 0,
+            deadline: context.deadline,
         };
-        let Err(trouble) = part(sessions, ask, blob, (&mut into, meter), turn).await else {
+        let answer = sessions.get(&endpoint, request, context).await;
+        let outcome = match answer.and_then(content::found) {
+            Ok(answer) => append(answer, limits, blob, (&mut into, meter)).await,
+            Err(error) => Err(error),
+        };
+        let Err(error) = outcome else {
             continue;
         };
         if into.written() > from {
             attempt = 0;
         }
         let pause = retry::pause(limits, attempt, None);
-        let is_late = Instant::now() + pause >= turn.deadline;
-        if !trouble.again || attempt == limits.retries || is_late {
-            return Err(trouble);
+        let is_late = Instant::now() + pause >= context.deadline;
+        if !error.retryable || attempt == limits.retries || is_late {
+            return Err(error);
         }
         attempt += 1;
         sleep(pause).await;
@@ -58,29 +67,25 @@ pub(super) async fn blob(
         true => Ok(()),
         false => {
             let message = format!(
-                "`{}` sent {} bytes with the digest `{digest}`, not the digest `{}` that was asked for",
-                site.authority, blob.size, blob.digest
+                "`{}` sent {} bytes with the digest `{digest}`, not the requested digest `{}`",
+                endpoint.authority, blob.size, blob.digest
             );
-            Err(Trouble::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
+            Err(RegistryError::new(FailureKind::Corrupt, message).help(content::DO_NOT_USE))
         }
     }
 }
 
-/// One answer, as far as it goes.
-async fn part<W: Write>(
-    sessions: &Sessions,
-    ask: Ask<'_>,
+/// Appends the bytes of one answer, as many as arrive.
+async fn append<W: Write>(
+    mut answer: Answer,
+    limits: &Limits,
     blob: &Descriptor,
     (into, meter): (&mut Digesting<W>, &Meter),
-    turn: Turn,
-) -> Result<(), Trouble> {
-    let mut answer = content::found(sessions.get(ask, turn).await?)?;
-    let from = into.written();
-    let mut skip = skipped(&answer, from)?;
+) -> Result<(), RegistryError> {
+    let mut skip = skipped(&answer, into.written())?;
     let Some(rest) = answer.rest.as_mut() else {
         return Ok(());
     };
-    let limits = &sessions.wire.limits;
     while let Some(chunk) = next(rest, &answer.url, limits).await? {
         let skipped = (chunk.len() as u64).min(skip);
         skip -= skipped;
@@ -88,15 +93,15 @@ async fn part<W: Write>(
         if into.written() + chunk.len() as u64 > blob.size {
             let host = authority(&answer.url);
             let message = format!(
-                "`{host}` sends more bytes of blob `{}` than the {} that it has",
+                "`{host}` sends more bytes of blob `{}` than its {}",
                 blob.digest, blob.size
             );
-            return Err(Trouble::new(FailureKind::Corrupt, message));
+            return Err(RegistryError::new(FailureKind::Corrupt, message));
         }
         meter.add(chunk.len() as u64);
         into.write_all(chunk).map_err(|error| {
-            let message = format!("blob `{}` cannot be kept: {error}", blob.digest);
-            Trouble::new(FailureKind::Unreachable, message)
+            let message = format!("blob `{}` cannot be stored: {error}", blob.digest);
+            RegistryError::new(FailureKind::Unreachable, message)
         })?;
     }
     match into.written() < blob.size {
@@ -108,14 +113,14 @@ async fn part<W: Write>(
                 blob.digest,
                 blob.size
             );
-            Err(Trouble::new(FailureKind::Corrupt, message).again())
+            Err(RegistryError::new(FailureKind::Corrupt, message).retryable())
         }
         false => Ok(()),
     }
 }
 
-/// How many of the first bytes of an answer are had already: who knows no ranges begins at the first byte again.
-fn skipped(answer: &Answer, from: u64) -> Result<u64, Trouble> {
+/// How many of the first bytes of an answer to skip: a server without support for ranges sends the blob from its start.
+fn skipped(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
     if answer.status != 206 {
         return Ok(from);
     }
@@ -125,8 +130,8 @@ fn skipped(answer: &Answer, from: u64) -> Result<u64, Trouble> {
         Some(first) if first <= from => Ok(from - first),
         _ => {
             let host = authority(&answer.url);
-            let message = format!("`{host}` sent another part of the blob than was asked for");
-            Err(Trouble::new(FailureKind::Corrupt, message))
+            let message = format!("`{host}` sent another range of the blob than the requested one");
+            Err(RegistryError::new(FailureKind::Corrupt, message))
         }
     }
 }
@@ -134,8 +139,8 @@ fn skipped(answer: &Answer, from: u64) -> Result<u64, Trouble> {
 async fn next(
     rest: &mut Response,
     url: &reqwest::Url,
-    limits: &super::options::Limits,
-) -> Result<Option<bytes::Bytes>, Trouble> {
+    limits: &Limits,
+) -> Result<Option<bytes::Bytes>, RegistryError> {
     let chunk = rest.chunk().await;
-    chunk.map_err(|error| trouble::of_exchange(&error, url, limits))
+    chunk.map_err(|error| error::of_exchange(&error, url, limits))
 }

@@ -1,6 +1,6 @@
-//! Lists, page by page: tags, repositories, and what refers to a manifest.
+//! Reads lists page by page: tags, repositories, and the referrers of a manifest.
 //!
-//! Source: distribution-spec 1.1, "Content discovery"; `_catalog` is docker's own.
+//! Source: distribution-spec 1.1, "Content discovery"; `_catalog` is Docker's own extension.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use serde::Deserialize;
 use crate::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, Reference};
 
 use super::content;
-use super::question::{Act, Answer, Part};
-use super::session::{Ask, Sessions, Turn};
-use super::site::Site;
-use super::trouble::{Trouble, authority};
+use super::endpoint::Endpoint;
+use super::error::{RegistryError, authority};
+use super::request::{Answer, ByteRange, Operation, Request};
+use super::session::{Context, Sessions};
 
-/// How many names of a page are asked for.
+/// How many names to request per page.
 const PAGE: usize = 1000;
 
-/// The most pages of a list.
+/// The most pages of a list that are read.
 const PAGES: usize = 1000;
 
 /// The media type of an index.
@@ -39,11 +39,11 @@ struct Repositories {
 pub(super) async fn tags(
     sessions: &Sessions,
     of: &Reference,
-    turn: Turn,
-) -> Result<Vec<String>, Trouble> {
-    let site = Site::of(of);
-    let path = format!("{}/tags/list?n={PAGE}", site.repository);
-    let pages = pages(sessions, &site, &path, "application/json", turn).await?;
+    context: Context,
+) -> Result<Vec<String>, RegistryError> {
+    let endpoint = Endpoint::for_pull(of);
+    let path = format!("{}/tags/list?n={PAGE}", endpoint.repository);
+    let pages = pages(sessions, &endpoint, &path, "application/json", context).await?;
     let pages = pages
         .iter()
         .map(|page| read::<Tags>(page).map(|page| page.tags));
@@ -54,20 +54,20 @@ pub(super) async fn tags(
 pub(super) async fn repositories(
     sessions: &Sessions,
     of: &Reference,
-    turn: Turn,
-) -> Result<Vec<String>, Trouble> {
-    let site = Site {
+    context: Context,
+) -> Result<Vec<String>, RegistryError> {
+    let endpoint = Endpoint {
         repository: String::new(),
-        ..Site::of(of)
+        ..Endpoint::for_pull(of)
     };
     let path = format!("_catalog?n={PAGE}");
-    let pages = pages(sessions, &site, &path, "application/json", turn).await;
-    let pages = pages.map_err(|mut trouble| {
-        if trouble.kind == FailureKind::NotFound {
-            trouble.kind = FailureKind::Unsupported;
-            trouble.message = format!("`{}` offers no list of its repositories", site.registry);
+    let pages = pages(sessions, &endpoint, &path, "application/json", context).await;
+    let pages = pages.map_err(|mut error| {
+        if error.kind == FailureKind::NotFound {
+            error.kind = FailureKind::Unsupported;
+            error.message = format!("`{}` offers no list of its repositories", endpoint.registry);
         }
-        trouble
+        error
     })?;
     let pages = pages
         .iter()
@@ -75,17 +75,17 @@ pub(super) async fn repositories(
     names(pages)
 }
 
-/// What refers to a manifest: by the API, or by the tag `sha256-…` where the registry has none.
+/// The referrers of a manifest: by the API, or by the tag `sha256-…` if the registry does not have the API.
 pub(super) async fn referrers(
     sessions: &Sessions,
     reference: &Reference,
     digest: &Digest,
-    turn: Turn,
-) -> Result<Vec<Descriptor>, Trouble> {
-    let site = Site::of(reference);
-    let path = format!("{}/referrers/{digest}", site.repository);
+    context: Context,
+) -> Result<Vec<Descriptor>, RegistryError> {
+    let endpoint = Endpoint::for_pull(reference);
+    let path = format!("{}/referrers/{digest}", endpoint.repository);
     let mut found = Vec::new();
-    match pages(sessions, &site, &path, INDEX, turn).await {
+    match pages(sessions, &endpoint, &path, INDEX, context).await {
         Ok(pages) => {
             for page in pages {
                 let host = authority(&page.url);
@@ -95,44 +95,44 @@ pub(super) async fn referrers(
                 }
             }
         }
-        Err(trouble) if trouble.kind == FailureKind::NotFound => {
+        Err(error) if error.kind == FailureKind::NotFound => {
             let tag = digest.as_str().replacen(':', "-", 1);
-            match content::manifest(sessions, &reference.tagged(&tag), turn).await {
+            match content::manifest(sessions, &reference.tagged(&tag), context).await {
                 Ok(manifest) => {
                     if let Content::Index { manifests, .. } = manifest.content {
                         found = manifests;
                     }
                 }
-                Err(trouble) if trouble.kind == FailureKind::NotFound => {}
-                Err(trouble) => return Err(trouble),
+                Err(error) if error.kind == FailureKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
-        Err(trouble) => return Err(trouble),
+        Err(error) => return Err(error),
     }
     Ok(found)
 }
 
-/// All pages of a list. The next one is on the same host, or it is no list of this registry.
+/// All pages of a list. A next page on another host is an error.
 async fn pages(
     sessions: &Sessions,
-    site: &Site,
+    endpoint: &Endpoint,
     path: &str,
     accept: &'static str,
-    turn: Turn,
-) -> Result<Vec<Answer>, Trouble> {
+    context: Context,
+) -> Result<Vec<Answer>, RegistryError> {
     let mut pages = Vec::new();
-    let mut url = sessions.url(site, path)?;
+    let mut url = sessions.url(endpoint, path)?;
     let mut seen = BTreeSet::new();
     while seen.insert(url.to_string()) && pages.len() < PAGES {
-        let ask = Ask {
-            site,
-            url: &url,
+        let request = Request {
+            url: url.clone(),
             accept,
-            act: Act::Get,
-            part: Part::Whole,
+            operation: Operation::Get,
+            range: ByteRange::Whole,
             limit: MANIFEST_LIMIT as u64,
+            deadline: context.deadline,
         };
-        let page = content::found(sessions.get(ask, turn).await?)?;
+        let page = content::found(sessions.get(endpoint, request, context).await?)?;
         let next = next(&page);
         pages.push(page);
         match next {
@@ -140,7 +140,7 @@ async fn pages(
             Some(next) => {
                 let (host, other) = (authority(&url), authority(&next));
                 let message = format!("`{host}` continues its list at another host, `{other}`");
-                return Err(Trouble::new(FailureKind::Unreachable, message));
+                return Err(RegistryError::new(FailureKind::Unreachable, message));
             }
             None => break,
         }
@@ -162,20 +162,20 @@ fn next(page: &Answer) -> Option<Url> {
     })
 }
 
-fn read<'a, T: Deserialize<'a>>(page: &'a Answer) -> Result<T, Trouble> {
+fn read<'a, T: Deserialize<'a>>(page: &'a Answer) -> Result<T, RegistryError> {
     serde_json::from_slice(&page.body).map_err(|_| no_list(&authority(&page.url)))
 }
 
-fn no_list(host: &str) -> Trouble {
-    Trouble::new(
+fn no_list(host: &str) -> RegistryError {
+    RegistryError::new(
         FailureKind::Corrupt,
-        format!("`{host}` answered with what is no list"),
+        format!("`{host}` answered with something that is not a list"),
     )
 }
 
 fn names(
-    pages: impl Iterator<Item = Result<Option<Vec<String>>, Trouble>>,
-) -> Result<Vec<String>, Trouble> {
+    pages: impl Iterator<Item = Result<Option<Vec<String>>, RegistryError>>,
+) -> Result<Vec<String>, RegistryError> {
     let mut names = BTreeSet::new();
     for page in pages {
         names.extend(page?.unwrap_or_default());

@@ -1,12 +1,13 @@
-//! Artifacts in OCI registries over the network: the only module that opens connections.
+//! The client of OCI registries: the only module that opens network connections.
 //!
-//! Every manifest costs one request; a registry's first answer tells what proof it wants, and one token a repository is
-//! bought where it wants tokens. Nothing is asked beforehand. `oci-client` asks twice for each manifest and never again after
-//! an error, so the questions are put by `reqwest` here.
+//! A manifest costs one request: the first answer of a registry shows which authentication it requires, and one token per
+//! repository is fetched where it requires tokens. `oci-client` sends two requests for each manifest and never retries after
+//! an error, so this client uses `reqwest` directly.
 //!
-//! Credentials go to the host that they are for and to no other one; nothing here prints or stores them. No connection is
-//! opened, and neither runtime nor TLS is set up, before the first question.
+//! Credentials are sent only to the host that they belong to, and are neither printed nor stored. The runtime, TLS and
+//! connections are set up at the first request.
 
+mod authorization;
 mod batch;
 mod body;
 mod challenge;
@@ -14,21 +15,20 @@ mod clients;
 mod content;
 mod copy;
 mod credentials;
+mod document;
+mod endpoint;
+mod error;
 mod lists;
 mod meter;
-mod near;
 mod options;
-mod page;
-mod proof;
 mod push;
-mod question;
+mod request;
 mod retry;
 mod session;
 mod sink;
-mod site;
+mod suggestions;
 mod token;
-mod trouble;
-mod wire;
+mod transport;
 
 use std::future::Future;
 use std::io::Write;
@@ -39,13 +39,13 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
 
-use batch::Pace;
+use batch::BatchOptions;
 pub use credentials::Environment;
+use error::RegistryError;
 pub use options::{Limits, Options, Progress};
-use session::{Sessions, Turn};
-use trouble::Trouble;
+use session::{Context, Sessions};
 
-/// The registries of the world. Not to be used from within an asynchronous runtime: it has its own.
+/// The client for all registries. Do not use it within an asynchronous runtime: it has its own.
 pub struct Registries {
     options: Options,
     sessions: Arc<Sessions>,
@@ -54,33 +54,33 @@ pub struct Registries {
 }
 
 impl Registries {
-    /// Nothing is asked yet.
+    /// Creates a client; sends nothing.
     pub fn new(options: Options) -> Self {
         let clients = clients::Clients::new(options.settings.clone(), options.limits);
-        let wire = wire::Wire::new(clients, options.limits);
+        let transport = transport::Transport::new(clients, options.limits);
         let known =
             credentials::Credentials::new(options.environment.clone(), options.limits.helper);
         Self {
             options,
-            sessions: Arc::new(Sessions::new(wire, known)),
+            sessions: Arc::new(Sessions::new(transport, known)),
             runtime: OnceLock::new(),
             batches: AtomicU64::new(0),
         }
     }
 
-    /// Runs a batch, told to whoever asked for progress.
+    /// Runs `each` for every item; reports progress if `reports`.
     fn batch<T, R, F>(
         &self,
-        wanted: Vec<T>,
-        is_told: bool,
-        each: impl Fn(Arc<Sessions>, T, Turn) -> F + Clone + Send + 'static,
-    ) -> Vec<Result<R, Trouble>>
+        items: Vec<T>,
+        reports: bool,
+        each: impl Fn(Arc<Sessions>, T, Context) -> F + Clone + Send + 'static,
+    ) -> Vec<Result<R, RegistryError>>
     where
         T: Clone + Send + Sync + 'static,
         R: Send + 'static,
-        F: Future<Output = Result<R, Trouble>> + Send,
+        F: Future<Output = Result<R, RegistryError>> + Send,
     {
-        self.batch_within(self.options.limits, wanted, is_told, each)
+        self.batch_within(self.options.limits, items, reports, each)
     }
 
     fn next_batch(&self) -> u64 {
@@ -90,33 +90,33 @@ impl Registries {
     fn batch_within<T, R, F>(
         &self,
         limits: Limits,
-        wanted: Vec<T>,
-        is_told: bool,
-        each: impl Fn(Arc<Sessions>, T, Turn) -> F + Clone + Send + 'static,
-    ) -> Vec<Result<R, Trouble>>
+        items: Vec<T>,
+        reports: bool,
+        each: impl Fn(Arc<Sessions>, T, Context) -> F + Clone + Send + 'static,
+    ) -> Vec<Result<R, RegistryError>>
     where
         T: Clone + Send + Sync + 'static,
         R: Send + 'static,
-        F: Future<Output = Result<R, Trouble>> + Send,
+        F: Future<Output = Result<R, RegistryError>> + Send,
     {
         let Some(runtime) = self.runtime() else {
             let none = |_| {
-                Err(Trouble::new(
+                Err(RegistryError::new(
                     FailureKind::Unreachable,
-                    "the system gives no threads",
+                    "the system provides no threads",
                 ))
             };
-            return wanted.into_iter().map(none).collect();
+            return items.into_iter().map(none).collect();
         };
-        let pace = Pace {
+        let options = BatchOptions {
             batch: self.next_batch(),
             concurrency: self.options.settings.concurrency,
             limits,
-            progress: self.options.progress.clone().filter(|_| is_told),
+            progress: self.options.progress.clone().filter(|_| reports),
         };
         let sessions = Arc::clone(&self.sessions);
-        let each = move |item, turn| each(Arc::clone(&sessions), item, turn);
-        runtime.block_on(batch::run(wanted, pace, each))
+        let each = move |item, context| each(Arc::clone(&sessions), item, context);
+        runtime.block_on(batch::run(items, options, each))
     }
 
     fn runtime(&self) -> Option<&Runtime> {
@@ -130,123 +130,128 @@ impl Registries {
         self.runtime.get_or_init(make).as_ref()
     }
 
-    fn tags_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {
-        self.batch(wanted, false, |sessions, of: Reference, turn| async move {
-            lists::tags(&sessions, &of, turn).await
+    fn tags_of(
+        &self,
+        repositories: Vec<Reference>,
+        reports: bool,
+    ) -> Vec<Result<Vec<String>, RegistryError>> {
+        self.batch(repositories, reports, |sessions, of: Reference, context| async move {
+            lists::tags(&sessions, &of, context).await
         })
     }
 
-    /// The text at an address of the web, asked for without credentials.
+    /// Fetches the text at a web address, without credentials.
     ///
     /// # Errors
-    /// It is no address, or cannot be had; the address is told without what may be secret in it.
+    /// The address is invalid, or the request fails. The message does not contain the parts of the address that may be secret.
     pub fn page(&self, address: &str) -> Result<String, Failure> {
         let mut answers = self.pages(vec![address.to_owned()]);
         answers.pop().unwrap_or_else(|| Ok(String::new()))
     }
 
-    /// The texts at several addresses of the web, in their order.
+    /// Fetches the texts at several web addresses, in their order.
     pub fn pages(&self, addresses: Vec<String>) -> Vec<Result<String, Failure>> {
-        let each = |sessions: Arc<Sessions>, address: String, turn| async move {
-            page::text(&sessions, &address, turn).await
+        let each = |sessions: Arc<Sessions>, address: String, context| async move {
+            document::text(&sessions, &address, context).await
         };
         let answers = self.batch(addresses.clone(), false, each);
         let pairs = addresses.iter().zip(answers);
-        let failure = |(address, answer): (&String, Result<String, Trouble>)| {
-            answer.map_err(|trouble| trouble.failure(&page::shown(address)))
+        let failure = |(address, answer): (&String, Result<String, RegistryError>)| {
+            answer.map_err(|error| error.failure(&document::shown(address)))
         };
         pairs.map(failure).collect()
     }
 
-    fn repositories_of(&self, wanted: Vec<Reference>) -> Vec<Result<Vec<String>, Trouble>> {
-        self.batch(wanted, false, |sessions, of: Reference, turn| async move {
-            lists::repositories(&sessions, &of, turn).await
-        })
+    fn repositories_of(&self, hosts: Vec<Reference>) -> Vec<Result<Vec<String>, RegistryError>> {
+        self.batch(
+            hosts,
+            false,
+            |sessions, of: Reference, context| async move {
+                lists::repositories(&sessions, &of, context).await
+            },
+        )
     }
 }
 
 impl Store for Registries {
-    fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
-        let each = |sessions: Arc<Sessions>, reference: Reference, turn| async move {
-            content::manifest(&sessions, &reference, turn).await
+    fn manifests(&self, references: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+        let each = |sessions: Arc<Sessions>, reference: Reference, context| async move {
+            content::manifest(&sessions, &reference, context).await
         };
-        let mut answers = self.batch(wanted.to_vec(), true, each);
-        near::advise(self, wanted, &mut answers);
-        let pairs = wanted.iter().zip(answers);
+        let mut answers = self.batch(references.to_vec(), true, each);
+        suggestions::advise(self, references, &mut answers);
+        let pairs = references.iter().zip(answers);
         pairs
-            .map(|(reference, answer)| told(answer, reference))
+            .map(|(reference, answer)| for_reference(answer, reference))
             .collect()
     }
 
     fn blobs(
         &self,
-        wanted: &[(Reference, Descriptor)],
+        blobs: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>> {
-        type Wanted = (Reference, Descriptor);
-        let each = move |sessions: Arc<Sessions>, (reference, descriptor): Wanted, turn| async move {
-            content::blob(&sessions, &reference, &descriptor, limit, turn).await
+        type Item = (Reference, Descriptor);
+        let each = move |sessions: Arc<Sessions>, (reference, descriptor): Item, context| async move {
+            content::blob(&sessions, &reference, &descriptor, limit, context).await
         };
-        let answers = self.batch(wanted.to_vec(), true, each);
-        let pairs = wanted.iter().zip(answers);
+        let answers = self.batch(blobs.to_vec(), true, each);
+        let pairs = blobs.iter().zip(answers);
         pairs
-            .map(|((reference, _), answer)| told(answer, reference))
+            .map(|((reference, _), answer)| for_reference(answer, reference))
             .collect()
     }
 
-    /// Bounded memory, whatever its length.
+    /// Uses bounded memory, whatever the length of the blob.
     fn copy(
         &self,
         of: &Reference,
         blob: &Descriptor,
         into: &mut (dyn Write + Send),
     ) -> Result<(), Failure> {
-        self.copied(of, blob, into)
+        self.copy_blob(of, blob, into)
     }
 
-    /// One request each, for the first byte.
-    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
-        type Wanted = (Reference, Digest);
-        let each = |sessions: Arc<Sessions>, (reference, digest): Wanted, turn| async move {
-            let size = content::size(&sessions, &reference, &digest, turn).await;
+    /// Sends one request for each blob, for its first byte.
+    fn sizes(&self, blobs: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+        type Item = (Reference, Digest);
+        let each = |sessions: Arc<Sessions>, (reference, digest): Item, context| async move {
+            let size = content::size(&sessions, &reference, &digest, context).await;
             size.map(Some)
         };
-        let answers = self.batch(wanted.to_vec(), true, each);
-        let pairs = wanted.iter().zip(answers);
+        let answers = self.batch(blobs.to_vec(), true, each);
+        let pairs = blobs.iter().zip(answers);
         pairs
-            .map(|((reference, digest), answer)| told(answer, &reference.at(digest)))
+            .map(|((reference, digest), answer)| for_reference(answer, &reference.at(digest)))
             .collect()
     }
 
-    fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
-        type Wanted = (Reference, Digest);
-        let each = |sessions: Arc<Sessions>, (reference, digest): Wanted, turn| async move {
-            lists::referrers(&sessions, &reference, &digest, turn).await
+    fn referrers(&self, subjects: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
+        type Item = (Reference, Digest);
+        let each = |sessions: Arc<Sessions>, (reference, digest): Item, context| async move {
+            lists::referrers(&sessions, &reference, &digest, context).await
         };
-        let answers = self.batch(wanted.to_vec(), true, each);
-        let pairs = wanted.iter().zip(answers);
+        let answers = self.batch(subjects.to_vec(), true, each);
+        let pairs = subjects.iter().zip(answers);
         pairs
-            .map(|((reference, _), answer)| told(answer, reference))
+            .map(|((reference, _), answer)| for_reference(answer, reference))
             .collect()
     }
 
     fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure> {
-        let answer = self.tags_of(vec![of.clone()]).pop();
+        let answer = self.tags_of(vec![of.clone()], false).pop();
         let mut answer = [answer.unwrap_or_else(|| Ok(Vec::new()))];
-        near::advise_repository(self, of, &mut answer[0]);
+        suggestions::advise_repository(self, of, &mut answer[0]);
         let [answer] = answer;
-        answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.name())))
+        answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.name())))
     }
 
     fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
-        let each = |sessions: Arc<Sessions>, of: Reference, turn| async move {
-            lists::tags(&sessions, &of, turn).await
-        };
-        let answers = self.batch(of.to_vec(), true, each);
+        let answers = self.tags_of(of.to_vec(), true);
         let pairs = of.iter().zip(answers);
         pairs
             .map(|(of, answer)| {
-                answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.name())))
+                answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.name())))
             })
             .collect()
     }
@@ -254,10 +259,10 @@ impl Store for Registries {
     fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         let answer = self.repositories_of(vec![of.clone()]).pop();
         let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
-        answer.map_err(|trouble| trouble.failure(&format!("{SCHEME}{}", of.registry)))
+        answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.registry)))
     }
 }
 
-fn told<R>(answer: Result<R, Trouble>, reference: &Reference) -> Result<R, Failure> {
-    answer.map_err(|trouble| trouble.failure(&reference.to_string()))
+fn for_reference<R>(answer: Result<R, RegistryError>, reference: &Reference) -> Result<R, Failure> {
+    answer.map_err(|error| error.failure(&reference.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What the client is told before it asks: hosts, limits, whom to tell how far it is.
+//! The client's options: hosts, limits, and a callback for progress.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use crate::model::registries::RegistrySettings;
 
 use super::credentials::Environment;
 
-/// What the client is told.
+/// The client's options.
 #[derive(Clone)]
 pub struct Options {
-    /// Which registries are special, and how many requests are under way at once. Mirrors are not its affair.
+    /// The settings of hosts, and how many requests run at once. Mirrors are resolved elsewhere.
     pub settings: RegistrySettings,
-    /// How long it waits and how often it asks.
+    /// Timeouts and retries.
     pub limits: Limits,
-    /// Where credentials are looked for.
+    /// Where credentials are searched.
     pub environment: Environment,
-    /// Told after each answer of a batch.
+    /// Called after each answer of a batch.
     pub progress: Option<Progress>,
 }
 
-/// Told how many of a batch are done, and how many there are. Called from several threads.
+/// Receives how many items of a batch are done, and how many there are. Called from several threads.
 pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
-/// How long the client waits and how often it asks.
+/// Timeouts and retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For a connection.
+    /// To connect.
     pub connect: Duration,
-    /// For the next bytes.
+    /// Between two reads from a connection.
     pub read: Duration,
-    /// For one thing wanted, with its redirects, tokens, pages and retries.
+    /// For one item of a batch, with its redirects, tokens, pages and retries.
     pub request: Duration,
     /// For a whole batch.
     pub batch: Duration,
-    /// How often a request that may yet succeed is sent again.
+    /// How often a failed request is sent again.
     pub retries: u32,
-    /// The most bytes of a blob that are sent by one request, at first.
+    /// The most bytes of a blob in one request of an upload, at first.
     pub piece: u64,
-    /// Before it is sent again the first time; twice as long each further time.
+    /// The pause before the first retry; it doubles for each further one.
     pub first_pause: Duration,
-    /// The longest pause, whatever `Retry-After` asks for.
+    /// The longest pause, even if `Retry-After` requests more.
     pub longest_pause: Duration,
-    /// For a credential helper's answer.
+    /// For a credential helper.
     pub helper: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Default for Limits {
 }
 
 impl Options {
-    /// The usual limits, and credentials where this process's environment says they are.
+    /// The default limits, and credentials from where this process's environment locates them.
     pub fn new(settings: RegistrySettings) -> Self {
         Self {
             settings,

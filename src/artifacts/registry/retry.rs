@@ -1,4 +1,4 @@
-//! When a request is sent again, and how long later.
+//! When a request is retried, and after which pause.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
 use super::options::Limits;
 
-/// Whether the same request may yet be answered otherwise (RFC 9110, sections 15.5.9, 15.6; RFC 6585, section 4).
+/// Whether a retry may get another answer (RFC 9110, sections 15.5.9, 15.6; RFC 6585, section 4).
 pub(super) fn may_change(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// The pause before the next attempt: twice as long each time, at least what the server asks for, at most the limit. The
-/// same for the same history.
-pub(super) fn pause(limits: &Limits, attempt: u32, asked: Option<Duration>) -> Duration {
+/// The pause before the next attempt: doubled each time, at least what the server requested, at most the limit. Without
+/// randomness: the same history gives the same pauses.
+pub(super) fn pause(limits: &Limits, attempt: u32, requested: Option<Duration>) -> Duration {
     let doubled = limits
         .first_pause
         .saturating_mul(2u32.saturating_pow(attempt));
     doubled
-        .max(asked.unwrap_or_default())
+        .max(requested.unwrap_or_default())
         .min(limits.longest_pause)
 }
 
-/// What `Retry-After` asks for: seconds, or a date, which is held against the server's own clock as `Date` tells it.
+/// The pause that `Retry-After` requests: in seconds, or a date, which is compared with the server's clock in `Date`.
 pub(super) fn after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
-    let asked = text(RETRY_AFTER)?;
-    if let Ok(seconds) = asked.parse() {
+    let requested = text(RETRY_AFTER)?;
+    if let Ok(seconds) = requested.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let until = httpdate::parse_http_date(asked).ok()?;
+    let until = httpdate::parse_http_date(requested).ok()?;
     let now = httpdate::parse_http_date(text(DATE)?).ok()?;
     Some(until.duration_since(now).unwrap_or_default())
 }
@@ -71,8 +71,8 @@ mod tests {
         };
         let pauses: Vec<u64> = (0..4).map(|n| pause(&limits, n, None).as_secs()).collect();
         assert_eq!(pauses, [1, 2, 4, 5]);
-        let asked = |seconds| pause(&limits, 0, Some(Duration::from_secs(seconds))).as_secs();
-        assert_eq!([asked(3), asked(3600)], [3, 5]);
+        let requested = |seconds| pause(&limits, 0, Some(Duration::from_secs(seconds))).as_secs();
+        assert_eq!([requested(3), requested(3600)], [3, 5]);
         assert_eq!(pause(&limits, u32::MAX, None), limits.longest_pause);
     }
 }

@@ -1,4 +1,4 @@
-//! Asks one registry with the proof that it wants: learned once a registry from its first answer, never asked for beforehand.
+//! Sends authenticated requests. The first answer of each registry shows which authentication it requires.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,359 +10,372 @@ use tokio::time::Instant;
 
 use crate::oci::FailureKind;
 
+use super::authorization::{self, Authorization};
 use super::challenge::{self, Challenge};
 use super::credentials::{Credential, Credentials, Found};
-use super::proof::{self, Proof};
-use super::question::{Act, Answer, Part, Question};
-use super::site::{Access, Site};
-use super::token::{self, Purchase, Token};
-use super::trouble::Trouble;
-use super::wire::Wire;
+use super::endpoint::{Access, Endpoint};
+use super::error::RegistryError;
+use super::request::{Answer, Request};
+use super::token::{self, Token, TokenRequest};
+use super::transport::Transport;
 
-/// What is known of one registry.
+/// What is known about one registry.
 #[derive(Default)]
-struct Door {
-    entry: Arc<tokio::sync::Mutex<Entry>>,
-    /// The tokens by scope. A purchase that failed is not tried again in the same batch: servers lock accounts.
-    tokens: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<Bought>>>>>,
-    /// The passwords that were ever taken, by their story.
-    taken: Mutex<HashSet<String>>,
-    /// Those that were refused, and in which batch.
-    refused: Mutex<HashMap<String, (u64, Trouble)>>,
+struct Registry {
+    authentication: Arc<tokio::sync::Mutex<Authentication>>,
+    /// The tokens by scope. A failed token request is not repeated in the same batch: servers lock accounts after failures.
+    tokens: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<TokenEntry>>>>>,
+    /// The origins of passwords that were accepted at least once.
+    accepted: Mutex<HashSet<String>>,
+    /// The origins of passwords that were refused, with the batch and the error.
+    refused: Mutex<HashMap<String, (u64, RegistryError)>>,
 }
 
-/// How one gets in.
+/// The authentication that a registry requires.
 #[derive(Default)]
-enum Entry {
-    /// Nobody has asked yet.
+enum Authentication {
+    /// No request was sent yet.
     #[default]
     Unknown,
-    /// Without proof.
+    /// None.
     Open,
-    /// With proof.
+    /// What a challenge requires.
     Challenged(Arc<Challenge>),
-    /// Not at all, in this batch.
-    Gone(u64, Trouble),
+    /// The host cannot be reached in this batch.
+    Unreachable(u64, RegistryError),
 }
 
-struct Bought {
+struct TokenEntry {
     batch: u64,
-    outcome: Result<Token, Trouble>,
+    outcome: Result<Token, RegistryError>,
 }
 
 /// The sessions with all registries.
 pub(super) struct Sessions {
-    pub(super) wire: Wire,
+    pub(super) transport: Transport,
     credentials: Credentials,
-    /// Apart for those who push: a registry that lets everyone read lets not everyone write.
-    doors: Mutex<HashMap<(String, Access), Arc<Door>>>,
+    /// Reading and writing are separate: a registry may allow anonymous reads but not anonymous writes.
+    registries: Mutex<HashMap<(String, Access), Arc<Registry>>>,
 }
 
-/// In which batch is asked, and until when.
+/// The batch that a request belongs to, and its deadline.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct Context {
     pub(super) batch: u64,
     pub(super) deadline: Instant,
 }
 
-/// What is asked of a site.
-#[derive(Clone, Debug)]
-pub(super) struct Ask<'a> {
-    pub(super) site: &'a Site,
-    pub(super) url: &'a Url,
-    pub(super) accept: &'static str,
-    pub(super) act: Act,
-    pub(super) part: Part,
-    /// The most bytes of the answer.
-    pub(super) limit: u64,
-}
-
-impl Ask<'_> {
-    fn question(&self, turn: Turn) -> Question {
-        Question {
-            url: self.url.clone(),
-            accept: self.accept,
-            act: self.act.clone(),
-            part: self.part,
-            limit: self.limit,
-            deadline: turn.deadline,
-        }
-    }
-}
-
 impl Sessions {
-    pub(super) fn new(wire: Wire, credentials: Credentials) -> Self {
+    pub(super) fn new(transport: Transport, credentials: Credentials) -> Self {
         Self {
-            wire,
+            transport,
             credentials,
-            doors: Mutex::default(),
+            registries: Mutex::default(),
         }
     }
 
-    /// The address of something of a site.
-    pub(super) fn url(&self, site: &Site, path: &str) -> Result<Url, Trouble> {
-        let host = self.wire.clients.host(&site.authority);
-        site.url(host.is_some_and(|(_, host)| host.plain_http), path)
+    /// The address of a path at a registry.
+    pub(super) fn url(&self, endpoint: &Endpoint, path: &str) -> Result<Url, RegistryError> {
+        let host = self.transport.clients.host(&endpoint.authority);
+        endpoint.url(host.is_some_and(|(_, host)| host.plain_http), path)
     }
 
-    /// Asks with what the registry wants. An answer of 401 or 403 is trouble; every other status is the caller's to judge.
-    pub(super) async fn get(&self, ask: Ask<'_>, turn: Turn) -> Result<Answer, Trouble> {
-        let door = self.door(ask.site);
-        let question = ask.question(turn);
-        let challenge = match self.enter(&door, &question, turn).await? {
-            Entered::Answered(answer) => return self.judged(*answer, ask.site).await,
-            Entered::With(challenge) => challenge,
+    /// Sends a request with the authentication that the registry requires. 401 and 403 are errors; the caller judges every
+    /// other status.
+    pub(super) async fn get(
+        &self,
+        endpoint: &Endpoint,
+        request: Request,
+        context: Context,
+    ) -> Result<Answer, RegistryError> {
+        let registry = self.registry(endpoint);
+        let challenge = match self.discover(&registry, &request, context).await? {
+            Discovery::Answered(answer) => return self.checked(*answer, endpoint).await,
+            Discovery::Challenge(challenge) => challenge,
         };
         let answer = match challenge {
             Some(challenge) => {
-                self.prove(&door, &challenge, &question, ask.site, turn)
+                self.authenticate(&registry, &challenge, &request, endpoint, context)
                     .await?
             }
             None => {
-                let answer = self.wire.ask(&question, None, &|_| ()).await?;
+                let answer = self.transport.execute(&request, None, &|_| ()).await?;
                 match (answer.status, challenge::of(&answer.headers)) {
-                    // It let others in freely, and wants proof for this one.
+                    // Other requests needed no authentication, but this one does.
                     (401, Some(challenge)) => {
-                        if ask.site.access == Access::Push {
+                        if endpoint.access == Access::Push {
                             let challenge = Arc::new(challenge.clone());
-                            *door.entry.lock().await = Entry::Challenged(challenge);
+                            *registry.authentication.lock().await =
+                                Authentication::Challenged(challenge);
                         }
-                        self.prove(&door, &challenge, &question, ask.site, turn)
+                        self.authenticate(&registry, &challenge, &request, endpoint, context)
                             .await?
                     }
                     _ => answer,
                 }
             }
         };
-        self.judged(answer, ask.site).await
+        self.checked(answer, endpoint).await
     }
 
-    /// Asks without proof: an address that a registry named, and that may be another host's.
-    pub(super) async fn elsewhere(&self, ask: Ask<'_>, turn: Turn) -> Result<Answer, Trouble> {
-        self.wire.ask(&ask.question(turn), None, &|_| ()).await
+    fn registry(&self, endpoint: &Endpoint) -> Arc<Registry> {
+        let mut registries = self
+            .registries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let key = (endpoint.authority.clone(), endpoint.access);
+        Arc::clone(registries.entry(key).or_default())
     }
 
-    fn door(&self, site: &Site) -> Arc<Door> {
-        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (site.authority.clone(), site.access);
-        Arc::clone(doors.entry(key).or_default())
-    }
-
-    /// How to get in: the first one asks its own question and learns it for all, who wait for that and no longer.
-    async fn enter(
+    /// The authentication to use. The first request finds it out; the others wait for its status, not for its body.
+    async fn discover(
         &self,
-        door: &Door,
-        question: &Question,
-        turn: Turn,
-    ) -> Result<Entered, Trouble> {
-        let mut entry = Arc::clone(&door.entry).lock_owned().await;
-        match &*entry {
-            Entry::Open => return Ok(Entered::With(None)),
-            Entry::Challenged(challenge) => {
-                return Ok(Entered::With(Some(Arc::clone(challenge))));
+        registry: &Registry,
+        request: &Request,
+        context: Context,
+    ) -> Result<Discovery, RegistryError> {
+        let mut known = Arc::clone(&registry.authentication).lock_owned().await;
+        match &*known {
+            Authentication::Open => return Ok(Discovery::Challenge(None)),
+            Authentication::Challenged(challenge) => {
+                return Ok(Discovery::Challenge(Some(Arc::clone(challenge))));
             }
-            Entry::Gone(batch, trouble) if *batch == turn.batch => return Err(trouble.clone()),
-            Entry::Gone(..) | Entry::Unknown => *entry = Entry::Unknown,
+            Authentication::Unreachable(batch, error) if *batch == context.batch => {
+                return Err(error.clone());
+            }
+            Authentication::Unreachable(..) | Authentication::Unknown => {
+                *known = Authentication::Unknown
+            }
         }
-        let held: Mutex<Option<OwnedMutexGuard<Entry>>> = Mutex::new(Some(entry));
+        let held: Mutex<Option<OwnedMutexGuard<Authentication>>> = Mutex::new(Some(known));
         let take = || held.lock().unwrap_or_else(PoisonError::into_inner).take();
         let on_status = |status: u16| {
             if status != 401
-                && let Some(mut entry) = take()
+                && let Some(mut known) = take()
             {
-                *entry = Entry::Open;
+                *known = Authentication::Open;
             }
         };
-        let outcome = self.wire.ask(question, None, &on_status).await;
+        let outcome = self.transport.execute(request, None, &on_status).await;
         match (outcome, take()) {
-            (Ok(answer), Some(mut entry)) if answer.status == 401 => {
+            (Ok(answer), Some(mut known)) if answer.status == 401 => {
                 match challenge::of(&answer.headers) {
                     Some(challenge) => {
                         let challenge = Arc::new(challenge);
-                        *entry = Entry::Challenged(Arc::clone(&challenge));
-                        Ok(Entered::With(Some(challenge)))
+                        *known = Authentication::Challenged(Arc::clone(&challenge));
+                        Ok(Discovery::Challenge(Some(challenge)))
                     }
-                    None => Ok(Entered::Answered(Box::new(answer))),
+                    None => Ok(Discovery::Answered(Box::new(answer))),
                 }
             }
-            (Err(trouble), Some(mut entry)) if trouble.host_is_gone => {
-                *entry = Entry::Gone(turn.batch, trouble.clone());
-                Err(trouble)
+            (Err(error), Some(mut known)) if error.host_unreachable => {
+                *known = Authentication::Unreachable(context.batch, error.clone());
+                Err(error)
             }
-            (outcome, _) => outcome.map(|answer| Entered::Answered(Box::new(answer))),
+            (outcome, _) => outcome.map(|answer| Discovery::Answered(Box::new(answer))),
         }
     }
 
-    async fn prove(
+    async fn authenticate(
         &self,
-        door: &Door,
+        registry: &Registry,
         challenge: &Challenge,
-        question: &Question,
-        site: &Site,
-        turn: Turn,
-    ) -> Result<Answer, Trouble> {
+        request: &Request,
+        endpoint: &Endpoint,
+        context: Context,
+    ) -> Result<Answer, RegistryError> {
         let found = self
             .credentials
-            .find(&site.registry, &site.repository)
+            .find(&endpoint.registry, &endpoint.repository)
             .await;
         match challenge {
-            Challenge::Basic => self.with_password(door, question, site, &found, turn).await,
+            Challenge::Basic => {
+                self.with_password(registry, request, endpoint, &found, context)
+                    .await
+            }
             Challenge::Bearer {
                 realm,
                 service,
                 scope,
             } => {
-                let own = site.scope();
-                let purchase = Purchase {
-                    registry: &question.url,
-                    trusted: self.is_trusted(&question.url, &site.authority),
+                let own = endpoint.scope();
+                let token_request = TokenRequest {
+                    registry: &request.url,
+                    trusted: self.is_trusted(&request.url, &endpoint.authority),
                     realm,
                     service: service.as_deref(),
                     scope: scope.as_deref().unwrap_or(&own),
-                    deadline: turn.deadline,
+                    deadline: context.deadline,
                 };
-                self.with_token(door, question, purchase, &found, turn)
+                self.with_token(registry, request, token_request, &found, context)
                     .await
             }
             Challenge::Unknown(scheme) => {
                 let message = format!(
-                    "`{}` asks for `{scheme}` authentication, which is not known here",
-                    site.authority
+                    "`{}` requires `{scheme}` authentication, which is not supported",
+                    endpoint.authority
                 );
-                Err(Trouble::new(FailureKind::Denied, message))
+                Err(RegistryError::new(FailureKind::Denied, message))
             }
         }
     }
 
-    /// Whether a host has to prove who it is.
+    /// Whether the identity of a host is verified.
     fn is_trusted(&self, url: &Url, authority: &str) -> bool {
-        let host = self.wire.clients.host(authority);
+        let host = self.transport.clients.host(authority);
         url.scheme() == "https" && !host.is_some_and(|(_, host)| host.skip_verify)
     }
 
-    /// A password that was refused and never taken is not sent again in the same batch.
+    /// A password that was refused and never accepted is not sent again in the same batch.
     async fn with_password(
         &self,
-        door: &Door,
-        question: &Question,
-        site: &Site,
+        registry: &Registry,
+        request: &Request,
+        endpoint: &Endpoint,
         found: &Found,
-        turn: Turn,
-    ) -> Result<Answer, Trouble> {
-        let lock = |refused: &Mutex<HashMap<String, (u64, Trouble)>>| {
-            let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
-            refused.get(&found.story).cloned()
+        context: Context,
+    ) -> Result<Answer, RegistryError> {
+        let known = {
+            let refused = registry
+                .refused
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            refused.get(&found.origin).cloned()
         };
-        if let Some((batch, trouble)) = lock(&door.refused)
-            && batch == turn.batch
+        if let Some((batch, error)) = known
+            && batch == context.batch
         {
-            return Err(trouble);
+            return Err(error);
         }
         let header = match &found.credential {
             Some(Credential::Password { user, password }) => {
-                Some(Proof::basic(user, password).header()?)
+                Some(Authorization::basic(user, password).header()?)
             }
             _ => None,
         };
-        let answer = self.wire.ask(question, header.as_ref(), &|_| ()).await?;
-        let mut taken = door.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = self
+            .transport
+            .execute(request, header.as_ref(), &|_| ())
+            .await?;
+        let mut accepted = registry
+            .accepted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if answer.status != 401 {
-            taken.insert(found.story.clone());
-        } else if !taken.contains(&found.story) {
-            let trouble = refused(site, &answer, found);
-            let mut refused = door.refused.lock().unwrap_or_else(PoisonError::into_inner);
-            refused.insert(found.story.clone(), (turn.batch, trouble));
+            accepted.insert(found.origin.clone());
+        } else if !accepted.contains(&found.origin) {
+            let error = refused(endpoint, &answer, found);
+            let mut refused = registry
+                .refused
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            refused.insert(found.origin.clone(), (context.batch, error));
         }
         Ok(answer)
     }
 
-    /// A token may have ended since it was bought: then another one is, once.
+    /// A known token may have expired: then one new token is fetched.
     async fn with_token(
         &self,
-        door: &Door,
-        question: &Question,
-        purchase: Purchase<'_>,
+        registry: &Registry,
+        request: &Request,
+        token_request: TokenRequest<'_>,
         found: &Found,
-        turn: Turn,
-    ) -> Result<Answer, Trouble> {
+        context: Context,
+    ) -> Result<Answer, RegistryError> {
         let cell = {
-            let mut tokens = door.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(tokens.entry(purchase.scope.to_owned()).or_default())
+            let mut tokens = registry
+                .tokens
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(tokens.entry(token_request.scope.to_owned()).or_default())
         };
         let mut renewed = false;
         loop {
-            let mut bought = cell.lock().await;
-            let known = bought.as_ref().and_then(|bought| match &bought.outcome {
-                Ok(token) => (token.until > Instant::now()).then(|| Ok(token.clone())),
-                Err(trouble) => (bought.batch == turn.batch).then(|| Err(trouble.clone())),
-            });
+            let mut known_token = cell.lock().await;
+            let known = known_token
+                .as_ref()
+                .and_then(|known_token| match &known_token.outcome {
+                    Ok(token) => (token.until > Instant::now()).then(|| Ok(token.clone())),
+                    Err(error) => (known_token.batch == context.batch).then(|| Err(error.clone())),
+                });
             let is_new = known.is_none();
             let token = match known {
                 Some(known) => known?,
                 None => {
-                    let outcome = token::buy(&self.wire, purchase, found).await;
-                    let batch = turn.batch;
-                    bought.insert(Bought { batch, outcome }).outcome.clone()?
+                    let outcome = token::fetch(&self.transport, token_request, found).await;
+                    let batch = context.batch;
+                    known_token
+                        .insert(TokenEntry { batch, outcome })
+                        .outcome
+                        .clone()?
                 }
             };
-            drop(bought);
+            drop(known_token);
             let header: HeaderValue = token::header(&token)?;
-            let answer = self.wire.ask(question, Some(&header), &|_| ()).await?;
+            let answer = self
+                .transport
+                .execute(request, Some(&header), &|_| ())
+                .await?;
             if answer.status != 401 || is_new || renewed {
                 return Ok(answer);
             }
             renewed = true;
-            let mut bought = cell.lock().await;
-            let is_it = |bought: &Bought| matches!(&bought.outcome, Ok(known) if known.secret == token.secret);
-            if bought.as_ref().is_some_and(is_it) {
-                *bought = None;
+            let mut known_token = cell.lock().await;
+            let is_same = |known_token: &TokenEntry| matches!(&known_token.outcome, Ok(known) if known.secret == token.secret);
+            if known_token.as_ref().is_some_and(is_same) {
+                *known_token = None;
             }
         }
     }
 
-    async fn judged(&self, mut answer: Answer, site: &Site) -> Result<Answer, Trouble> {
+    async fn checked(
+        &self,
+        mut answer: Answer,
+        endpoint: &Endpoint,
+    ) -> Result<Answer, RegistryError> {
         if answer.status < 400 {
             return Ok(answer);
         }
         if !matches!(answer.status, 401 | 403) {
-            answer.reason = self.reason(&answer, site).await;
+            answer.reason = self.reason(&answer, endpoint).await;
             return Ok(answer);
         }
         let found = self
             .credentials
-            .find(&site.registry, &site.repository)
+            .find(&endpoint.registry, &endpoint.repository)
             .await;
-        Err(refused(site, &answer, &found))
+        Err(refused(endpoint, &answer, &found))
     }
 
-    /// The reason that an answer gives, if any.
-    pub(super) async fn reason(&self, answer: &Answer, site: &Site) -> Option<String> {
+    /// The message of a refusal, if there is any.
+    pub(super) async fn reason(&self, answer: &Answer, endpoint: &Endpoint) -> Option<String> {
         let found = self
             .credentials
-            .find(&site.registry, &site.repository)
+            .find(&endpoint.registry, &endpoint.repository)
             .await;
-        proof::reason(answer, &found)
+        authorization::reason(answer, &found)
     }
 }
 
-fn refused(site: &Site, answer: &Answer, found: &Found) -> Trouble {
-    let what = match site.repository.is_empty() {
+fn refused(endpoint: &Endpoint, answer: &Answer, found: &Found) -> RegistryError {
+    let what = match endpoint.repository.is_empty() {
         true => "its list of repositories",
-        false => &site.repository,
+        false => &endpoint.repository,
     };
-    let mut trouble = proof::refused(&site.authority, answer, found, what);
-    if site.access == Access::Push {
-        trouble.message.push_str(", to write to it");
-        trouble.help.iter_mut().for_each(|help| {
+    let mut error = authorization::refused(&endpoint.authority, answer, found, what);
+    if endpoint.access == Access::Push {
+        error.message.push_str(", to write to it");
+        error.help.iter_mut().for_each(|help| {
             *help = help.replace("may read the repository", "may write to the repository")
         });
     }
-    trouble
+    error
 }
 
-enum Entered {
-    /// The answer to the question itself.
+enum Discovery {
+    /// The registry answered the request itself.
     Answered(Box<Answer>),
-    /// Ask, with proof where one is wanted.
-    With(Option<Arc<Challenge>>),
+    /// Send the request, with authentication if there is a challenge.
+    Challenge(Option<Arc<Challenge>>),
 }

@@ -1,4 +1,4 @@
-//! Registries as a place to put artifacts, and to have blobs from that are too long to hold.
+//! Pushes artifacts, and copies blobs that are too large for memory.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -8,50 +8,50 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::oci::{Artifact, Blob, Descriptor, Failure, FailureKind, Put, Reference, Sink, Target};
 
+use super::error::RegistryError;
 use super::meter::Meter;
 use super::options::Limits;
-use super::session::{Sessions, Turn};
-use super::trouble::Trouble;
-use super::{Registries, copy, push, told};
+use super::session::{Context, Sessions};
+use super::{Registries, copy, for_reference, push};
 
-/// The slowest line that blobs are still waited for on, in bytes a second.
+/// The lowest transfer rate that is waited for, in bytes per second.
 const SLOWEST: u64 = 64 << 10;
 
 impl Sink for Registries {
     fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure> {
-        if let Some(failure) = misnamed(to, artifact) {
+        if let Some(failure) = digest_mismatch(to, artifact) {
             return Err(failure);
         }
         let sizes = artifact.blobs.iter().map(|blob| blob.descriptor.size);
-        let limits = within(&self.options.limits, sizes.clone());
+        let limits = extended(&self.options.limits, sizes.clone());
         let size = sizes.fold(0u64, u64::saturating_add);
         let meter = Arc::new(Meter::new(self.options.progress.clone(), size));
-        let at = to.clone();
-        let each = move |sessions: Arc<Sessions>, blob: Blob, turn| {
-            let (at, meter) = (at.clone(), Arc::clone(&meter));
-            async move { push::blob(&sessions, &at, &blob, &meter, turn).await }
+        let destination = to.clone();
+        let each = move |sessions: Arc<Sessions>, blob: Blob, context| {
+            let (destination, meter) = (destination.clone(), Arc::clone(&meter));
+            async move { push::blob(&sessions, &destination, &blob, &meter, context).await }
         };
         let mut sent = 0;
         for answer in self.batch_within(limits, artifact.blobs.clone(), false, each) {
-            sent += usize::from(told(answer, to)?);
+            sent += usize::from(for_reference(answer, to)?);
         }
-        let wanted = vec![(to.clone(), artifact.clone())];
-        type Wanted = (Reference, Artifact);
-        let each = |sessions: Arc<Sessions>, (to, artifact): Wanted, turn| async move {
-            push::manifest(&sessions, &to, &artifact, turn).await
+        let artifacts = vec![(to.clone(), artifact.clone())];
+        type Item = (Reference, Artifact);
+        let each = |sessions: Arc<Sessions>, (to, artifact): Item, context| async move {
+            push::manifest(&sessions, &to, &artifact, context).await
         };
-        let answer = self.batch(wanted, false, each).pop();
-        let is_unchanged = told(answer.unwrap_or(Ok(false)), to)?;
+        let answer = self.batch(artifacts, false, each).pop();
+        let is_unchanged = for_reference(answer.unwrap_or(Ok(false)), to)?;
         Ok(Put { sent, is_unchanged })
     }
 }
 
-/// What is asked for by a digest has it.
-fn misnamed(to: &Reference, artifact: &Artifact) -> Option<Failure> {
+/// An error if the reference or the descriptor names another digest than that of the manifest.
+fn digest_mismatch(to: &Reference, artifact: &Artifact) -> Option<Failure> {
     let own = &artifact.descriptor.digest;
     match to.target() {
         Target::Digest(digest) if digest != own => {
-            let message = format!("what is to be put there has the digest `{own}`");
+            let message = format!("what is pushed there has the digest `{own}`");
             Some(Failure::new(to, FailureKind::Corrupt, message))
         }
         _ if !own.is_of(&artifact.manifest) => {
@@ -62,8 +62,8 @@ fn misnamed(to: &Reference, artifact: &Artifact) -> Option<Failure> {
     }
 }
 
-/// Longer limits for what has to be sent.
-fn within(limits: &Limits, sizes: impl Iterator<Item = u64>) -> Limits {
+/// Limits with additional time for large blobs.
+fn extended(limits: &Limits, sizes: impl Iterator<Item = u64>) -> Limits {
     let (mut longest, mut all) = (0, 0u64);
     for size in sizes {
         longest = size.max(longest);
@@ -77,31 +77,31 @@ fn within(limits: &Limits, sizes: impl Iterator<Item = u64>) -> Limits {
 }
 
 impl Registries {
-    /// [`crate::oci::Store::copy`], the bytes passed on as they come.
-    pub(super) fn copied(
+    /// [`crate::oci::Store::copy`]: writes the bytes as they arrive.
+    pub(super) fn copy_blob(
         &self,
         of: &Reference,
         blob: &Descriptor,
         into: &mut (dyn Write + Send),
     ) -> Result<(), Failure> {
         let Some(runtime) = self.runtime() else {
-            let message = "the system gives no threads";
+            let message = "the system provides no threads";
             return Err(Failure::new(of, FailureKind::Unreachable, message));
         };
-        let limits = within(&self.options.limits, std::iter::once(blob.size));
+        let limits = extended(&self.options.limits, std::iter::once(blob.size));
         let copied = async {
-            let turn = Turn {
+            let context = Context {
                 batch: self.next_batch(),
                 deadline: Instant::now() + limits.request,
             };
             let meter = Meter::new(self.options.progress.clone(), blob.size);
-            let copied = copy::blob(&self.sessions, of, blob, (into, &meter), turn);
-            let copied = timeout_at(turn.deadline, copied).await;
+            let copied = copy::blob(&self.sessions, of, blob, (into, &meter), context);
+            let copied = timeout_at(context.deadline, copied).await;
             copied.unwrap_or_else(|_| {
                 let message = format!("it was not sent within {:?}", limits.request);
-                Err(Trouble::new(FailureKind::Unreachable, message))
+                Err(RegistryError::new(FailureKind::Unreachable, message))
             })
         };
-        told(runtime.block_on(copied), of)
+        for_reference(runtime.block_on(copied), of)
     }
 }

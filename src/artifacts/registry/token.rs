@@ -1,4 +1,5 @@
-//! Tokens: bought from the realm that a registry names, for one repository, with a password, an identity token or nothing.
+//! Fetches tokens from the token server that a registry names, for one repository, with a password, an identity token or
+//! no credential.
 //!
 //! Source: <https://distribution.github.io/distribution/spec/auth/token/> and `…/auth/oauth/` beside it.
 
@@ -12,31 +13,31 @@ use url::form_urlencoded;
 
 use crate::oci::FailureKind;
 
+use super::authorization;
 use super::credentials::{Credential, Found, Secret};
-use super::proof;
-use super::question::{Act, Part, Question};
-use super::trouble::{Trouble, authority};
-use super::wire::Wire;
+use super::error::{RegistryError, authority};
+use super::request::{ByteRange, Operation, Request};
+use super::transport::Transport;
 
-/// The longest answer with a token, in bytes.
+/// The most bytes of a token server's answer.
 const LIMIT: u64 = 1 << 20;
 
-/// How long a token holds that does not say it; the specification's own figure.
+/// The lifetime of a token without `expires_in`, as the specification defines it.
 const LIFE: Duration = Duration::from_secs(60);
 
-/// A token, and until when it may be used.
+/// A token and its expiry.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) secret: Secret,
     pub(super) until: Instant,
 }
 
-/// Where a token is bought, and what for.
+/// A token request: the token server, and the scope.
 #[derive(Clone, Copy)]
-pub(super) struct Purchase<'a> {
-    /// The registry that named the realm.
+pub(super) struct TokenRequest<'a> {
+    /// The registry that named the token server.
     pub(super) registry: &'a Url,
-    /// Whether it had to prove who it is.
+    /// Whether the identity of the registry is verified.
     pub(super) trusted: bool,
     pub(super) realm: &'a Url,
     pub(super) service: Option<&'a str>,
@@ -45,83 +46,87 @@ pub(super) struct Purchase<'a> {
 }
 
 #[derive(Deserialize)]
-struct Sold {
+struct TokenResponse {
     token: Option<String>,
     access_token: Option<String>,
     expires_in: Option<u64>,
 }
 
-/// Buys a token.
-pub(super) async fn buy(
-    wire: &Wire,
-    purchase: Purchase<'_>,
+/// Fetches a token.
+pub(super) async fn fetch(
+    transport: &Transport,
+    token_request: TokenRequest<'_>,
     found: &Found,
-) -> Result<Token, Trouble> {
+) -> Result<Token, RegistryError> {
     if found.credential.is_some() {
-        may_know(&purchase)?;
+        check_realm(&token_request)?;
     }
-    let (question, proof) = question(&purchase, found.credential.as_ref());
-    let proof = proof.map(|proof| proof.header()).transpose()?;
-    let host = authority(purchase.realm);
-    let answer = wire.ask(&question, proof.as_ref(), &|_| ()).await?;
+    let (request, authorization) = request(&token_request, found.credential.as_ref());
+    let authorization = authorization
+        .map(|authorization| authorization.header())
+        .transpose()?;
+    let host = authority(token_request.realm);
+    let answer = transport
+        .execute(&request, authorization.as_ref(), &|_| ())
+        .await?;
     match answer.status {
         200..=299 => {}
         400 | 401 | 403 => {
-            return Err(proof::refused(&host, &answer, found, "a token"));
+            return Err(authorization::refused(&host, &answer, found, "a token"));
         }
         status => {
-            let reason = proof::reason(&answer, found).map(|reason| format!(" ({reason})"));
+            let reason = authorization::reason(&answer, found).map(|reason| format!(" ({reason})"));
             let reason = reason.unwrap_or_default();
-            let message = format!("`{host}` answered {status}{reason} when asked for a token");
-            return Err(Trouble::new(FailureKind::Unreachable, message));
+            let message = format!("`{host}` answered {status}{reason} to the request for a token");
+            return Err(RegistryError::new(FailureKind::Unreachable, message));
         }
     }
-    let sold: Option<Sold> = serde_json::from_slice(&answer.body).ok();
-    let life = sold.as_ref().and_then(|sold| sold.expires_in);
-    let text = sold.and_then(|sold| sold.token.or(sold.access_token));
+    let response: Option<TokenResponse> = serde_json::from_slice(&answer.body).ok();
+    let life = response.as_ref().and_then(|response| response.expires_in);
+    let text = response.and_then(|response| response.token.or(response.access_token));
     let Some(text) = text.filter(|text| !text.is_empty()) else {
-        let message = format!("`{host}` was asked for a token and answered without one");
-        return Err(Trouble::new(FailureKind::Unreachable, message));
+        let message = format!("`{host}` answered the request for a token without one");
+        return Err(RegistryError::new(FailureKind::Unreachable, message));
     };
     let life = life.map_or(LIFE, |seconds| Duration::from_secs(seconds.min(86_400)));
     Ok(Token {
         secret: Secret::new(text),
-        // Not used in its last tenth, for it must outlive the way there.
+        // The last tenth is not used: the token must be valid when it arrives.
         until: Instant::now() + life.mul_f32(0.9),
     })
 }
 
-/// A realm may know the credentials when it is the registry's own host, or is named, over TLS, by a registry that proved who
-/// it is, and is asked over TLS.
-fn may_know(purchase: &Purchase<'_>) -> Result<(), Trouble> {
-    let (registry, realm) = (purchase.registry, purchase.realm);
+/// Fails unless the token server may receive the credentials: it is the registry's own host, or a registry with a verified
+/// identity names it and it uses TLS.
+fn check_realm(token_request: &TokenRequest<'_>) -> Result<(), RegistryError> {
+    let (registry, realm) = (token_request.registry, token_request.realm);
     let same_host = registry.host_str() == realm.host_str() && registry.scheme() == realm.scheme();
-    if same_host || (purchase.trusted && realm.scheme() == "https") {
+    if same_host || (token_request.trusted && realm.scheme() == "https") {
         return Ok(());
     }
     let (host, other) = (authority(registry), authority(realm));
     let message = format!(
-        "`{host}` wants its credentials sent to `{other}`, without TLS or without having proved who it is; they were not sent"
+        "`{host}` requires its credentials to be sent to `{other}`, without TLS or without a verified identity; they were not sent"
     );
-    Err(Trouble::new(FailureKind::Denied, message)
+    Err(RegistryError::new(FailureKind::Denied, message)
         .help("use TLS with a trusted certificate for both (`ca` below `registries: hosts:`)"))
 }
 
-/// The question, and the password that goes into its header.
-fn question(
-    purchase: &Purchase<'_>,
+/// The request, and the password for its header.
+fn request(
+    token_request: &TokenRequest<'_>,
     credential: Option<&Credential>,
-) -> (Question, Option<proof::Proof>) {
-    let mut question = Question {
-        url: purchase.realm.clone(),
+) -> (Request, Option<authorization::Authorization>) {
+    let mut request = Request {
+        url: token_request.realm.clone(),
         accept: "application/json",
-        act: Act::Get,
-        part: Part::Whole,
+        operation: Operation::Get,
+        range: ByteRange::Whole,
         limit: LIMIT,
-        deadline: purchase.deadline,
+        deadline: token_request.deadline,
     };
-    let scope = ("scope", purchase.scope);
-    let service = purchase.service.map(|service| ("service", service));
+    let scope = ("scope", token_request.scope);
+    let service = token_request.service.map(|service| ("service", service));
     if let Some(Credential::Identity(token)) = credential {
         let fixed = [
             ("grant_type", "refresh_token"),
@@ -133,22 +138,25 @@ fn question(
         let form = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(pairs)
             .finish();
-        question.act = Act::Form(form);
-        return (question, None);
+        request.operation = Operation::Form(form);
+        return (request, None);
     }
-    question
+    request
         .url
         .query_pairs_mut()
         .extend_pairs(service)
         .extend_pairs([scope]);
     let Some(Credential::Password { user, password }) = credential else {
-        return (question, None);
+        return (request, None);
     };
-    question.url.query_pairs_mut().append_pair("account", user);
-    (question, Some(proof::Proof::basic(user, password)))
+    request.url.query_pairs_mut().append_pair("account", user);
+    (
+        request,
+        Some(authorization::Authorization::basic(user, password)),
+    )
 }
 
-/// The header that shows a token.
-pub(super) fn header(token: &Token) -> Result<HeaderValue, Trouble> {
-    proof::Proof::bearer(&token.secret).header()
+/// The header with a token.
+pub(super) fn header(token: &Token) -> Result<HeaderValue, RegistryError> {
+    authorization::Authorization::bearer(&token.secret).header()
 }

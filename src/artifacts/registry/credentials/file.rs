@@ -1,4 +1,4 @@
-//! The files that `docker login`, `podman login` and others write.
+//! Reads the credential files that `docker login`, `podman login` and others write.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::model::bytes;
 
 use super::secret::{Credential, Secret};
 
-/// What such a file says, by host or by host and path.
+/// The content of such a file, by host or by host and path.
 #[derive(Debug, Default)]
 pub(super) struct AuthFile {
     /// The entries of `auths`.
     pub(super) entries: BTreeMap<String, Entry>,
-    /// `credHelpers`: the program `docker-credential-<name>` of a host.
+    /// `credHelpers`: for each host, the suffix of the program `docker-credential-<name>`.
     pub(super) helpers: BTreeMap<String, String>,
-    /// `credsStore`: the program of all other hosts.
+    /// `credsStore`: the suffix of the program for all other hosts.
     pub(super) store: Option<String>,
-    /// How the keys of `auths` are written, which is what a store knows them by.
+    /// The original spelling of the keys of `auths`, under which a store knows them.
     pub(super) written: BTreeMap<String, String>,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct AuthFile {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Credential(Credential),
-    /// Docker leaves these behind for hosts whose credentials its store holds.
+    /// Docker writes these for hosts whose credentials are in its store.
     Empty,
-    /// It holds something else.
+    /// Neither a credential nor empty.
     Unreadable,
 }
 
@@ -51,7 +51,7 @@ struct RawEntry {
 }
 
 impl AuthFile {
-    /// Reads a file. The reason of a failure never quotes it.
+    /// Parses a file. An error message never quotes its content.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         let raw: RawFile = serde_json::from_slice(text)
             .map_err(|error| format!("is not what logins write, at line {}", error.line()))?;
@@ -88,7 +88,7 @@ impl RawEntry {
         match decoded.as_deref().and_then(|text| text.split_once(':')) {
             Some((user, password)) => Entry::Credential(Credential::Password {
                 user: user.to_owned(),
-                // Docker's own reader drops these.
+                // Docker's own parser removes trailing NULs as well.
                 password: Secret::new(password.trim_matches('\0').to_owned()),
             }),
             None => Entry::Unreadable,
@@ -96,7 +96,7 @@ impl RawEntry {
     }
 }
 
-/// A key as it is looked for: without scheme, without the version that old logins wrote, docker.io by its own name.
+/// A key without scheme and without the API version that old logins wrote, with one spelling of docker.io.
 fn key(written: &str) -> String {
     let bare = ["https://", "http://"]
         .iter()
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_quoted() {
+    fn errors_do_not_quote_the_file() {
         let reason = AuthFile::read(b"{\"auths\": hunter2").expect_err("not JSON");
         assert!(!reason.contains("hunter2"), "{reason}");
     }

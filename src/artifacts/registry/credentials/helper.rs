@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use super::secret::{Credential, Secret};
 
-/// The user name that says that the secret is an identity token.
+/// The user name that marks the secret as an identity token.
 const TOKEN: &str = "<token>";
 
 #[derive(Deserialize)]
@@ -21,23 +21,23 @@ struct Answer {
     secret: String,
 }
 
-/// Asks a helper for the credentials of a server; none where it knows none. The reason of a failure quotes nothing of what
-/// it printed.
+/// Queries a helper for the credentials of a server; none if the helper has none. An error message quotes nothing that the
+/// helper printed.
 pub(super) async fn get(
     helper: &str,
     server: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<Credential>, String> {
     let name = format!("docker-credential-{helper}");
     // A name with a slash would run any file.
     if helper.contains(['/', '\\']) {
-        return Err(format!("`{helper}` is no name of a credential helper"));
+        return Err(format!("`{helper}` is not the name of a credential helper"));
     }
-    match tokio::time::timeout(patience, run(&name, server)).await {
+    match tokio::time::timeout(timeout, run(&name, server)).await {
         Ok(answer) => answer,
         Err(_) => Err(format!(
             "`{name}` did not answer within {} s",
-            patience.as_secs_f32()
+            timeout.as_secs_f32()
         )),
     }
 }
@@ -52,21 +52,21 @@ async fn run(name: &str, server: &str) -> Result<Option<Credential>, String> {
         .spawn()
         .map_err(|error| format!("cannot run `{name}`: {}", error.kind()))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that exits without reading has said all there is in its status.
+        // A helper may exit without reading: its status says enough.
         let _ = stdin.write_all(server.as_bytes()).await;
     }
     let output = child.wait_with_output().await;
     let output = output.map_err(|error| format!("cannot read from `{name}`: {}", error.kind()))?;
     if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).to_lowercase();
-        return match said.contains("not found") {
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed).to_lowercase();
+        return match printed.contains("not found") {
             true => Ok(None),
             false => Err(format!("`{name}` ended with {}", output.status)),
         };
     }
     let answer: Answer = serde_json::from_slice(&output.stdout)
-        .map_err(|_| format!("`{name}` did not answer with a user name and a secret"))?;
+        .map_err(|_| format!("`{name}` did not print a user name and a secret"))?;
     let secret = Secret::new(answer.secret);
     Ok(Some(match answer.username.as_str() {
         TOKEN => Credential::Identity(secret),

@@ -1,7 +1,7 @@
-//! Which credentials are known for a repository, and where they were looked for.
+//! Finds the credentials for a repository, and reports where they were searched.
 //!
-//! Source: containers-auth.json(5) for keys and files, docker's `config.json` for helpers and stores. Read here and not by a
-//! crate: the ones there are know neither keys with a path nor a helper that hangs, and hide which file was read.
+//! Source: containers-auth.json(5) for keys and files, Docker's `config.json` for helpers and stores. The existing crates
+//! support neither keys with a path nor a timeout for helpers, and do not report which file was read.
 
 mod file;
 mod helper;
@@ -18,20 +18,20 @@ use tokio::sync::Mutex;
 use file::{AuthFile, Entry};
 pub(super) use secret::{Credential, Secret};
 
-/// Where credentials are looked for.
+/// Where credentials are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The files, the first asked first, each with the words that name it in messages.
+    /// The files in order of precedence, each with its name in messages.
     pub files: Vec<(String, PathBuf)>,
 }
 
 impl Environment {
-    /// `$REGISTRY_AUTH_FILE`, docker's configuration, podman's and skopeo's; as far as the environment names them.
+    /// `$REGISTRY_AUTH_FILE`, then Docker's, podman's and skopeo's files, as far as the environment locates them.
     pub fn of_process() -> Self {
-        Self::of(&|name| std::env::var_os(name), user())
+        Self::of(&|name| std::env::var_os(name), user_id())
     }
 
-    /// The files that an environment and the number of a user name.
+    /// The files for an environment and a user ID.
     fn of(variable: &dyn Fn(&str) -> Option<OsString>, user: Option<u32>) -> Self {
         let folder = |name: &str| {
             let value = variable(name).filter(|value| !value.is_empty());
@@ -46,10 +46,10 @@ impl Environment {
         if let Some(docker) = docker {
             add(docker.join("config.json"));
         }
-        // Where there is no session, as in a container of CI, logins are kept by the user's number (containers-auth.json(5)).
-        let by_number = || user.map(|user| PathBuf::from(format!("/run/containers/{user}")));
+        // Without a session, as in a CI container, podman keeps logins by user ID (containers-auth.json(5)).
+        let by_user_id = || user.map(|user| PathBuf::from(format!("/run/containers/{user}")));
         let runtime = folder("XDG_RUNTIME_DIR").map(|runtime| runtime.join("containers"));
-        if let Some(containers) = runtime.or_else(by_number) {
+        if let Some(containers) = runtime.or_else(by_user_id) {
             add(containers.join("auth.json"));
         }
         let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
@@ -60,8 +60,8 @@ impl Environment {
     }
 }
 
-/// The number of the user that this process runs as; none where the system does not say.
-fn user() -> Option<u32> {
+/// The user ID of this process, on Linux.
+fn user_id() -> Option<u32> {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::fs::MetadataExt as _;
@@ -71,72 +71,72 @@ fn user() -> Option<u32> {
     None
 }
 
-/// What was found for a repository.
+/// The result of a search for the credentials of a repository.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     /// The credential, if any file has one.
     pub(super) credential: Option<Credential>,
-    /// Where it is from, or where it was looked for: the end of a sentence.
-    pub(super) story: String,
+    /// The file and key that it is from, or the files that were searched: the end of a sentence.
+    pub(super) origin: String,
 }
 
-/// Looks credentials up; reads each file once and asks each helper once a host.
+/// Finds credentials. Each file is read once; each helper runs once per server.
 pub(super) struct Credentials {
     environment: Environment,
-    patience: Duration,
+    timeout: Duration,
     files: OnceLock<Vec<Result<Option<AuthFile>, String>>>,
-    asked: Mutex<Asked>,
+    helper_results: Mutex<HelperResults>,
 }
 
-/// What helpers answered, by helper and server.
-type Asked = HashMap<(String, String), Result<Option<Credential>, String>>;
+/// The results of helpers, by helper and server.
+type HelperResults = HashMap<(String, String), Result<Option<Credential>, String>>;
 
 impl Credentials {
-    pub(super) fn new(environment: Environment, patience: Duration) -> Self {
+    pub(super) fn new(environment: Environment, timeout: Duration) -> Self {
         Self {
             environment,
-            patience,
+            timeout,
             files: OnceLock::new(),
-            asked: Mutex::default(),
+            helper_results: Mutex::default(),
         }
     }
 
-    /// The credential for `host/repository`. A file that cannot be read and a helper that fails count as none, and are told.
+    /// The credential for `host/repository`. A file that cannot be read and a helper that fails are skipped and reported.
     pub(super) async fn find(&self, host: &str, repository: &str) -> Found {
-        let mut looked = Vec::new();
+        let mut searched = Vec::new();
         let keys = keys(host, repository);
         for ((shown, _), file) in self.environment.files.iter().zip(self.files()) {
             let file = match file {
                 Ok(Some(file)) => file,
                 Ok(None) => {
-                    looked.push(format!("`{shown}` (no such file)"));
+                    searched.push(format!("`{shown}` (no such file)"));
                     continue;
                 }
                 Err(reason) => {
-                    looked.push(format!("`{shown}` ({reason})"));
+                    searched.push(format!("`{shown}` ({reason})"));
                     continue;
                 }
             };
             match self.in_file(file, host, &keys).await {
                 Ok(Some((credential, key))) => {
-                    let story = format!("{} from `{shown}`, key `{key}`", credential.shown());
+                    let origin = format!("{} from `{shown}`, key `{key}`", credential.shown());
                     let credential = Some(credential);
-                    return Found { credential, story };
+                    return Found { credential, origin };
                 }
-                Ok(None) => looked.push(format!("`{shown}` (nothing for `{host}`)")),
-                Err(reason) => looked.push(format!("`{shown}` ({reason})")),
+                Ok(None) => searched.push(format!("`{shown}` (nothing for `{host}`)")),
+                Err(reason) => searched.push(format!("`{shown}` ({reason})")),
             }
         }
-        let story = match looked.is_empty() {
+        let origin = match searched.is_empty() {
             true => {
                 "neither HOME, DOCKER_CONFIG nor REGISTRY_AUTH_FILE names a file with credentials"
                     .to_owned()
             }
-            false => format!("no credentials for `{host}` in {}", looked.join(", ")),
+            false => format!("no credentials for `{host}` in {}", searched.join(", ")),
         };
         Found {
             credential: None,
-            story,
+            origin,
         }
     }
 
@@ -147,8 +147,8 @@ impl Credentials {
         })
     }
 
-    /// A helper for the host, then the entry with the longest key, then the store of all others: an empty entry, which
-    /// docker leaves behind for what its store holds, is none.
+    /// Searches one file: for each key the host's helper, then the entry, longest key first; then the store for all other hosts.
+    /// Docker writes an empty entry for a host in its store: it does not count.
     async fn in_file(
         &self,
         file: &AuthFile,
@@ -157,7 +157,7 @@ impl Credentials {
     ) -> Result<Option<(Credential, String)>, String> {
         for key in keys {
             if let Some(helper) = file.helpers.get(key) {
-                let found = self.ask(helper, key).await?;
+                let found = self.run_helper(helper, key).await?;
                 if let Some(credential) = found {
                     return Ok(Some((credential, format!("{key}` by helper `{helper}"))));
                 }
@@ -178,24 +178,24 @@ impl Credentials {
             return Ok(None);
         };
         let server = file.written.get(host).map_or(host, |written| written);
-        let found = self.ask(store, server).await?;
+        let found = self.run_helper(store, server).await?;
         Ok(found.map(|credential| (credential, format!("{server}` by store `{store}"))))
     }
 
-    /// Asks a helper once for each server.
-    async fn ask(&self, helper: &str, server: &str) -> Result<Option<Credential>, String> {
+    /// Runs a helper, once for each server.
+    async fn run_helper(&self, helper: &str, server: &str) -> Result<Option<Credential>, String> {
         let key = (helper.to_owned(), server.to_owned());
-        let mut asked = self.asked.lock().await;
-        if let Some(known) = asked.get(&key) {
+        let mut results = self.helper_results.lock().await;
+        if let Some(known) = results.get(&key) {
             return known.clone();
         }
-        let answer = helper::get(helper, server, self.patience).await;
-        asked.insert(key, answer.clone());
-        answer
+        let result = helper::get(helper, server, self.timeout).await;
+        results.insert(key, result.clone());
+        result
     }
 }
 
-/// The keys that may name a repository, the longest first: `host/a/b`, `host/a`, `host`.
+/// The keys under which credentials of a repository may be stored, longest first: `host/a/b`, `host/a`, `host`.
 fn keys(host: &str, repository: &str) -> Vec<String> {
     let whole = format!("{host}/{repository}");
     let ends = whole.match_indices('/').map(|(slash, _)| slash).rev();
@@ -220,7 +220,7 @@ mod tests {
     use super::{Environment, keys};
 
     #[test]
-    fn logins_of_a_user_without_a_session_are_found_by_the_users_number() {
+    fn without_a_session_logins_are_found_by_user_id() {
         let files = |variables: &[(&str, &str)], user| -> Vec<String> {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! What must not be seen: passwords and tokens. `Debug` prints none of them, and the printer masks them in what servers answer.
+//! Passwords and tokens. `Debug` does not print them, and the printer masks them in the answers of servers.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ pub(in crate::artifacts::registry) struct Secret(String);
 
 impl Secret {
     pub(in crate::artifacts::registry) fn new(text: String) -> Self {
-        // Of a header, the part behind the scheme.
+        // Of the value of a header, the part after the scheme.
         secret::learn(text.rsplit(' ').next().unwrap_or(&text));
         Self(text)
     }
 
-    /// The text itself, for the one header or form that it is sent in.
+    /// The text itself, for the header or form that it is sent in.
     pub(in crate::artifacts::registry) fn reveal(&self) -> &str {
         &self.0
     }
@@ -27,22 +27,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What one proves with who one is.
+/// What a client authenticates with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::artifacts::registry) enum Credential {
     /// A user's name and password.
-    Password {
-        /// The name.
-        user: String,
-        /// The password.
-        password: Secret,
-    },
-    /// A refresh token, which buys tokens for single repositories.
+    Password { user: String, password: Secret },
+    /// A refresh token, which is exchanged for tokens of single repositories.
     Identity(Secret),
 }
 
 impl Credential {
-    /// How messages name it.
+    /// The credential in messages, without its secret.
     pub(in crate::artifacts::registry) fn shown(&self) -> String {
         match self {
             Self::Password { user, .. } => format!("user `{user}`"),
@@ -56,7 +51,7 @@ mod tests {
     use super::{Credential, Secret};
 
     #[test]
-    fn a_secret_is_never_shown() {
+    fn a_secret_is_never_printed() {
         let credential = Credential::Password {
             user: "bob".to_owned(),
             password: Secret::new("hunter2".to_owned()),

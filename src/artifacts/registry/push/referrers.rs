@@ -1,58 +1,58 @@
-//! The list of what refers to a manifest, kept under the tag `sha256-<hex>` of registries that keep none of their own.
+//! The list of a manifest's referrers, which is kept under the tag `sha256-<hex>` in registries without the referrers API.
 //!
-//! Source: distribution-spec 1.1, "Pushing manifests with subject" and "Referrers tag schema". Two who push at once may each
-//! lose the other's entry: registries offer nothing against that.
+//! Source: distribution-spec 1.1, "Pushing manifests with subject" and "Referrers tag schema". Of two concurrent pushes, one
+//! may lose the other's entry: registries offer no protection against that.
 
 use serde_json::{Map, Value, json};
 
 use crate::oci::{Content, Descriptor, Digest, FailureKind, Manifest, Reference};
 
 use super::super::content;
+use super::super::error::RegistryError;
 use super::super::lists::INDEX;
-use super::super::session::{Sessions, Turn};
-use super::super::trouble::Trouble;
+use super::super::session::{Context, Sessions};
 use super::put;
 
-/// Adds a manifest to the list of what refers to a subject, where the list is ours to keep.
-pub(super) async fn list(
+/// Adds a manifest to the list of a subject's referrers.
+pub(super) async fn add(
     sessions: &Sessions,
     to: &Reference,
     subject: &Digest,
     descriptor: &Descriptor,
     content: &Content,
-    turn: Turn,
-) -> Result<(), Trouble> {
+    context: Context,
+) -> Result<(), RegistryError> {
     let tag = to.tagged(&subject.as_str().replacen(':', "-", 1));
-    let known = match content::manifest_to_push(sessions, &tag, turn).await {
+    let known = match content::manifest_to_push(sessions, &tag, context).await {
         Ok(known) => Some(known),
-        Err(trouble) if trouble.kind == FailureKind::NotFound => None,
-        Err(trouble) => return Err(trouble),
+        Err(error) if error.kind == FailureKind::NotFound => None,
+        Err(error) => return Err(error),
     };
-    let Some(bytes) = with(known, descriptor, content)? else {
+    let Some(bytes) = with_entry(known, descriptor, content)? else {
         return Ok(());
     };
-    put(sessions, &tag, INDEX, &bytes, &Digest::of(&bytes), turn).await?;
+    put(sessions, &tag, INDEX, &bytes, &Digest::of(&bytes), context).await?;
     Ok(())
 }
 
-/// The list with one entry more, what is known of it left as it is; none where it has that entry.
-fn with(
+/// The list with one more entry and all others unchanged; none if it has that entry already.
+fn with_entry(
     known: Option<Manifest>,
     descriptor: &Descriptor,
     content: &Content,
-) -> Result<Option<Vec<u8>>, Trouble> {
-    let other = || {
-        let message = "the tag of the list of what refers to it names something else";
-        Trouble::new(FailureKind::Unsupported, message)
+) -> Result<Option<Vec<u8>>, RegistryError> {
+    let not_an_index = || {
+        let message = "the tag of its list of referrers names something else";
+        RegistryError::new(FailureKind::Unsupported, message)
     };
     let mut index = match known {
         None => json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}),
-        Some(known) => serde_json::from_slice(&known.bytes).map_err(|_| other())?,
+        Some(known) => serde_json::from_slice(&known.bytes).map_err(|_| not_an_index())?,
     };
     let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
-    let entries = entries.ok_or_else(other)?;
-    let is_it = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
-    if entries.iter().any(is_it) {
+    let entries = entries.ok_or_else(not_an_index)?;
+    let is_same = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
+    if entries.iter().any(is_same) {
         return Ok(None);
     }
     entries.push(entry(descriptor, content));

@@ -1,5 +1,5 @@
-//! A blob on its way: in one request, or in several where it is long or the registry takes no more at once. An upload that
-//! breaks goes on where the registry says that it stopped, else begins again.
+//! Uploads a blob: in one request, or in chunks if it is large or the registry accepts no more at once. An interrupted upload
+//! resumes where the registry reports that it stopped, or starts over.
 //!
 //! Source: distribution-spec 1.1, "Pushing blobs".
 
@@ -11,115 +11,116 @@ use tokio::time::{Instant, sleep};
 use crate::oci::FailureKind;
 
 use super::super::body::Source;
-use super::super::question::{Act, Answer};
+use super::super::endpoint::Endpoint;
+use super::super::error::{RegistryError, authority};
+use super::super::request::{Answer, Operation};
 use super::super::retry;
-use super::super::session::{Sessions, Turn};
-use super::super::site::Site;
-use super::super::trouble::{Trouble, authority};
-use super::{agrees, ask, refusal};
+use super::super::session::{Context, Sessions};
+use super::{check_digest, refusal, request};
 
-/// How long a piece is for a registry that refused a longer one, in bytes.
+/// The chunk size for a registry that refused a larger one, in bytes.
 const SMALL: u64 = 8 << 20;
 
 /// How a blob is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Mode {
     /// By one request.
     Whole,
-    /// By requests of at most that many bytes.
-    Pieces(u64),
+    /// By requests of at most this many bytes.
+    Chunks(u64),
 }
 
-/// Why a blob was not sent.
-struct Stop {
-    trouble: Trouble,
-    then: Then,
+/// Why a blob was not sent, and what may help.
+struct UploadError {
+    error: RegistryError,
+    recovery: Recovery,
 }
 
-/// What may help.
 #[derive(Clone, Copy)]
-enum Then {
-    /// Nothing.
+enum Recovery {
     GiveUp,
-    /// To begin again, not before that time has passed.
-    Again(Option<Duration>),
-    /// To send less at once.
+    /// Start over, not before this time has passed.
+    Retry(Option<Duration>),
+    /// Send less at once.
     Smaller,
-    /// To send all at once: the registry takes no pieces.
+    /// Send all at once: the registry does not support chunks.
     Whole,
 }
 
-impl From<Trouble> for Stop {
-    fn from(trouble: Trouble) -> Self {
-        let then = match trouble.again {
-            true => Then::Again(None),
-            false => Then::GiveUp,
+impl From<RegistryError> for UploadError {
+    fn from(error: RegistryError) -> Self {
+        let recovery = match error.retryable {
+            true => Recovery::Retry(None),
+            false => Recovery::GiveUp,
         };
-        Self { trouble, then }
+        Self { error, recovery }
     }
 }
 
-/// Where an upload goes on.
+/// An upload that was started, and the address where it continues.
 struct Upload<'a> {
     sessions: &'a Sessions,
-    site: &'a Site,
+    endpoint: &'a Endpoint,
     source: &'a Source,
-    turn: Turn,
+    context: Context,
     url: Url,
 }
 
-/// Sends a blob, by however many attempts.
+/// Sends a blob, with retries.
 pub(super) async fn whole(
     sessions: &Sessions,
-    site: &Site,
+    endpoint: &Endpoint,
     source: &Source,
-    turn: Turn,
-) -> Result<(), Trouble> {
-    let limits = &sessions.wire.limits;
-    let mut way = match source.descriptor().size > limits.piece {
-        true => Way::Pieces(limits.piece),
-        false => Way::Whole,
+    context: Context,
+) -> Result<(), RegistryError> {
+    let limits = &sessions.transport.limits;
+    let mut mode = match source.descriptor().size > limits.piece {
+        true => Mode::Chunks(limits.piece),
+        false => Mode::Whole,
     };
-    let (mut attempt, mut refused_pieces) = (0, false);
+    let (mut attempt, mut refused_chunks) = (0, false);
     loop {
-        let Err(Stop { trouble, then }) = once(sessions, site, source, way, turn).await else {
+        let Err(stop) = once(sessions, endpoint, source, mode, context).await else {
             return Ok(());
         };
+        let UploadError { error, recovery } = stop;
         if source.fault().is_some() {
-            return Err(trouble);
+            return Err(error);
         }
-        match (then, way) {
-            (Then::Again(asked), _) if attempt < limits.retries => {
-                let pause = retry::pause(limits, attempt, asked);
-                if Instant::now() + pause >= turn.deadline {
-                    return Err(trouble);
+        match (recovery, mode) {
+            (Recovery::Retry(requested), _) if attempt < limits.retries => {
+                let pause = retry::pause(limits, attempt, requested);
+                if Instant::now() + pause >= context.deadline {
+                    return Err(error);
                 }
                 attempt += 1;
                 sleep(pause).await;
             }
-            (Then::Smaller, Way::Whole) if !refused_pieces => way = Way::Pieces(SMALL),
-            (Then::Smaller, Way::Pieces(size)) if size > SMALL => way = Way::Pieces(SMALL),
-            (Then::Whole, Way::Pieces(_)) if !refused_pieces => {
-                (way, refused_pieces) = (Way::Whole, true);
+            (Recovery::Smaller, Mode::Whole) if !refused_chunks => mode = Mode::Chunks(SMALL),
+            (Recovery::Smaller, Mode::Chunks(size)) if size > SMALL => mode = Mode::Chunks(SMALL),
+            (Recovery::Whole, Mode::Chunks(_)) if !refused_chunks => {
+                (mode, refused_chunks) = (Mode::Whole, true);
             }
-            _ => return Err(trouble),
+            _ => return Err(error),
         }
     }
 }
 
-/// One upload from its beginning.
+/// One upload from its start.
 async fn once(
     sessions: &Sessions,
-    site: &Site,
+    endpoint: &Endpoint,
     source: &Source,
-    way: Way,
-    turn: Turn,
-) -> Result<(), Stop> {
-    let path = format!("{}/blobs/uploads/", site.repository);
-    let begin = sessions.url(site, &path)?;
-    let answer = sessions.get(ask(site, &begin, Act::Begin), turn).await?;
+    mode: Mode,
+    context: Context,
+) -> Result<(), UploadError> {
+    let path = format!("{}/blobs/uploads/", endpoint.repository);
+    let begin = sessions.url(endpoint, &path)?;
+    let answer = sessions
+        .get(endpoint, request(begin, Operation::Begin, context), context)
+        .await?;
     if !matches!(answer.status, 200..=202) {
-        return Err(refusal(sessions, site, &answer, "to begin an upload")
+        return Err(refusal(sessions, endpoint, &answer, "starting an upload")
             .await
             .into());
     }
@@ -127,52 +128,52 @@ async fn once(
     let smallest = smallest.and_then(|length| length.parse().ok());
     let mut upload = Upload {
         sessions,
-        site,
+        endpoint,
         source,
-        turn,
-        url: location(&answer, site)?,
+        context,
+        url: continuation(&answer, endpoint)?,
     };
     let size = source.descriptor().size;
-    match way {
-        Way::Whole => {
+    match mode {
+        Mode::Whole => {
             upload
-                .finish(Act::Finish(Some(source.piece(0, size))))
+                .finish(Operation::Finish(Some(source.piece(0, size))))
                 .await
         }
-        Way::Pieces(piece) => {
-            let piece = piece.max(smallest.unwrap_or_default()).max(1);
-            upload.pieces(piece).await?;
-            upload.finish(Act::Finish(None)).await
+        Mode::Chunks(size) => {
+            let size = size.max(smallest.unwrap_or_default()).max(1);
+            upload.chunks(size).await?;
+            upload.finish(Operation::Finish(None)).await
         }
     }
 }
 
 impl Upload<'_> {
-    /// Sends all pieces but does not end the upload.
-    async fn pieces(&mut self, piece: u64) -> Result<(), Stop> {
-        let limits = &self.sessions.wire.limits;
+    /// Sends all chunks but does not complete the upload.
+    async fn chunks(&mut self, chunk: u64) -> Result<(), UploadError> {
+        let limits = &self.sessions.transport.limits;
         let size = self.source.descriptor().size;
         let (mut at, mut attempt) = (0, 0);
         while at < size {
-            let to = size.min(at.saturating_add(piece));
-            let stop = match self.piece(at, to).await {
+            let to = size.min(at.saturating_add(chunk));
+            let stop = match self.chunk(at, to).await {
                 Ok(next) if next > at && next <= to => {
                     (at, attempt) = (next, 0);
                     continue;
                 }
-                Ok(_) => return Err(self.no_sense().into()),
+                Ok(_) => return Err(self.wrong_range().into()),
                 Err(stop) => stop,
             };
-            let Then::Again(asked) = stop.then else {
+            let Recovery::Retry(requested) = stop.recovery else {
                 return Err(stop);
             };
             if attempt == limits.retries || self.source.fault().is_some() {
                 return Err(stop);
             }
-            sleep(retry::pause(limits, attempt, asked)).await;
+            sleep(retry::pause(limits, attempt, requested)).await;
             attempt += 1;
-            // Who does not say how much it has is sent all of it again.
-            let Some(known) = self.standing().await.filter(|known| *known <= size) else {
+            // A registry that does not report how much it has gets all of it again.
+            let Some(known) = self.received().await.filter(|known| *known <= size) else {
                 return Err(stop);
             };
             at = known;
@@ -180,111 +181,120 @@ impl Upload<'_> {
         Ok(())
     }
 
-    /// Sends one piece; how many bytes the registry has then.
-    async fn piece(&mut self, from: u64, to: u64) -> Result<u64, Stop> {
-        let act = Act::Append(self.source.piece(from, to));
-        let answer = self.ask(act).await?;
+    /// Sends one chunk, and returns how many bytes the registry has afterwards.
+    async fn chunk(&mut self, from: u64, to: u64) -> Result<u64, UploadError> {
+        let operation = Operation::Append(self.source.piece(from, to));
+        let answer = self.send(operation).await?;
         match answer.status {
             200..=202 | 204 => {
-                self.url = location(&answer, self.site)?;
-                Ok(had(&answer).unwrap_or(to))
+                self.url = continuation(&answer, self.endpoint)?;
+                Ok(received_bytes(&answer).unwrap_or(to))
             }
-            400 | 404 | 405 | 411 | 415 | 501 if from == 0 => Err(Stop {
-                trouble: self.refusal(&answer).await,
-                then: Then::Whole,
+            400 | 404 | 405 | 411 | 415 | 501 if from == 0 => Err(UploadError {
+                error: self.refusal(&answer).await,
+                recovery: Recovery::Whole,
             }),
-            _ => Err(self.stop(&answer).await),
+            _ => Err(self.error(&answer).await),
         }
     }
 
-    /// How many bytes the registry says that it has; none where it does not tell.
-    async fn standing(&mut self) -> Option<u64> {
-        let answer = self.ask(Act::Get).await.ok()?;
+    /// How many bytes the registry reports that it has; none if it does not report it.
+    async fn received(&mut self) -> Option<u64> {
+        let answer = self.send(Operation::Get).await.ok()?;
         if !matches!(answer.status, 200..=204) {
             return None;
         }
-        let had = had(&answer)?;
-        self.url = location(&answer, self.site).unwrap_or_else(|_| self.url.clone());
-        Some(had)
+        let received = received_bytes(&answer)?;
+        self.url = continuation(&answer, self.endpoint).unwrap_or_else(|_| self.url.clone());
+        Some(received)
     }
 
-    /// Ends the upload, perhaps with all bytes.
-    async fn finish(&mut self, act: Act) -> Result<(), Stop> {
+    /// Completes the upload; the last request may carry all bytes.
+    async fn finish(&mut self, operation: Operation) -> Result<(), UploadError> {
         let digest = &self.source.descriptor().digest;
         self.url
             .query_pairs_mut()
             .append_pair("digest", digest.as_str());
-        let answer = self.ask(act).await?;
+        let answer = self.send(operation).await?;
         match answer.status {
-            200..=204 => Ok(agrees(&answer, digest)?),
-            _ => Err(self.stop(&answer).await),
+            200..=204 => Ok(check_digest(&answer, digest)?),
+            _ => Err(self.error(&answer).await),
         }
     }
 
-    /// Asks where the upload goes on. Another host gets no credentials.
-    async fn ask(&self, act: Act) -> Result<Answer, Trouble> {
-        let ask = ask(self.site, &self.url, act);
-        let own = self.sessions.url(self.site, "")?;
+    /// Sends a request to the address where the upload continues. Another host gets no credentials.
+    async fn send(&self, operation: Operation) -> Result<Answer, RegistryError> {
+        let request = request(self.url.clone(), operation, self.context);
+        let own = self.sessions.url(self.endpoint, "")?;
         match self.url.origin() == own.origin() {
-            true => self.sessions.get(ask, self.turn).await,
-            false => self.sessions.elsewhere(ask, self.turn).await,
+            true => {
+                self.sessions
+                    .get(self.endpoint, request, self.context)
+                    .await
+            }
+            false => {
+                self.sessions
+                    .transport
+                    .execute(&request, None, &|_| ())
+                    .await
+            }
         }
     }
 
-    async fn stop(&self, answer: &Answer) -> Stop {
-        let then = match answer.status {
-            // The upload is not known any more, or stands elsewhere.
-            404 | 409 | 410 | 416 => Then::Again(None),
-            413 => Then::Smaller,
-            status if retry::may_change(status) => Then::Again(retry::after(&answer.headers)),
-            _ => Then::GiveUp,
+    async fn error(&self, answer: &Answer) -> UploadError {
+        let recovery = match answer.status {
+            // The registry no longer knows the upload, or has other bytes of it.
+            404 | 409 | 410 | 416 => Recovery::Retry(None),
+            413 => Recovery::Smaller,
+            status if retry::may_change(status) => Recovery::Retry(retry::after(&answer.headers)),
+            _ => Recovery::GiveUp,
         };
-        let trouble = self.refusal(answer).await;
-        Stop { trouble, then }
+        let error = self.refusal(answer).await;
+        UploadError { error, recovery }
     }
 
-    async fn refusal(&self, answer: &Answer) -> Trouble {
+    async fn refusal(&self, answer: &Answer) -> RegistryError {
         let digest = &self.source.descriptor().digest;
-        let asked = format!("to take blob `{digest}`");
-        refusal(self.sessions, self.site, answer, &asked).await
+        let action = format!("uploading blob `{digest}`");
+        refusal(self.sessions, self.endpoint, answer, &action).await
     }
 
-    fn no_sense(&self) -> Trouble {
+    fn wrong_range(&self) -> RegistryError {
         let host = authority(&self.url);
-        let message = format!("`{host}` says that it has other bytes of the upload than were sent");
-        Trouble::new(FailureKind::Corrupt, message)
+        let message = format!("`{host}` reports other bytes of the upload than were sent");
+        RegistryError::new(FailureKind::Corrupt, message)
     }
 }
 
-/// Where an upload goes on: an address, or a path of the registry's. A registry behind a proxy may not know that it is asked
-/// over TLS.
-fn location(answer: &Answer, site: &Site) -> Result<Url, Trouble> {
-    let said = answer.header("location").unwrap_or_default();
-    let found = match said.is_empty() {
+/// The address where an upload continues: a URL, or a path of the registry. A registry behind a proxy that terminates TLS may
+/// return `http`, which becomes `https` again.
+fn continuation(answer: &Answer, endpoint: &Endpoint) -> Result<Url, RegistryError> {
+    let location = answer.header("location").unwrap_or_default();
+    let found = match location.is_empty() {
         true => None,
-        false => answer.url.join(said).ok(),
+        false => answer.url.join(location).ok(),
     };
     let found = found.filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(mut url) = found else {
         let message = format!(
-            "`{}` began an upload and says not where it goes on",
-            site.authority
+            "`{}` started an upload but did not return its address",
+            endpoint.authority
         );
-        return Err(Trouble::new(FailureKind::Unreachable, message));
+        return Err(RegistryError::new(FailureKind::Unreachable, message));
     };
     let same_host = authority(&url) == authority(&answer.url);
     if same_host && answer.url.scheme() == "https" && url.scheme() == "http" {
         let _ = url.set_scheme("https");
     }
-    // What stands before an `@` is not ours to send.
+    // Credentials in the address are the server's invention: they are not sent.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_fragment(None);
     Ok(url)
 }
 
-/// How many bytes a registry has, by `Range: 0-LAST`. Of none it says `0-0`.
-fn had(answer: &Answer) -> Option<u64> {
+/// How many bytes a registry has, from `Range: 0-LAST`. Registries write `0-0` for none.
+fn received_bytes(answer: &Answer) -> Option<u64> {
     let range = answer.header("range")?;
     let range = range.strip_prefix("bytes=").unwrap_or(range);
     let (first, last) = range.split_once('-')?;

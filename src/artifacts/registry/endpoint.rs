@@ -1,36 +1,36 @@
-//! Where a registry's answers are had: a host's name becomes an address.
+//! The address of a registry's API, from the name in a reference.
 
 use reqwest::Url;
 
 use crate::oci::{FailureKind, Reference};
 
-use super::trouble::Trouble;
+use super::error::RegistryError;
 
-/// Docker Hub's name and the host that answers for it.
+/// The name of Docker Hub, and the host of its registry.
 const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 
-/// A repository at its registry.
+/// A repository and its registry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Site {
-    /// The host that is asked, with its port.
+pub(super) struct Endpoint {
+    /// The host that requests go to, with its port.
     pub(super) authority: String,
-    /// The host that credentials are kept for.
+    /// The name that credentials are stored under.
     pub(super) registry: String,
     /// The repository; empty for the registry itself.
     pub(super) repository: String,
     pub(super) access: Access,
 }
 
-/// What is to be done at a site.
+/// The access that is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     Pull,
-    /// And to pull, for what is there is not sent again.
+    /// Push and pull: blobs that exist are not sent again.
     Push,
 }
 
-impl Site {
-    pub(super) fn of(reference: &Reference) -> Self {
+impl Endpoint {
+    pub(super) fn for_pull(reference: &Reference) -> Self {
         let (registry, repository) = (&*reference.registry, &*reference.repository);
         if registry != DOCKER_HUB.0 {
             return Self {
@@ -49,25 +49,25 @@ impl Site {
         }
     }
 
-    /// The same, to write there.
-    pub(super) fn to(reference: &Reference) -> Self {
+    /// The same, for a push.
+    pub(super) fn for_push(reference: &Reference) -> Self {
         Self {
             access: Access::Push,
-            ..Self::of(reference)
+            ..Self::for_pull(reference)
         }
     }
 
-    /// The address of something below `/v2/`.
-    pub(super) fn url(&self, plain: bool, path: &str) -> Result<Url, Trouble> {
+    /// The address of a path below `/v2/`.
+    pub(super) fn url(&self, plain: bool, path: &str) -> Result<Url, RegistryError> {
         let scheme = if plain { "http" } else { "https" };
         let text = format!("{scheme}://{}/v2/{path}", self.authority);
         Url::parse(&text).map_err(|error| {
-            let message = format!("`{}` is no host: {error}", self.authority);
-            Trouble::new(FailureKind::Unsupported, message)
+            let message = format!("`{}` is not a host: {error}", self.authority);
+            RegistryError::new(FailureKind::Unsupported, message)
         })
     }
 
-    /// What a token has to allow.
+    /// The scope that a token must have.
     pub(super) fn scope(&self) -> String {
         let actions = match self.access {
             Access::Pull => "pull",
@@ -82,20 +82,26 @@ impl Site {
 
 #[cfg(test)]
 mod tests {
-    use super::Site;
+    use super::Endpoint;
     use crate::oci::Reference;
 
     #[test]
-    fn docker_hub_answers_under_another_name() {
-        let site = |text| Site::of(&Reference::parse(text).expect("a reference"));
-        let hub = site("docker.io/ubuntu:24.04");
+    fn docker_hub_has_another_host_and_a_prefix_for_official_images() {
+        let endpoint = |text| Endpoint::for_pull(&Reference::parse(text).expect("a reference"));
+        let hub = endpoint("docker.io/ubuntu:24.04");
         assert_eq!(
             hub.url(false, "x").expect("an address").as_str(),
             "https://registry-1.docker.io/v2/x"
         );
         assert_eq!(hub.scope(), "repository:library/ubuntu:pull");
-        assert_eq!(site("a.example:5000/b/c").scope(), "repository:b/c:pull");
+        assert_eq!(
+            endpoint("a.example:5000/b/c").scope(),
+            "repository:b/c:pull"
+        );
         let reference = Reference::parse("a.example/b").expect("a reference");
-        assert_eq!(Site::to(&reference).scope(), "repository:b:pull,push");
+        assert_eq!(
+            Endpoint::for_push(&reference).scope(),
+            "repository:b:pull,push"
+        );
     }
 }

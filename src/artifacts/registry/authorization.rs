@@ -1,4 +1,4 @@
-//! What is sent to prove who asks, and what is told when that was not enough.
+//! The `Authorization` header, and the errors for refused credentials.
 
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
@@ -7,16 +7,16 @@ use crate::model::bytes::BASE64;
 use crate::oci::FailureKind;
 
 use super::credentials::{Credential, Found, Secret};
-use super::question::Answer;
-use super::trouble::Trouble;
+use super::error::RegistryError;
+use super::request::Answer;
 
-/// The longest reason of a server that is quoted, in characters.
+/// The most characters of a server's message that are quoted.
 const QUOTED: usize = 160;
 
-/// The text of an `Authorization` header.
-pub(super) struct Proof(Secret);
+/// The value of an `Authorization` header.
+pub(super) struct Authorization(Secret);
 
-impl Proof {
+impl Authorization {
     pub(super) fn basic(user: &str, password: &Secret) -> Self {
         let pair = format!("{user}:{}", password.reveal());
         Self(Secret::new(format!(
@@ -30,43 +30,43 @@ impl Proof {
     }
 
     /// The header, which `Debug` does not show.
-    pub(super) fn header(&self) -> Result<HeaderValue, Trouble> {
+    pub(super) fn header(&self) -> Result<HeaderValue, RegistryError> {
         let mut header = HeaderValue::from_str(self.0.reveal()).map_err(|_| {
-            let message = "a credential holds what no HTTP header can";
-            Trouble::new(FailureKind::Denied, message)
+            let message = "a credential contains characters that an HTTP header cannot";
+            RegistryError::new(FailureKind::Denied, message)
         })?;
         header.set_sensitive(true);
         Ok(header)
     }
 }
 
-/// What an answer of 401, or 403, or of a token server comes to.
-pub(super) fn refused(host: &str, answer: &Answer, found: &Found, what: &str) -> Trouble {
+/// The error for an answer of 401 or 403, or a refusal of a token server.
+pub(super) fn refused(host: &str, answer: &Answer, found: &Found, what: &str) -> RegistryError {
     let reason = reason(answer, found);
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     let status = answer.status;
     match &found.credential {
         Some(_) => {
             let message = format!(
-                "`{host}` answered {status}{reason} to {}, asked for {what}",
-                found.story
+                "`{host}` answered {status}{reason} to {}, on a request for {what}",
+                found.origin
             );
-            Trouble::new(FailureKind::Denied, message)
+            RegistryError::new(FailureKind::Denied, message)
                 .help("check that this user may read the repository, or log in again: `docker login` or `podman login`")
         }
         None => {
             let message = format!(
-                "`{host}` answered {status}{reason} to a question without credentials, asked for {what}"
+                "`{host}` answered {status}{reason} to a request for {what} without credentials"
             );
-            Trouble::new(FailureKind::Denied, message).help(format!(
+            RegistryError::new(FailureKind::Denied, message).help(format!(
                 "log in with `docker login` or `podman login`: {}",
-                found.story
+                found.origin
             ))
         }
     }
 }
 
-/// What a server gives as its reason, cut short, and without any secret that it repeats.
+/// The message of a server's refusal, shortened; none if it repeats a secret.
 pub(super) fn reason(answer: &Answer, found: &Found) -> Option<String> {
     #[derive(Deserialize)]
     struct Envelope {

@@ -1,4 +1,4 @@
-//! What was perhaps meant where a reference names nothing: the nearest tag, or the nearest repository.
+//! Suggests the nearest tag or repository where a reference names nothing that exists.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use crate::model::suggest::did_you_mean;
 use crate::oci::{FailureKind, Reference, Target};
 
 use super::Registries;
-use super::trouble::Trouble;
+use super::error::RegistryError;
 
-/// How many tags are listed where none is near.
+/// How many tags are listed if none is similar.
 const LISTED: usize = 3;
 
-/// Adds what was perhaps meant to each answer of 404. Tags are asked for once a repository, repositories once a registry.
+/// Adds a suggestion to each answer of 404. Tags are requested once per repository, repositories once per registry.
 pub(super) fn advise<R>(
     registries: &Registries,
-    wanted: &[Reference],
-    answers: &mut [Result<R, Trouble>],
+    references: &[Reference],
+    answers: &mut [Result<R, RegistryError>],
 ) {
     let mut missing: BTreeMap<String, &Reference> = BTreeMap::new();
-    for (reference, answer) in wanted.iter().zip(answers.iter()) {
+    for (reference, answer) in references.iter().zip(answers.iter()) {
         if is_missing(answer) {
             missing.entry(reference.name()).or_insert(reference);
         }
@@ -26,22 +26,22 @@ pub(super) fn advise<R>(
     if missing.is_empty() {
         return;
     }
-    let asked: Vec<Reference> = missing.values().map(|of| (*of).clone()).collect();
-    let tags = registries.tags_of(asked.clone());
-    let tags: BTreeMap<String, Result<Vec<String>, Trouble>> =
+    let repositories: Vec<Reference> = missing.values().map(|of| (*of).clone()).collect();
+    let tags = registries.tags_of(repositories.clone(), false);
+    let tags: BTreeMap<String, Result<Vec<String>, RegistryError>> =
         missing.into_keys().zip(tags).collect();
-    let gone = asked
+    let missing = repositories
         .into_iter()
         .filter(|of| tags.get(&of.name()).is_some_and(is_missing));
-    let repositories = repositories(registries, gone);
-    for (reference, answer) in wanted.iter().zip(answers) {
-        let (true, Err(trouble)) = (is_missing(answer), answer) else {
+    let repositories = list_repositories(registries, missing);
+    for (reference, answer) in references.iter().zip(answers) {
+        let (true, Err(error)) = (is_missing(answer), answer) else {
             continue;
         };
         match tags.get(&reference.name()) {
-            Some(Ok(tags)) => no_tag(trouble, reference, tags),
+            Some(Ok(tags)) => no_tag(error, reference, tags),
             Some(Err(other)) if other.kind == FailureKind::NotFound => {
-                no_repository(trouble, reference, repositories.get(&*reference.registry));
+                no_repository(error, reference, repositories.get(&*reference.registry));
             }
             _ => {}
         }
@@ -52,20 +52,20 @@ pub(super) fn advise<R>(
 pub(super) fn advise_repository<R>(
     registries: &Registries,
     of: &Reference,
-    answer: &mut Result<R, Trouble>,
+    answer: &mut Result<R, RegistryError>,
 ) {
-    if let (true, Err(trouble)) = (is_missing(answer), answer) {
-        let repositories = repositories(registries, std::iter::once(of.clone()));
-        no_repository(trouble, of, repositories.get(&*of.registry));
+    if let (true, Err(error)) = (is_missing(answer), answer) {
+        let repositories = list_repositories(registries, std::iter::once(of.clone()));
+        no_repository(error, of, repositories.get(&*of.registry));
     }
 }
 
-fn is_missing<R>(answer: &Result<R, Trouble>) -> bool {
-    matches!(answer, Err(trouble) if trouble.kind == FailureKind::NotFound)
+fn is_missing<R>(answer: &Result<R, RegistryError>) -> bool {
+    matches!(answer, Err(error) if error.kind == FailureKind::NotFound)
 }
 
-/// The repositories of the references' registries, as far as these tell.
-fn repositories(
+/// The repositories of the references' registries, for registries that list them.
+fn list_repositories(
     registries: &Registries,
     of: impl Iterator<Item = Reference>,
 ) -> BTreeMap<String, Vec<String>> {
@@ -73,15 +73,15 @@ fn repositories(
     if by_host.is_empty() {
         return BTreeMap::new();
     }
-    let (hosts, asked): (Vec<String>, Vec<Reference>) = by_host.into_iter().unzip();
-    let answers = registries.repositories_of(asked);
+    let (hosts, references): (Vec<String>, Vec<Reference>) = by_host.into_iter().unzip();
+    let answers = registries.repositories_of(references);
     let known = hosts.into_iter().zip(answers);
     known
         .filter_map(|(host, answer)| Some((host, answer.ok()?)))
         .collect()
 }
 
-fn no_tag(trouble: &mut Trouble, reference: &Reference, tags: &[String]) {
+fn no_tag(error: &mut RegistryError, reference: &Reference, tags: &[String]) {
     let tags: Vec<&str> = tags
         .iter()
         .map(String::as_str)
@@ -89,12 +89,12 @@ fn no_tag(trouble: &mut Trouble, reference: &Reference, tags: &[String]) {
         .collect();
     let repository = &reference.repository;
     let Target::Tag(tag) = reference.target() else {
-        trouble
-            .message
-            .push_str(&format!(": repository `{repository}` holds no such digest"));
+        error.message.push_str(&format!(
+            ": repository `{repository}` does not have this digest"
+        ));
         return;
     };
-    trouble
+    error
         .message
         .push_str(&format!(": repository `{repository}` has no tag `{tag}`"));
     let help = match (did_you_mean(tag, tags.iter().copied()), tags.as_slice()) {
@@ -114,18 +114,18 @@ fn no_tag(trouble: &mut Trouble, reference: &Reference, tags: &[String]) {
             )
         }
     };
-    trouble.help.push(help);
+    error.help.push(help);
 }
 
-fn no_repository(trouble: &mut Trouble, reference: &Reference, known: Option<&Vec<String>>) {
+fn no_repository(error: &mut RegistryError, reference: &Reference, known: Option<&Vec<String>>) {
     let repository = &reference.repository;
-    trouble
+    error
         .message
         .push_str(&format!(": there is no repository `{repository}`"));
     let near = known.and_then(|known| did_you_mean(repository, known.iter().map(String::as_str)));
-    trouble.help.push(match near {
+    error.help.push(match near {
         Some(near) => format!("the nearest repository is `{near}`"),
-        None => "check the repository's name; some registries answer so to who may not read it"
+        None => "check the repository's name; some registries answer this to users without read permission"
             .to_owned(),
     });
 }

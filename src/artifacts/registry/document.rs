@@ -1,63 +1,63 @@
-//! One document at an address that is no registry's: a release's notes. Asked as anyone, with the same certificates, proxies
-//! and retries; no credentials are looked for, and none are taken from the address.
+//! Fetches one document from a web server that is not a registry, such as release notes. It uses the same certificates,
+//! proxies and retries, but no credentials: neither from files nor from the address.
 
 use reqwest::Url;
 
 use crate::oci::{FailureKind, MANIFEST_LIMIT};
 
 use super::content;
-use super::question::{Act, Part, Question};
-use super::session::{Sessions, Turn};
-use super::trouble::{Trouble, authority};
+use super::error::{RegistryError, authority};
+use super::request::{ByteRange, Operation, Request};
+use super::session::{Context, Sessions};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
 
-/// The text at an address.
+/// Fetches the text at an address.
 pub(super) async fn text(
     sessions: &Sessions,
     address: &str,
-    turn: Turn,
-) -> Result<String, Trouble> {
-    let question = Question {
+    context: Context,
+) -> Result<String, RegistryError> {
+    let request = Request {
         url: url(address)?,
         accept: ACCEPT,
-        act: Act::Get,
+        operation: Operation::Get,
         limit: MANIFEST_LIMIT as u64,
-        part: Part::Whole,
-        deadline: turn.deadline,
+        range: ByteRange::Whole,
+        deadline: context.deadline,
     };
-    let answer = sessions.wire.ask(&question, None, &|_| ()).await?;
+    let answer = sessions.transport.execute(&request, None, &|_| ()).await?;
     let host = authority(&answer.url);
     if matches!(answer.status, 401 | 403) {
         let message = format!(
-            "`{host}` answered {} to whoever names nobody",
+            "`{host}` answered {} to a request without credentials",
             answer.status
         );
-        return Err(Trouble::new(FailureKind::Denied, message).help(
-            "no credentials are sent there: fetch it with your own client and give the file by `--release-notes FILE`",
+        return Err(RegistryError::new(FailureKind::Denied, message).help(
+            "no credentials are sent there: fetch it with your own client and pass the file with `--release-notes FILE`",
         ));
     }
     let answer = content::found(answer)?;
     String::from_utf8(answer.body).map_err(|_| {
-        let message = format!("`{host}` sent what is no text in UTF-8");
-        Trouble::new(FailureKind::Corrupt, message)
+        let message = format!("`{host}` sent something that is not text in UTF-8");
+        RegistryError::new(FailureKind::Corrupt, message)
     })
 }
 
-/// An address without a user: a password in it would be sent, and printed.
-fn url(address: &str) -> Result<Url, Trouble> {
+/// Parses an address. A user or password in it is refused: it would be sent and printed.
+fn url(address: &str) -> Result<Url, RegistryError> {
     let url = Url::parse(address).map_err(|error| {
-        let message = format!("it is no address: {error}");
-        Trouble::new(FailureKind::Unsupported, message)
+        let message = format!("it is not an address: {error}");
+        RegistryError::new(FailureKind::Unsupported, message)
     })?;
     if !url.username().is_empty() || url.password().is_some() {
-        let message = "it holds a user or a password, which are not sent";
-        return Err(Trouble::new(FailureKind::Unsupported, message)
-            .help("write the address without what stands before `@`"));
+        let message = "it contains a user or a password, which are not sent";
+        return Err(RegistryError::new(FailureKind::Unsupported, message)
+            .help("write the address without the part before `@`"));
     }
     if !matches!(url.scheme(), "http" | "https") {
-        let message = format!("`{}` is no scheme that can be asked", url.scheme());
-        return Err(Trouble::new(FailureKind::Unsupported, message).help("write `https://…`"));
+        let message = format!("the scheme `{}` is not supported", url.scheme());
+        return Err(RegistryError::new(FailureKind::Unsupported, message).help("write `https://…`"));
     }
     Ok(url)
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::{shown, url};
 
     #[test]
-    fn no_password_is_sent_or_shown() {
+    fn passwords_are_neither_sent_nor_printed() {
         let address = "https://me:hunter2@h.example/releases/1?private_token=hunter3#x";
         let refused = url(address).expect_err("it holds a password");
         assert!(!format!("{refused:?}").contains("hunter"), "{refused:?}");

@@ -1,4 +1,4 @@
-//! Why an exchange with a registry came to nothing: DNS, a refused connection, TLS and time-outs told apart.
+//! The error of a failed exchange with a registry, which distinguishes DNS, refused connections, TLS and timeouts.
 
 use std::error::Error;
 
@@ -8,26 +8,26 @@ use crate::oci::{Failure, FailureKind};
 
 use super::options::Limits;
 
-/// Why an exchange came to nothing, before it is known for which reference.
+/// Why an exchange failed, before the reference is known that it was for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct RegistryError {
     pub(super) kind: FailureKind,
     pub(super) message: String,
     pub(super) help: Vec<String>,
-    /// Whether the same request may yet succeed.
-    pub(super) again: bool,
-    /// Whether the whole host is out of reach, so that no other request of the batch need try.
-    pub(super) host_is_gone: bool,
+    /// Whether the same request may succeed later.
+    pub(super) retryable: bool,
+    /// Whether the whole host is unreachable, so that the batch sends it no other request.
+    pub(super) host_unreachable: bool,
 }
 
-impl Trouble {
+impl RegistryError {
     pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
             help: Vec::new(),
-            again: false,
-            host_is_gone: false,
+            retryable: false,
+            host_unreachable: false,
         }
     }
 
@@ -36,7 +36,7 @@ impl Trouble {
         self
     }
 
-    /// For whom it is.
+    /// The failure for a reference or address.
     pub(super) fn failure(self, wanted: &str) -> Failure {
         Failure {
             wanted: wanted.to_owned(),
@@ -47,14 +47,14 @@ impl Trouble {
         }
     }
 
-    /// The same request may yet succeed.
-    pub(super) fn again(mut self) -> Self {
-        self.again = true;
+    /// Marks the error as one that a retry may fix.
+    pub(super) fn retryable(mut self) -> Self {
+        self.retryable = true;
         self
     }
 
-    fn host_is_gone(mut self) -> Self {
-        self.host_is_gone = true;
+    fn host_unreachable(mut self) -> Self {
+        self.host_unreachable = true;
         self
     }
 }
@@ -68,33 +68,36 @@ pub(super) fn authority(url: &Url) -> String {
     }
 }
 
-/// What a failed exchange was: the words of all its causes are looked through, for the outermost says nothing.
-pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) -> Trouble {
+/// The error for a failed exchange. All causes are searched for known words, since the outermost says nothing specific.
+pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) -> RegistryError {
     let host = authority(url);
-    let unreachable = |message: String| Trouble::new(FailureKind::Unreachable, message);
+    let unreachable = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     if error.is_timeout() {
         let message = match error.is_connect() {
-            true => format!("`{host}` took no connection within {:?}", limits.connect),
+            true => format!(
+                "`{host}` accepted no connection within {:?}",
+                limits.connect
+            ),
             false => format!(
-                "`{host}` took the request and sent nothing for {:?}",
+                "`{host}` accepted the request and sent nothing for {:?}",
                 limits.read
             ),
         };
-        let trouble = unreachable(message).again();
+        let failure = unreachable(message).retryable();
         return match error.is_connect() {
-            true => trouble.host_is_gone(),
-            false => trouble,
+            true => failure.host_unreachable(),
+            false => failure,
         };
     }
     let causes = causes(error);
     let says = |word: &str| causes.iter().any(|cause| cause.contains(word));
-    if let Some(trouble) = of_tls(&host, &says) {
-        return trouble.host_is_gone();
+    if let Some(error) = of_tls(&host, &says) {
+        return error.host_unreachable();
     }
     if says("failed to lookup address") || says("dns error") {
         return unreachable(format!("the name of `{host}` is not known (DNS)"))
             .help("check the host's name, and the network that this machine is in")
-            .host_is_gone();
+            .host_unreachable();
     }
     if says("tunnel") || says("proxy") {
         let reason = causes.last().cloned().unwrap_or_default();
@@ -102,47 +105,47 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
             "the proxy on the way to `{host}` refused: {reason}"
         ))
         .help("check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY")
-        .host_is_gone();
+        .host_unreachable();
     }
     if says("Connection refused") {
         return unreachable(format!("`{host}` refused the connection"))
             .help("check the port, and that the registry runs")
-            .host_is_gone();
+            .host_unreachable();
     }
     if says("invalid HTTP version") {
         return unreachable(format!("`{host}` does not speak plain HTTP"))
             .help(format!(
                 "remove `plain-http` of `{host}` below `registries: hosts:`"
             ))
-            .host_is_gone();
+            .host_unreachable();
     }
     let reason = causes.last().cloned().unwrap_or_default();
     match error.is_connect() {
-        true => unreachable(format!("`{host}` cannot be reached: {reason}")).host_is_gone(),
-        false => unreachable(format!("the connection to `{host}` broke: {reason}")).again(),
+        true => unreachable(format!("`{host}` cannot be reached: {reason}")).host_unreachable(),
+        false => unreachable(format!("the connection to `{host}` broke: {reason}")).retryable(),
     }
 }
 
-fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<Trouble> {
-    let trouble = |message: String| Trouble::new(FailureKind::Unreachable, message);
+fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
+    let error = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     let setting = |setting: &str| format!("`registries: {{hosts: {{\"{host}\": {{{setting}}}}}}}`");
     if says("UnknownIssuer") || says("BadSignature") {
         let message = format!(
-            "the certificate of `{host}` is by an authority that is not trusted here (TLS)"
+            "the certificate of `{host}` is signed by an authority that is not trusted here (TLS)"
         );
-        return Some(trouble(message).help(format!(
+        return Some(error(message).help(format!(
             "name the authority's certificate in the project file: {}",
             setting("ca: FILE.pem")
         )));
     }
-    let is_broken_off = says("tls handshake eof");
-    if is_broken_off || says("InvalidContentType") || says("corrupt message") {
-        let message = match is_broken_off {
-            true => format!("`{host}` broke off the TLS handshake"),
+    let is_closed = says("tls handshake eof");
+    if is_closed || says("InvalidContentType") || says("corrupt message") {
+        let message = match is_closed {
+            true => format!("`{host}` closed the connection during the TLS handshake"),
             false => format!("`{host}` does not speak TLS on that port"),
         };
-        return Some(trouble(message).help(format!(
-            "if it is meant to be asked without TLS, say so in the project file: {}",
+        return Some(error(message).help(format!(
+            "if it is to be queried without TLS, write in the project file: {}",
             setting("plain-http: true")
         )));
     }
@@ -153,18 +156,20 @@ fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<Trouble> {
         ("expired", "has expired"),
         ("NotValidYet", "is not valid yet"),
         ("not valid yet", "is not valid yet"),
-        ("CaUsedAsEndEntity", "is an authority's own, not a server's"),
+        (
+            "CaUsedAsEndEntity",
+            "is that of an authority, not of a server",
+        ),
         ("invalid peer certificate", "is not valid"),
     ];
     let (_, fault) = fault.into_iter().find(|(word, _)| says(word))?;
     let message = format!("the certificate of `{host}` {fault} (TLS)");
-    Some(
-        trouble(message)
-            .help("check the host's name and this machine's clock, or ask who runs the registry"),
-    )
+    Some(error(message).help(
+        "check the host's name and this machine's clock, or contact the operator of the registry",
+    ))
 }
 
-/// What the causes of an error say, the outermost first.
+/// The messages of an error's causes, the outermost first.
 fn causes(error: &reqwest::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! One question to a registry, and its answer.
+//! One HTTP request to a registry, and its answer.
 
 use std::sync::Arc;
 
@@ -8,39 +8,39 @@ use tokio::time::Instant;
 
 use super::body::Piece;
 
-/// How much of an answer is wanted.
+/// How much of an answer to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// All of it.
+pub(super) enum ByteRange {
+    /// All bytes.
     Whole,
-    /// Its first byte, for the headers that come with it. A HEAD would do where the registry keeps blobs itself; where it
-    /// sends on to a storage, that address may be signed for a GET only.
+    /// The first byte, for the headers that come with it. A HEAD would suffice where the registry stores blobs itself; where it
+    /// redirects to a storage, the address may be signed for GET only.
     FirstByte,
-    /// From that byte on, as it comes: the body of a success is left to be read.
+    /// From this byte on; the caller reads the body of a success as a stream.
     From(u64),
 }
 
-/// What is done at an address, and what goes there.
+/// The method of a request, with its body.
 #[derive(Clone, Debug)]
-pub(super) enum Act {
+pub(super) enum Operation {
     Get,
     Head,
-    /// A form to post. It holds secrets: no redirect takes it along.
+    /// A POST of a form. It contains secrets, so redirects are not followed.
     Form(String),
-    /// A POST of nothing.
+    /// A POST without a body.
     Begin,
-    /// A PUT of a text that is short.
+    /// A PUT of a short text.
     Put {
         media_type: Arc<str>,
         bytes: Arc<[u8]>,
     },
-    /// A PUT of a piece of a blob, which is all of it, or nothing where all was sent before.
+    /// The PUT that completes an upload: with the whole blob, or without a body if all chunks were sent before.
     Finish(Option<Piece>),
-    /// A PATCH by a piece of a blob.
+    /// A PATCH with a range of a blob.
     Append(Piece),
 }
 
-impl Act {
+impl Operation {
     pub(super) fn method(&self) -> Method {
         match self {
             Self::Get => Method::GET,
@@ -51,7 +51,7 @@ impl Act {
         }
     }
 
-    /// The piece of a blob that it sends.
+    /// The range of a blob that is the body.
     pub(super) fn piece(&self) -> Option<&Piece> {
         match self {
             Self::Finish(piece) => piece.as_ref(),
@@ -60,47 +60,47 @@ impl Act {
         }
     }
 
-    /// Whether the same may simply be asked again. An upload that broke is in no known state: who sends it has to ask.
+    /// Whether the request can be repeated. An interrupted upload is in an unknown state: its sender has to query it first.
     pub(super) fn repeats(&self) -> bool {
         !matches!(self, Self::Finish(_) | Self::Append(_))
     }
 
-    /// Whether a redirect of that status is followed: with content, only where it says to do the very same elsewhere.
+    /// Whether to follow a redirect with this status: a request with a body only if the method is kept.
     pub(super) fn follows(&self, status: u16) -> bool {
         match self {
             Self::Get => matches!(status, 301 | 302 | 303 | 307 | 308),
-            // Where a registry keeps its blobs may be asked by GET alone.
+            // The storage behind a registry may accept GET only.
             Self::Form(_) | Self::Head => false,
             _ => matches!(status, 307 | 308),
         }
     }
 }
 
-/// One question.
+/// One request.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct Request {
     pub(super) url: Url,
-    /// The media types that are understood.
+    /// The accepted media types.
     pub(super) accept: &'static str,
-    pub(super) act: Act,
-    pub(super) part: Part,
-    /// The most bytes of an answer.
+    pub(super) operation: Operation,
+    pub(super) range: ByteRange,
+    /// The most bytes of the answer.
     pub(super) limit: u64,
-    /// When it is too late.
+    /// No attempt starts after this time.
     pub(super) deadline: Instant,
 }
 
-/// One answer, whole.
+/// One answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: Vec<u8>,
-    /// What is left to be read, where that was asked for.
+    /// The rest of the body, for [`ByteRange::From`].
     pub(super) rest: Option<Response>,
-    /// Who answered, after redirects.
+    /// The address that answered, after redirects.
     pub(super) url: Url,
-    /// The reason that it gives for a refusal, where it gives one that repeats no secret.
+    /// The server's message for a refusal, unless it repeats a secret.
     pub(super) reason: Option<String>,
 }
 
