@@ -1,4 +1,4 @@
-//! The files on disk.
+//! [`Files`] on disk.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use super::{Files, Found, Scope};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
 
-/// The files below a folder on disk, and those of a scope by other paths.
+/// The files below a folder on disk, and what a scope allows outside it.
 #[derive(Clone, Debug)]
 pub struct Disk {
     root: PathBuf,
-    /// The root with its links followed.
+    /// The root, with links resolved.
     real: PathBuf,
-    /// The root and nothing else.
+    /// Access to the root only.
     inner: Scope,
-    /// What else may be read.
+    /// Access to everything that may be read.
     scope: Scope,
 }
 
 impl Disk {
-    /// The folder `root`, in the repository that it is in.
+    /// The folder `root`, with access to the repository that it is in.
     ///
     /// # Errors
     /// There is no such folder.
@@ -31,7 +31,7 @@ impl Disk {
         Self::within(root, Scope::repository(root)?)
     }
 
-    /// The folder `root` and what else a scope allows.
+    /// The folder `root`, with access to what a scope allows.
     ///
     /// # Errors
     /// There is no such folder.
@@ -135,7 +135,7 @@ impl Files for Disk {
     }
 }
 
-/// What is in a folder by name, sorted, but for what a run is writing there.
+/// The sorted names in a folder, without the files that a run is writing.
 fn names(entries: ReadDir) -> io::Result<Vec<(String, FileType)>> {
     let mut names = Vec::new();
     for entry in entries {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_file_is_read_and_a_larger_one_is_not() {
+    fn files_up_to_the_limit_are_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let (disk, path) = (Disk::new(folder.path()).expect("there"), Path::new("a"));
         let file = File::create(folder.path().join(path)).expect("created");

@@ -1,5 +1,5 @@
-//! A folder that files are written below. No link is followed on the way to them, also not one that appears meanwhile: each
-//! folder on the way is opened in the one above it, and a file is only ever named in its open folder.
+//! The folder that files are written to. No link is followed on the way to a file, not even one that appears meanwhile: each
+//! folder is opened relative to its parent, and a file is addressed only by its name in its open folder.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
@@ -10,36 +10,36 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-/// Where files are written. It need not exist.
+/// A folder to write files to. It need not exist.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// The folder where links are followed for the last time.
+    /// The part of the path in which links are followed.
     base: PathBuf,
-    /// The names from there on.
+    /// The names of the folders below it.
     below: Vec<String>,
-    /// The base, once it is open.
+    /// The open base folder.
     open: OnceLock<Arc<Dir>>,
 }
 
-/// What is at a path below a folder, links not followed.
+/// What exists at a path below a folder. Links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PathState {
     /// Nothing.
     Nothing,
-    /// A file of that many bytes.
+    /// A file with its length in bytes.
     File(u64),
     /// A folder.
     Folder,
     /// A file (or a device, socket …) where the path needs a folder.
-    Behind(String),
-    /// A symbolic link, at the path itself or on the way to it; empty where it is on the way to the folder.
+    BelowFile(String),
+    /// A symbolic link, at the path itself or at a folder of it; empty for one at the folder's own path.
     Link(String),
     /// A device, a socket or a named pipe.
     Special,
 }
 
 impl Folder {
-    /// The folder `path`; no link is followed below `base`, which it is in.
+    /// The folder `path`. Below `base`, which contains it, no link is followed.
     pub fn new(path: &Path, base: Option<&Path>) -> Self {
         let inner = base.and_then(|base| Some((base, path.strip_prefix(base).ok()?)));
         let (base, below) = inner.unwrap_or((path, Path::new("")));
@@ -51,10 +51,10 @@ impl Folder {
         }
     }
 
-    /// A way through it, which begins at the folder itself.
+    /// A handle that addresses paths below the folder.
     ///
     /// # Errors
-    /// Its base cannot be opened.
+    /// The base cannot be opened.
     pub fn walk(&self) -> io::Result<Walk<'_>> {
         if self.open.get().is_none() {
             match Dir::open_ambient_dir(or_here(&self.base), ambient_authority()) {
@@ -71,24 +71,24 @@ impl Folder {
         })
     }
 
-    /// Makes it.
+    /// Creates the folder.
     ///
     /// # Errors
-    /// It cannot be made; a link or a file is in its place.
+    /// It cannot be created, for example because a link or a file has its name.
     pub fn make(&self) -> io::Result<()> {
         fs::create_dir_all(or_here(&self.base))?;
         let mut walk = self.walk()?;
-        walk.open_all(&self.below, Missing::Make).map(drop)
+        walk.open_all(&self.below, Missing::Create).map(drop)
     }
 
-    /// Opens it, to lock it.
+    /// Opens the folder, to lock it.
     ///
     /// # Errors
     /// There is no such folder.
     pub fn open(&self) -> io::Result<fs::File> {
         let mut walk = self.walk()?;
         let folder = walk.open_all(&self.below, Missing::Fail)?;
-        // Its own handle may be one that only names it.
+        // The handle may be of a kind (O_PATH) that cannot be locked.
         Ok(folder.open(".")?.into_std())
     }
 }
@@ -100,61 +100,63 @@ fn or_here(path: &Path) -> &Path {
     }
 }
 
-/// What happens where a folder on the way does not exist.
+/// What to do if a folder of a path does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Fail,
-    Make,
+    Create,
 }
 
-/// A way through a folder: the folders that lead to the last path are open, so that a path beside it costs no more.
+/// Addresses paths below a folder. It keeps the folders of the last path open, so that its siblings cost nothing more.
 pub struct Walk<'f> {
     folder: &'f Folder,
-    /// None where it does not exist.
+    /// None if it does not exist.
     base: Option<Arc<Dir>>,
     open: Vec<(String, Dir)>,
 }
 
 impl Walk<'_> {
-    /// What is at a path whose names are legal; the folder itself for an empty one.
+    /// What exists at a path; the folder itself for an empty path.
     ///
     /// # Errors
-    /// It cannot be looked at.
-    pub fn look(&mut self, path: &str) -> io::Result<Standing> {
+    /// It cannot be queried.
+    pub fn inspect(&mut self, path: &str) -> io::Result<PathState> {
         let mut folders = self.names(path);
         let Some(last) = folders.pop().filter(|_| self.base.is_some()) else {
             return Ok(match self.base {
-                Some(_) => Standing::Folder,
-                None => Standing::Nothing,
+                Some(_) => PathState::Folder,
+                None => PathState::Nothing,
             });
         };
         let Err(cause) = self.open_all(&folders, Missing::Fail).map(drop) else {
             return kind(self.inner()?.symlink_metadata(&last), path);
         };
-        // The folders up to the one that is no folder are open.
+        // Of the folders, all before the one that is not a folder are open.
         let count = self.open.len();
         let name = folders.get(count).ok_or(cause)?;
         let outer = self.folder.below.len().min(count + 1);
         let shown = folders[outer..=count].join("/");
         Ok(match kind(self.inner()?.symlink_metadata(name), &shown)? {
-            // A folder is there: it has become one meanwhile.
-            Standing::File(_) | Standing::Special | Standing::Folder => Standing::Behind(shown),
+            // A folder: it was created in the meantime.
+            PathState::File(_) | PathState::Special | PathState::Folder => {
+                PathState::BelowFile(shown)
+            }
             other => other,
         })
     }
 
-    /// The bytes of the file at a path; none where it is longer than `longest`.
+    /// The bytes of the file at a path; none if it is longer than `limit`.
     ///
     /// # Errors
     /// There is no regular file, or it cannot be read.
-    pub fn read(&mut self, path: &str, longest: u64) -> io::Result<Option<Vec<u8>>> {
+    pub fn read(&mut self, path: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
         let (file, length) = self.open_file(path)?;
-        if length > longest {
+        if length > limit {
             return Ok(None);
         }
         let mut bytes = Vec::with_capacity(length as usize + 1);
-        file.take(longest + 1).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= longest).then_some(bytes))
+        file.take(limit + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= limit).then_some(bytes))
     }
 
     /// The regular file at a path.
@@ -165,7 +167,7 @@ impl Walk<'_> {
         self.open_file(path).map(|(file, _)| file)
     }
 
-    /// The regular file at a path, and how long it is.
+    /// The regular file at a path, and its length in bytes.
     fn open_file(&mut self, path: &str) -> io::Result<(fs::File, u64)> {
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
@@ -178,10 +180,10 @@ impl Walk<'_> {
         }
     }
 
-    /// A new file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// Something is there, or it cannot be made.
+    /// The path exists, or the file cannot be created.
     pub fn create(&mut self, path: &str) -> io::Result<fs::File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -189,7 +191,7 @@ impl Walk<'_> {
         Ok(folder.open_with(name, &options)?.into_std())
     }
 
-    /// Gives a file another name in the same folder; what has that name is replaced.
+    /// Renames a file within its folder, and replaces the file of the new name.
     ///
     /// # Errors
     /// It cannot be renamed.
@@ -217,19 +219,19 @@ impl Walk<'_> {
         folder.remove_dir(name)
     }
 
-    /// Makes a folder, and those on the way to it.
+    /// Creates a folder and the folders above it.
     ///
     /// # Errors
-    /// Something that is no folder is in the way.
+    /// One of them exists and is not a folder.
     pub fn make_folder(&mut self, path: &str) -> io::Result<()> {
-        self.open_all(&self.names(path), Missing::Make).map(drop)
+        self.open_all(&self.names(path), Missing::Create).map(drop)
     }
 
-    /// What is in a folder, by name, sorted.
+    /// The names in a folder, sorted, and what each is.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn list(&mut self, path: &str) -> io::Result<Vec<(String, Standing)>> {
+    pub fn list(&mut self, path: &str) -> io::Result<Vec<(String, PathState)>> {
         let folder = self.open_all(&self.names(path), Missing::Fail)?;
         let mut found = Vec::new();
         for entry in folder.entries()? {
@@ -242,14 +244,14 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// The names from the base to a path.
+    /// The names of a path, from the base on.
     fn names(&self, path: &str) -> Vec<String> {
         let names = path.split('/').filter(|name| !name.is_empty());
         let below = self.folder.below.iter().cloned();
         below.chain(names.map(str::to_owned)).collect()
     }
 
-    /// The folder that a path is in, and its name there.
+    /// The folder of a path, and the name in it.
     fn parent<'p>(&mut self, path: &'p str) -> io::Result<(&Dir, &'p str)> {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let names = self.names(folders);
@@ -263,7 +265,7 @@ impl Walk<'_> {
             .ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Opens folder in folder; those that are open already stay so. Where one cannot be opened, those before it are open.
+    /// Opens the folders of a path, and keeps those that are open already. On failure, the folders before the failed one are open.
     fn open_all(&mut self, names: &[String], missing: Missing) -> io::Result<&Dir> {
         let common = self.open.iter().zip(names);
         let common = common.take_while(|((open, _), name)| open == *name).count();
@@ -271,7 +273,7 @@ impl Walk<'_> {
         for name in &names[common..] {
             let folder = self.inner()?;
             let next = match folder.open_dir_nofollow(name) {
-                Err(cause) if cause.kind() == ErrorKind::NotFound && missing == Missing::Make => {
+                Err(cause) if cause.kind() == ErrorKind::NotFound && missing == Missing::Create => {
                     match folder.create_dir(name) {
                         Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                             return Err(cause);
@@ -287,19 +289,19 @@ impl Walk<'_> {
     }
 }
 
-fn kind(found: io::Result<Metadata>, path: &str) -> io::Result<Standing> {
+fn kind(found: io::Result<Metadata>, path: &str) -> io::Result<PathState> {
     let found = match found {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Standing::Nothing),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(PathState::Nothing),
         found => found?,
     };
     let kind = found.file_type();
     Ok(if kind.is_file() {
-        Standing::File(found.len())
+        PathState::File(found.len())
     } else if kind.is_dir() {
-        Standing::Folder
+        PathState::Folder
     } else if kind.is_symlink() {
-        Standing::Link(path.to_owned())
+        PathState::Link(path.to_owned())
     } else {
-        Standing::Special
+        PathState::Special
     })
 }

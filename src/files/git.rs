@@ -1,11 +1,11 @@
-//! The git command: which repository a folder is in, which commit a name means, and what objects hold.
+//! Runs the git command: finds repositories, resolves names of commits, reads objects.
 //!
-//! Never checks anything out, never locks anything and never uses the network, even in a partial clone.
+//! It never checks anything out, takes no lock and does not use the network, not even in a partial clone.
 //!
-//! Git runs programs that a repository's configuration names. A clone's own configuration is its user's; but files of a commit
-//! can look like a repository, and git would take them for one ([`Repository::of`] refuses those). Besides, every run
-//! overrides the settings that name programs. The rest of the user's configuration counts: which folders are safe to read
-//! (`safe.directory`), which files are ignored, how line ends are written.
+//! Git runs programs that a repository's configuration names. The configuration of a clone belongs to its user, but the files
+//! of a commit can look like a bare repository, and git would use their configuration: [`Repository::of`] refuses those. In
+//! addition, every run overrides the settings that name programs. The user's other configuration applies: which folders are
+//! safe to read (`safe.directory`), which files are ignored, how line endings are written.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use super::{FILE_LIMIT, repository_top, too_large};
 use crate::error::Error;
 
-/// Settings of every run: no program that a configuration names is executed (<https://git-scm.com/docs/git-config>).
+/// Settings of every run, so that git executes no program from a configuration (<https://git-scm.com/docs/git-config>).
 const FIXED: [&str; 4] = [
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -25,11 +25,11 @@ const FIXED: [&str; 4] = [
 /// A repository.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    /// Where git is started.
+    /// The folder in which git runs.
     folder: PathBuf,
-    /// The folder that its paths start from: the work tree's top. A bare repository's own folder, below which nothing is.
+    /// The folder that its paths start from: the top of the work tree, or the folder of a bare repository.
     pub top: PathBuf,
-    /// Where in it the folder is that was asked for: `clusters/` or nothing.
+    /// The path of the requested folder below `top`: `clusters/` or nothing.
     pub(super) prefix: String,
     found_by: FoundBy,
 }
@@ -39,18 +39,18 @@ pub struct Repository {
 enum FoundBy {
     /// It is the nearest one above the folder.
     Folder,
-    /// `GIT_DIR` and its like name it. A hook sets them for the work tree's top, wherever we start.
+    /// From `GIT_DIR` and similar variables, which git sets for hooks.
     Environment,
-    /// The folder is a bare repository, and in no other one.
+    /// The folder is a bare repository, and not inside another one.
     Bare,
 }
 
-/// What git could not do.
+/// Why a git command failed.
 pub(super) enum Failure {
-    /// There is no such program, or it cannot be started.
+    /// The program does not exist, or cannot be started.
     Start(io::Error),
-    /// It ended with this on stderr.
-    Said(String),
+    /// Git printed this message.
+    Reported(String),
 }
 
 impl Repository {
@@ -67,45 +67,47 @@ impl Repository {
             found_by,
         };
         let outer = repository_top(folder);
-        let mut ways = vec![FoundBy::Folder, FoundBy::Environment];
+        let mut methods = vec![FoundBy::Folder, FoundBy::Environment];
         if outer.is_none() && folder.join("HEAD").is_file() {
-            ways.insert(1, FoundBy::Bare);
+            methods.insert(1, FoundBy::Bare);
         }
         let mut first = None;
-        let answers = ways.into_iter().find_map(|way| match by(way).run(&QUERY) {
-            Ok(answer) => Some((by(way), text(answer))),
-            Err(failure) => {
-                first.get_or_insert(failure);
-                None
-            }
-        });
+        let answers = methods
+            .into_iter()
+            .find_map(|found_by| match by(found_by).run(&QUERY) {
+                Ok(answer) => Some((by(found_by), text(answer))),
+                Err(failure) => {
+                    first.get_or_insert(failure);
+                    None
+                }
+            });
         let Some((mut found, answer)) = answers else {
-            let failure = first.unwrap_or_else(|| Failure::Said(String::new()));
-            return Err(told(failure, folder));
+            let failure = first.unwrap_or_else(|| Failure::Reported(String::new()));
+            return Err(git_error(failure, folder));
         };
         if answer.ends_with("true") {
             found.top = PathBuf::from(found.text(&["rev-parse", "--show-toplevel"])?);
             let prefix = found.run(&["rev-parse", "--show-prefix"]);
-            let prefix = prefix.map_err(|failure| told(failure, folder))?;
+            let prefix = prefix.map_err(|failure| git_error(failure, folder))?;
             let prefix = String::from_utf8_lossy(&prefix);
             found.prefix = prefix.trim_end_matches('\n').to_owned();
         }
-        // Older releases of git than 2.38 do not know `safe.bareRepository`.
+        // Git before 2.38 does not support `safe.bareRepository`.
         let is_part = match &outer {
             Some(outer) => !same_folder(outer, &found.top),
             None => answer.ends_with("true"),
         };
         if found.found_by == FoundBy::Folder && is_part {
-            let said = "files in it look like a repository of their own, which is not read";
-            return Err(told(Failure::Said(said.to_owned()), folder));
+            let reason = "files in it look like a repository of their own, which is not read";
+            return Err(git_error(Failure::Reported(reason.to_owned()), folder));
         }
         Ok(found)
     }
 
-    /// The commit that a name means, in full.
+    /// The full ID of the commit that a name resolves to.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such commit.
     pub fn commit(&self, name: &str) -> Result<String, Error> {
         let known = (!name.starts_with('-') && !name.is_empty())
             .then(|| format!("{name}^{{commit}}"))
@@ -121,8 +123,8 @@ impl Repository {
         })
     }
 
-    /// What a change that ends at `head` started from, and how that was found: the merge base with the default branch of
-    /// `origin`, the branch's upstream, or the local `main` or `master`; `head` itself where there is none of them.
+    /// The commit that a change ending at `head` started from, and how it was found: the merge base with the default branch of
+    /// `origin`, the branch's upstream, or the local `main` or `master`; `head` itself if none of them exists.
     ///
     /// # Errors
     /// There is no such commit.
@@ -144,9 +146,9 @@ impl Repository {
         self.run(&["ls-tree", "-r", "-z", "--full-tree", commit])
     }
 
-    /// Whether the folder holds what the last commit does not; submodules are not looked into. Git compares a file whose times
-    /// changed by its content, behind the filters that its attributes name: those are switched off, so that a file that
-    /// one of them made (Git LFS) may count as changed.
+    /// Whether the folder has uncommitted changes; submodules are ignored. If a file's timestamps changed, git compares its
+    /// content, through the filters that its attributes name. The filters are disabled because they are programs, so a file
+    /// that one of them produced (Git LFS) may count as changed.
     pub(super) fn is_changed(&self) -> Result<bool, Failure> {
         let names = self.run(&["config", "-z", "--name-only", "--get-regexp", r"^filter\."]);
         let mut off = Vec::new();
@@ -163,7 +165,7 @@ impl Repository {
         Ok(!self.run(&arguments)?.is_empty())
     }
 
-    /// A process that answers with the content of objects.
+    /// Starts a process that returns the content of objects.
     pub(super) fn objects(&self) -> Result<Objects, Failure> {
         let mut child = self
             .command(&["cat-file", "--batch"])
@@ -177,20 +179,21 @@ impl Repository {
                 input: Some(input),
                 output: BufReader::new(output),
             }),
-            _ => Err(Failure::Said("its streams are closed".to_owned())),
+            _ => Err(Failure::Reported("its streams are closed".to_owned())),
         }
     }
 
     fn text(&self, arguments: &[&str]) -> Result<String, Error> {
-        let said = self.run(arguments);
-        said.map(text)
-            .map_err(|failure| told(failure, &self.folder))
+        let output = self.run(arguments);
+        output
+            .map(text)
+            .map_err(|failure| git_error(failure, &self.folder))
     }
 
-    /// The first line of an answer; none where there is none.
+    /// The first line of the output; none if the command fails or prints nothing.
     pub(super) fn optional(&self, arguments: &[&str]) -> Option<String> {
-        let said = self.run(arguments).ok().map(text)?;
-        let line = said.lines().next().unwrap_or_default();
+        let output = self.run(arguments).ok().map(text)?;
+        let line = output.lines().next().unwrap_or_default();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
@@ -198,7 +201,7 @@ impl Repository {
         let output = self.command(arguments).output().map_err(Failure::Start)?;
         match output.status.success() {
             true => Ok(output.stdout),
-            false => Err(Failure::Said(text(output.stderr))),
+            false => Err(Failure::Reported(text(output.stderr))),
         }
     }
 
@@ -228,7 +231,7 @@ impl Repository {
     }
 }
 
-/// `git cat-file --batch`, asked for one object after the other.
+/// A running `git cat-file --batch`.
 pub(super) struct Objects {
     child: Child,
     input: Option<ChildStdin>,
@@ -236,7 +239,7 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// The content of an object; none where this clone does not have it.
+    /// The content of an object; none if this clone does not have it.
     pub(super) fn content(&mut self, object: &str) -> io::Result<Option<Vec<u8>>> {
         let Some(input) = &mut self.input else {
             return Ok(None);
@@ -250,7 +253,7 @@ impl Objects {
             return Ok(None);
         };
         if size > FILE_LIMIT {
-            // It would wait for whoever reads all that.
+            // Git would block until all of it is read.
             self.input = None;
             let _ = self.child.kill();
             return Err(too_large());
@@ -262,11 +265,11 @@ impl Objects {
     }
 }
 
-/// The process ends when its input does.
+/// The process exits when its input is closed.
 impl Drop for Objects {
     fn drop(&mut self) {
         self.input = None;
-        // Nothing hangs on how it ends.
+        // The exit status does not matter.
         let _ = self.child.wait();
     }
 }
@@ -282,25 +285,25 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 
-/// What git could not do, in words that say what to do.
-pub(super) fn told(failure: Failure, folder: &Path) -> Error {
+/// The error for a failed git command, with help.
+pub(super) fn git_error(failure: Failure, folder: &Path) -> Error {
     let shown = folder.display();
     let message = match failure {
         Failure::Start(cause) if cause.kind() == io::ErrorKind::NotFound => {
             "there is no `git` command to read earlier revisions with\nhelp: install git".to_owned()
         }
         Failure::Start(cause) => format!("the `git` command cannot be started: {cause}"),
-        Failure::Said(said) if said.contains("dubious ownership") => format!(
+        Failure::Reported(message) if message.contains("dubious ownership") => format!(
             "git does not read the repository of `{shown}`, because it belongs to another user\n\
              help: git config --global --add safe.directory '{}'",
-            owner_folder(&said).unwrap_or("*")
+            owner_folder(&message).unwrap_or("*")
         ),
-        Failure::Said(said) if said.contains("not a git repository") => format!(
-            "`{shown}` is in no git repository, so there is nothing to compare with\n\
+        Failure::Reported(message) if message.contains("not a git repository") => format!(
+            "`{shown}` is not in a git repository, so there is nothing to compare with\n\
              help: run it in a clone, or start it there with -C"
         ),
-        Failure::Said(said) => {
-            let line = said.lines().next().unwrap_or("it gave no reason");
+        Failure::Reported(message) => {
+            let line = message.lines().next().unwrap_or("it gave no reason");
             let line = line.trim_start_matches("fatal: ");
             format!("git cannot read the repository of `{shown}`: {line}")
         }
@@ -308,7 +311,7 @@ pub(super) fn told(failure: Failure, folder: &Path) -> Error {
     Error::Git { message }
 }
 
-/// The folder that git names between quotes.
-fn owner_folder(said: &str) -> Option<&str> {
-    said.split('\'').nth(1)
+/// The folder that git quotes in its message.
+fn owner_folder(message: &str) -> Option<&str> {
+    message.split('\'').nth(1)
 }

@@ -1,15 +1,14 @@
-//! Where the project's files are read from. Whoever reads the workspace reads it through [`Files`], so that a revision can be
-//! read that is not checked out.
+//! Reads the user's files. The workspace is read through [`Files`], so that a revision can be read that is not checked out.
 
 mod disk;
 mod folder;
 mod git;
+mod overlay;
 mod provenance;
 mod revision;
 mod sandbox;
 mod scope;
 mod tree;
-mod with;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,20 +17,20 @@ use crate::error::Error;
 use scope::no_regular_file;
 
 pub use disk::Disk;
-pub use folder::{Folder, Standing, Walk};
+pub use folder::{Folder, PathState, Walk};
 pub use git::Repository;
+pub use overlay::Overlay;
 pub use provenance::Provenance;
 pub use revision::Revision;
 pub use sandbox::sandbox;
 pub use scope::Scope;
-pub use tree::{Inside, InsideKind, body, named, open, real, tree, typed};
-pub use with::With;
+pub use tree::{Inside, InsideKind, body, named, open, read_argument, real, tree};
 
-/// The most bytes of a file that are read: what is larger was not written for this tool. A link to a device has no end.
+/// The most bytes of a file that are read: no larger file is input of this tool, and a link to a device has no end.
 pub const FILE_LIMIT: u64 = 16 << 20;
 
-/// The top of the repository that a folder is in: the nearest folder with a `.git`, links followed; none where there is none.
-/// No commit can hold a file of that name.
+/// The top of the repository that a folder is in, with links resolved: the nearest folder with a `.git`, if there is one. Git
+/// refuses to commit a file of that name, so a commit cannot contain a false one.
 pub fn repository_top(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let mut above = folder.ancestors();
@@ -39,21 +38,21 @@ pub fn repository_top(folder: &Path) -> Option<PathBuf> {
     top.map(Path::to_owned)
 }
 
-/// A folder of files; paths are relative to its root.
+/// Read access to a folder of files. Paths are relative to its root.
 pub trait Files: Send + Sync {
-    /// The bytes of a file below the root, and nowhere else; the path holds no `..`. What a composition may read.
+    /// The bytes of a file below the root. The path contains no `..`, and a link must not lead out of the root.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     fn file(&self, path: &Path) -> Result<Found, Error>;
 
-    /// The names in a folder below the root, sorted; none if it is no folder.
+    /// The names in a folder below the root, sorted; none if it is not a folder.
     ///
     /// # Errors
-    /// The folder is there and cannot be read.
+    /// The folder exists and cannot be read.
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error>;
 
-    /// The bytes of a file by a path that may lead out of the root, itself or by a link: as far as the [`Scope`] allows.
+    /// The bytes of a file whose path, or a link in it, may lead out of the root, as far as the [`Scope`] allows.
     ///
     /// # Errors
     /// There is no such file, or it cannot be read.
@@ -67,23 +66,23 @@ pub trait Files: Send + Sync {
         }
     }
 
-    /// Whether the user's path names a file.
+    /// Whether a path is a file. It may lead out of the root.
     fn is_file(&self, path: &Path) -> bool {
         matches!(self.file(path), Ok(Found::File(_)))
     }
 
-    /// Whether anything is at a path, be it a pipe, or a link that leads nowhere or out.
+    /// Whether anything exists at a path, including a pipe, a broken link, and a link out of the scope.
     fn is_there(&self, path: &Path) -> bool {
         self.is_file(path) || self.is_folder(path)
     }
 
-    /// Whether the user's path names a folder.
+    /// Whether a path is a folder. It may lead out of the root.
     fn is_folder(&self, path: &Path) -> bool {
         matches!(self.folder(path), Ok(Some(_)))
     }
 
-    /// The files below a folder that the user named, however deep, in the order of their paths, as seen from that folder.
-    /// Links are not followed.
+    /// All files below a folder, sorted, with paths relative to that folder. The folder may be outside the root. Links are not
+    /// followed.
     ///
     /// # Errors
     /// There is no such folder, or one in it cannot be read.
@@ -103,19 +102,19 @@ pub trait Files: Send + Sync {
         Ok(found)
     }
 
-    /// Where the links in a path lead: a path below the root or the repository, an absolute one if outside of both. None where no
-    /// link is in the path.
+    /// The path with its links resolved: relative to the root or the repository, or absolute if it is outside both. None if
+    /// the path contains no link.
     fn leads_to(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// A path that the user typed, as seen from the root if it lies below it: an absolute one may.
+    /// A path from the command line, relative to the root if it is below it; the path may be absolute.
     fn seen(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 }
 
-/// What stands at a path.
+/// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A file with these bytes.
@@ -126,7 +125,7 @@ pub enum Found {
     Outside,
 }
 
-/// That a file is longer than [`FILE_LIMIT`].
+/// The error for a file that is longer than [`FILE_LIMIT`].
 fn too_large() -> std::io::Error {
     let message = format!("it is larger than {} MiB", FILE_LIMIT >> 20);
     std::io::Error::new(ErrorKind::FileTooLarge, message)

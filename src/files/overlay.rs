@@ -1,4 +1,4 @@
-//! Files with one more that is not there: a project file that is not written yet, or was not there at that time.
+//! Files with one additional file: a project file that is not written yet, or did not exist in a revision.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::{Files, Found};
 use crate::error::Error;
 
-/// Other files, and one in the place of what they have at its path.
-pub struct With {
+/// Other files with one file added or replaced.
+pub struct Overlay {
     /// The other files.
     pub files: Arc<dyn Files>,
-    /// The path of the one, below the root.
+    /// The path of the additional file, below the root.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-impl With {
-    /// Whether a path is the one's, however many `./` either is written with.
-    fn is_it(&self, path: &Path) -> bool {
+impl Overlay {
+    /// Whether a path is that of the additional file, regardless of `./`.
+    fn is_added(&self, path: &Path) -> bool {
         let plain = |path: &Path| -> PathBuf {
             let parts = path.components();
             parts.filter(|part| *part != Component::CurDir).collect()
@@ -27,9 +27,9 @@ impl With {
     }
 }
 
-impl Files for With {
+impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
-        match self.is_it(path) {
+        match self.is_added(path) {
             true => Ok(Found::File(self.bytes.clone())),
             false => self.files.file(path),
         }
@@ -40,18 +40,18 @@ impl Files for With {
     }
 
     fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        match self.is_it(path) {
+        match self.is_added(path) {
             true => Ok(self.bytes.clone()),
             false => self.files.named(path),
         }
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.is_it(path) || self.files.is_file(path)
+        self.is_added(path) || self.files.is_file(path)
     }
 
     fn is_there(&self, path: &Path) -> bool {
-        self.is_it(path) || self.files.is_there(path)
+        self.is_added(path) || self.files.is_there(path)
     }
 
     fn is_folder(&self, path: &Path) -> bool {
@@ -63,7 +63,7 @@ impl Files for With {
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        match self.is_it(path) {
+        match self.is_added(path) {
             true => None,
             false => self.files.leads_to(path),
         }

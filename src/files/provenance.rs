@@ -1,4 +1,4 @@
-//! Where content comes from: the repository that a folder is in, and the commit that stands there.
+//! The provenance of content: its repository and commit.
 
 use std::path::Path;
 
@@ -6,22 +6,22 @@ use url::Url;
 
 use super::git::Repository;
 
-/// What git says of a folder. The same on every machine that has the same commit checked out: neither the branch nor the way
-/// to the server counts.
+/// The provenance of a folder. It is the same on every machine that has the same commit checked out: it depends neither on
+/// the branch nor on the protocol of the remote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// The address of `origin` as a browser has it, without user and password.
+    /// The web address of `origin`, without user and password.
     pub source: Option<String>,
-    /// The commit; none where the folder holds what is not committed.
+    /// The commit; none if the folder has uncommitted changes.
     pub commit: Option<String>,
     /// When it was committed, in seconds since 1970.
     pub committed: Option<u64>,
-    /// Whether the folder holds what is not committed.
+    /// Whether the folder has uncommitted changes.
     pub is_changed: bool,
 }
 
 impl Provenance {
-    /// What git says of a folder; nothing where it is in no repository, or there is no git.
+    /// Queries git; empty if the folder is not in a repository, or there is no git.
     pub fn of(folder: &Path) -> Self {
         let Ok(repository) = Repository::of(folder) else {
             return Self::default();
@@ -29,7 +29,7 @@ impl Provenance {
         let line = |arguments: &[&str]| repository.optional(arguments);
         let origin = line(&["config", "--get", "remote.origin.url"]);
         let source = origin.as_deref().and_then(address);
-        // What cannot be compared counts as changed.
+        // If git cannot compare, the folder counts as changed.
         let is_changed = repository.is_changed().unwrap_or(true);
         let known = |arguments: &[&str]| (!is_changed).then(|| line(arguments)).flatten();
         let committed = known(&["log", "-1", "--format=%ct"]);
@@ -42,11 +42,11 @@ impl Provenance {
     }
 }
 
-/// `https://host/path`, whichever way git gets there; none for a folder.
+/// `https://host/path` for any protocol of a remote; none for a local path.
 fn address(origin: &str) -> Option<String> {
     let whole = match origin.split_once("://") {
         Some(_) => origin.to_owned(),
-        // `git@host:path`, as scp has it.
+        // `git@host:path`, the syntax of scp.
         None => {
             let (host, path) = origin.split_once(':')?;
             let host = host.rsplit('@').next().unwrap_or(host);
@@ -57,7 +57,7 @@ fn address(origin: &str) -> Option<String> {
     let host = url.host_str().filter(|host| !host.is_empty())?;
     let port = match url.scheme() {
         "https" | "http" => url.port().map(|port| format!(":{port}")),
-        // ssh's own port is no web server's.
+        // The port of ssh is not that of a web server.
         "ssh" | "git" | "git+ssh" => None,
         _ => return None,
     };
@@ -71,7 +71,7 @@ mod tests {
     use super::address;
 
     #[test]
-    fn an_address_is_the_same_whichever_way_git_gets_there() {
+    fn the_address_does_not_depend_on_the_protocol() {
         for origin in [
             "https://git.example/group/repo.git",
             "https://me:secret@git.example/group/repo",

@@ -1,7 +1,7 @@
-//! The files as a commit holds them, read from git's objects: nothing is checked out.
+//! The files of a commit, read from git's objects without a checkout.
 //!
-//! Symbolic links are followed inside the commit. Submodules are read at the commit that they are pinned to, where they are
-//! checked out. A file outside of the repository, which the command line names, has no revisions: it is read as it is now.
+//! Symbolic links are followed within the commit. Submodules are read at the commit that they are pinned to, if they are
+//! checked out. A file outside the repository, named on the command line, has no revisions: its current content is read.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -12,21 +12,21 @@ use super::git::{self, Failure, Objects, Repository};
 use super::{Disk, Files, Found, Scope};
 use crate::error::Error;
 
-/// How many links may lead to a file, as Linux has it.
+/// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
-/// What Git LFS stores in the place of a file. (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>)
+/// The start of a Git LFS pointer, which git stores instead of a file (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// The files of one commit, seen from a folder in it.
+/// The files of one commit, relative to a folder in it.
 pub struct Revision {
-    /// The commit, in full.
+    /// The full ID of the commit.
     pub commit: String,
     top: PathBuf,
-    /// The folder's path in the repository, without a slash at its end.
+    /// The folder's path in the repository, without a trailing slash.
     prefix: String,
     entries: BTreeMap<String, Entry>,
     repositories: Vec<Mutex<Objects>>,
-    /// What is outside of the repository.
+    /// The files outside the repository.
     outside: Disk,
 }
 
@@ -34,7 +34,7 @@ pub struct Revision {
 enum Entry {
     File(Object),
     Link(Object),
-    /// A submodule whose commit is not at hand.
+    /// A submodule whose commit is not available.
     Submodule,
 }
 
@@ -44,22 +44,22 @@ struct Object {
     id: Box<str>,
 }
 
-/// What a path leads to.
+/// What a path resolves to.
 enum Target<'a> {
     File(String, &'a Object),
     Folder(String),
     Submodule(String),
     Nothing,
-    /// Out of the repository, to this path on disk.
+    /// A path on disk, outside the repository.
     Outside(PathBuf),
 }
 
 impl Revision {
-    /// The files of a commit of the repository, as seen from the folder that it was found from; and what a scope allows
-    /// outside of it.
+    /// The files of a commit, relative to the folder that the repository was found from, with what a scope allows outside the
+    /// repository.
     ///
     /// # Errors
-    /// Git cannot read it.
+    /// Git cannot read the commit.
     pub fn open(repository: &Repository, commit: &str, scope: Scope) -> Result<Self, Error> {
         let mut revision = Self {
             outside: Disk::within(&repository.top, scope)?,
@@ -71,16 +71,16 @@ impl Revision {
         };
         revision
             .add(repository, commit, "")
-            .map_err(|failure| git::told(failure, &repository.top))?;
+            .map_err(|failure| git::git_error(failure, &repository.top))?;
         Ok(revision)
     }
 
-    /// The first characters of the commit, as people quote it.
+    /// The abbreviated ID of the commit.
     pub fn short(&self) -> &str {
         self.commit.get(..10).unwrap_or(&self.commit)
     }
 
-    /// The folders below the top that hold a file of that name.
+    /// The folders of the commit that contain a file with this name.
     pub fn folders_with(&self, name: &str) -> Vec<String> {
         let folder = |path: &String| match path.rsplit_once('/') {
             Some((folder, last)) => (last == name).then(|| folder.to_owned()),
@@ -89,13 +89,13 @@ impl Revision {
         self.entries.keys().filter_map(folder).collect()
     }
 
-    /// The same files seen from another folder below the top.
+    /// The same files, relative to another folder of the commit.
     pub fn seen_from(mut self, folder: &str) -> Self {
         self.prefix = folder.to_owned();
         self
     }
 
-    /// Adds the files of a commit below a folder, and those of its submodules.
+    /// Adds the files of a commit below a folder, with those of its submodules.
     fn add(&mut self, repository: &Repository, commit: &str, folder: &str) -> Result<(), Failure> {
         let listing = repository.listing(commit)?;
         let index = self.repositories.len();
@@ -124,7 +124,7 @@ impl Revision {
         Ok(())
     }
 
-    /// A submodule's files at its commit, if it is checked out and has it.
+    /// Adds a submodule's files at its commit, if it is checked out and has the commit.
     fn submodule(&mut self, path: String, commit: &str) {
         let folder = self.top.join(&path);
         let own =
@@ -147,7 +147,7 @@ impl Revision {
         parts.into_iter()
     }
 
-    /// What a path leads to, seen from the folder.
+    /// Resolves a path that is relative to the folder.
     fn resolve(&self, path: &Path) -> Result<Target<'_>, Error> {
         let seen = self.seen(path);
         if seen.is_absolute() {
@@ -195,7 +195,7 @@ impl Revision {
         Ok(Target::Folder(done.join("/")))
     }
 
-    /// Whether a folder of the commit, not the top, has that path.
+    /// Whether the commit contains this folder.
     fn holds(&self, folder: &str) -> bool {
         let start = format!("{folder}/");
         let next = self
@@ -204,7 +204,7 @@ impl Revision {
         next.take(1).any(|(path, _)| path.starts_with(&start))
     }
 
-    /// The names right below a folder of the commit.
+    /// The names directly below a folder of the commit.
     fn names(&self, folder: &str) -> Vec<String> {
         let start = match folder {
             "" => String::new(),
@@ -219,7 +219,7 @@ impl Revision {
                 break;
             };
             from = match below.split_once('/') {
-                // `0` is the sign behind the slash: all that is below the folder is passed over.
+                // `0` is the character after the slash: this skips everything below the folder.
                 Some((name, _)) => {
                     names.push(name.to_owned());
                     format!("{start}{name}0")
@@ -261,7 +261,7 @@ impl Revision {
 
     fn in_submodule(&self, path: &Path, submodule: &str) -> Error {
         let why = format!(
-            "it is in the submodule `{submodule}`, whose commit is not at hand\n\
+            "it is in the submodule `{submodule}`, whose commit is not available\n\
              help: git submodule update --init {submodule}"
         );
         self.unreadable(&path.to_string_lossy(), &why)

@@ -1,11 +1,11 @@
-//! The kernel's own guard for runs inside somebody else's program: nothing is read outside a folder, nothing is written or
-//! executed, and no connection is made, whatever the code above would do.
+//! A sandbox enforced by the kernel, for runs as a plugin of another program: the process can read one folder, and can neither
+//! write files, execute programs nor open connections.
 
 use std::path::Path;
 
-/// From now on, this process reads below a folder and does nothing else to files, programs and networks. Linux with Landlock
-/// enforces it (<https://docs.kernel.org/userspace-api/landlock.html>), as far as its version knows how; elsewhere, or where the
-/// kernel refuses, the run goes on without: [`super::Scope`] holds by itself.
+/// Restricts this process to reading below a folder. Linux enforces it with Landlock
+/// (<https://docs.kernel.org/userspace-api/landlock.html>), as far as its version supports it. On other systems, or if the kernel
+/// refuses, the run continues without a sandbox: [`super::Scope`] is the primary protection.
 #[cfg(target_os = "linux")]
 pub fn sandbox(folder: &Path) {
     use landlock::{
@@ -29,10 +29,10 @@ pub fn sandbox(folder: &Path) {
             .restrict_self()
             .map(drop)
     };
-    // Best effort, as said above.
+    // Best effort, as documented above.
     let _ = restrict();
 }
 
-/// Other systems have no such guard that needs no rights.
+/// Other systems have no sandbox that works without privileges.
 #[cfg(not(target_os = "linux"))]
 pub fn sandbox(_: &Path) {}

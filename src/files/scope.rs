@@ -1,8 +1,8 @@
-//! What a run may read: the repository that its project is in, and what the person who runs it names.
+//! What a run may read: the repository of its project, and what the command line names.
 //!
-//! A path is resolved below an open folder, so that neither `..` nor a link leads out of it, also while somebody changes
-//! links: on Linux by `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`, elsewhere name by name (crate `cap-std`).
-//! Only regular files are read, and opening never waits for a pipe.
+//! A path is resolved relative to an open folder, so that neither `..` nor a link leads out of it, even if links change
+//! meanwhile: on Linux with `openat2`, `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`, elsewhere name by name (crate `cap-std`).
+//! Only regular files are read, and opening never blocks on a pipe.
 
 use std::fmt;
 use std::fs;
@@ -21,18 +21,18 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub struct Scope(Arc<[Allowed]>);
 
-/// Something that may be read.
+/// A folder or a file that may be read.
 #[derive(Clone, Debug)]
 struct Allowed {
-    /// The folder, links followed.
+    /// The folder, with links resolved.
     folder: PathBuf,
     open: Arc<Dir>,
-    /// The one file in it that may be read; all below the folder where there is none.
+    /// The one file in the folder that may be read; if none, everything below the folder.
     only: Option<PathBuf>,
 }
 
 impl Scope {
-    /// The repository that a folder is in; the folder itself where it is in none.
+    /// The repository that a folder is in; the folder itself if it is in none.
     ///
     /// # Errors
     /// There is no such folder.
@@ -41,7 +41,7 @@ impl Scope {
         Self::folder(top.as_deref().unwrap_or(folder))
     }
 
-    /// All below a folder.
+    /// Everything below a folder.
     ///
     /// # Errors
     /// There is no such folder.
@@ -53,7 +53,7 @@ impl Scope {
         Ok(Self([allowed].into()))
     }
 
-    /// These, and what the person who runs the command names; what does not exist is read nowhere.
+    /// Adds paths that the command line names. A path that does not exist is ignored.
     pub fn and<'p>(self, named: impl Iterator<Item = &'p Path>) -> Self {
         let named = named.filter_map(|path| match path.is_dir() {
             true => Allowed::folder(path).ok(),
@@ -62,12 +62,12 @@ impl Scope {
         Self(self.0.iter().cloned().chain(named).collect())
     }
 
-    /// The first of them, links followed.
+    /// The first folder, with links resolved.
     pub(super) fn top(&self) -> &Path {
         self.0.first().map_or(Path::new(""), |first| &first.folder)
     }
 
-    /// A path, links followed, and the folder that it is read in, with its path below that; none where it is outside.
+    /// The open folder that contains a path with its links resolved, and the path below it; none if it is outside.
     fn resolve(&self, path: &Path) -> io::Result<Option<(&Dir, PathBuf)>> {
         let real = fs::canonicalize(path)?;
         let below = |allowed: &'_ Allowed| {
@@ -81,7 +81,7 @@ impl Scope {
             .find_map(|allowed| Some((&*allowed.open, below(allowed)?))))
     }
 
-    /// Does something at a path: below the first folder at once, else where its links lead.
+    /// Runs `act` at a path: relative to the first folder if possible, otherwise at the path with its links resolved.
     fn at<T>(
         &self,
         path: &Path,
@@ -91,7 +91,7 @@ impl Scope {
             && first.only.is_none()
         {
             match act(&first.open, or_here(below), FollowSymlinks::Yes) {
-                // Something that leads elsewhere: an absolute link, or `..` through one.
+                // The path leads out of the first folder: an absolute link, or `..` through a link.
                 Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {}
                 done => return done,
             }
@@ -109,7 +109,7 @@ impl Scope {
         })?)
     }
 
-    /// What is at a path.
+    /// The metadata of a path.
     pub(super) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         self.at(path, |folder, below, follow| match follow {
             FollowSymlinks::Yes => folder.metadata(below),
@@ -117,7 +117,7 @@ impl Scope {
         })
     }
 
-    /// Whether anything is at a path, be it a link that leads nowhere or out.
+    /// Whether anything exists at a path, including a broken link and a link out of the scope.
     pub(super) fn has(&self, path: &Path) -> bool {
         match self.metadata(path) {
             Ok(_) => true,
@@ -129,12 +129,12 @@ impl Scope {
         }
     }
 
-    /// What is in a folder.
+    /// The entries of a folder.
     pub(super) fn entries(&self, path: &Path) -> io::Result<ReadDir> {
         self.at(path, |folder, below, _| folder.read_dir(below))
     }
 
-    /// A folder.
+    /// Opens a folder.
     pub(super) fn open_folder(&self, path: &Path) -> io::Result<Dir> {
         self.at(path, |folder, below, _| folder.open_dir(below))
     }
@@ -168,7 +168,7 @@ fn or_here(below: &Path) -> &Path {
     }
 }
 
-/// How files are opened: a pipe without a writer is not waited for.
+/// The options for opening files: `nonblock`, so that a pipe without a writer does not block.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true);
@@ -184,7 +184,7 @@ fn bytes(file: File) -> io::Result<Vec<u8>> {
     if metadata.len() > FILE_LIMIT {
         return Err(too_large());
     }
-    // One byte more, so that the end is met without another buffer.
+    // One byte more, so that the end is reached without growing the buffer.
     let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
     file.into_std()
         .take(FILE_LIMIT + 1)
@@ -199,7 +199,7 @@ pub(super) fn no_regular_file() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// That a path is outside of what may be read.
+/// The error for a path outside the scope.
 #[derive(Debug)]
 struct Outside;
 

@@ -1,4 +1,4 @@
-//! A folder with all that is in it, links and devices too: what is packed must be seen as it stands.
+//! Lists a folder with all that it contains, including links and devices, for packing.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,27 +11,22 @@ use super::Scope;
 use crate::error::Error;
 use crate::oci::Body;
 
-/// Something below a folder.
+/// An entry below a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// The path below the folder, `/` between names; what is not UTF-8 in it is replaced.
+    /// The path below the folder, with `/` between names and invalid UTF-8 replaced.
     pub path: String,
-    /// Where it is.
+    /// The path on disk.
     pub at: PathBuf,
     /// What it is.
     pub kind: InsideKind,
 }
 
-/// What something below a folder is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsideKind {
-    /// A file of that many bytes.
-    File {
-        /// How many bytes it has.
-        size: u64,
-        /// Whether its owner may run it.
-        is_executable: bool,
-    },
+    /// A file, with its length in bytes and whether its owner may execute it.
+    File { size: u64, is_executable: bool },
     /// A folder.
     Folder,
     /// A symbolic link, which is not followed.
@@ -40,10 +35,10 @@ pub enum InsideKind {
     Other,
 }
 
-/// All below a folder, sorted by path; git's own folder and metalmark's own files are passed over.
+/// All entries below a folder, sorted by path, without `.git` and metalmark's own files.
 ///
 /// # Errors
-/// The folder is not there, or something in it cannot be read.
+/// The folder does not exist, or an entry in it cannot be read.
 pub fn tree(folder: &Path) -> Result<Vec<Inside>, Error> {
     let mut found = Vec::new();
     let is_own =
@@ -57,7 +52,7 @@ pub fn tree(folder: &Path) -> Result<Vec<Inside>, Error> {
             path: error.path().unwrap_or(folder).to_owned(),
             cause: error
                 .into_io_error()
-                .unwrap_or_else(|| io::Error::other("its links are a circle")),
+                .unwrap_or_else(|| io::Error::other("its links form a loop")),
         })?;
         let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
         let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
@@ -75,7 +70,7 @@ pub fn tree(folder: &Path) -> Result<Vec<Inside>, Error> {
     Ok(found)
 }
 
-/// The bytes of a file on disk, read when they are asked for.
+/// The bytes of a file on disk, which is opened when they are read.
 pub fn body(path: &Path) -> Arc<dyn Body> {
     Arc::new(OnDisk(path.to_owned()))
 }
@@ -91,7 +86,7 @@ impl Body for OnDisk {
     }
 }
 
-/// A file that the user named, and how many bytes it has; `/dev/stdin` and other pipes have no length of their own.
+/// Opens a file that the command line names, which may be a pipe such as `/dev/stdin`.
 ///
 /// # Errors
 /// It cannot be opened.
@@ -107,7 +102,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn typed(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn read_argument(path: &Path) -> Result<Vec<u8>, Error> {
     let scope = Scope::folder(Path::new("."))?.and([path].into_iter());
     scope.read(&real(path)?).map_err(|cause| Error::Read {
         path: path.to_owned(),
@@ -115,10 +110,10 @@ pub fn typed(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// A path with its links followed.
+/// A path with its links resolved.
 ///
 /// # Errors
-/// Nothing is there.
+/// The path does not exist.
 pub fn real(path: &Path) -> Result<PathBuf, Error> {
     fs::canonicalize(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
@@ -126,10 +121,10 @@ pub fn real(path: &Path) -> Result<PathBuf, Error> {
     })
 }
 
-/// What stands at a path that the user named; links are followed.
+/// The kind of a path that the command line names; links are followed.
 ///
 /// # Errors
-/// Nothing stands there, or it cannot be looked at.
+/// The path does not exist, or cannot be queried.
 pub fn named(path: &Path) -> Result<InsideKind, Error> {
     let metadata = fs::metadata(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
@@ -170,7 +165,7 @@ fn is_executable(metadata: &fs::Metadata) -> bool {
     metadata.permissions().mode() & 0o100 != 0
 }
 
-/// Windows knows no such mark.
+/// Windows has no executable bit.
 #[cfg(not(unix))]
 fn is_executable(_: &fs::Metadata) -> bool {
     false

@@ -1,4 +1,4 @@
-//! A change set onto disk, in an order in which a killed run leaves whole files and loses track of none.
+//! Applies a change set to disk, in an order in which a killed run leaves only complete files and no file unrecorded.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{File, TryLockError};
@@ -11,24 +11,24 @@ use super::join::folders_above;
 use super::plan::{ownership, unreadable, walk};
 use super::unchanged;
 use crate::error::Error;
-use crate::files::{Folder, Standing, Walk};
+use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{Change, ChangeSet, OWNERSHIP_FILE, STAGED};
 use crate::model::output_path;
 use crate::model::ownership::Record;
 
-/// The ownership file while it is being written.
+/// The ownership file while it is written.
 pub(super) const TORN_RECORD: &str = ".metalmark-tmp-owned";
 
-/// Writes, deletes and records what a plan says. Nothing happens where nothing changes.
+/// Writes, deletes and records the changes of a plan. Does nothing if there are none.
 ///
-/// Holds the output folder against other runs while it does so, and refuses to write where another run has written since
-/// the plan was made. The lock is the system's, on the folder itself: a killed run leaves none behind. On file systems
-/// without locks only the second check holds.
+/// The output folder is locked meanwhile, and nothing is written if another run has written since the plan was made. The
+/// lock is the operating system's, on the folder itself, so a killed run leaves none behind. On file systems without locks
+/// only the check protects.
 pub fn apply(changes: &ChangeSet) -> Result<(), Error> {
     apply_all(std::slice::from_ref(changes))
 }
 
-/// Applies several plans. Where one folder is not what its plan saw, none is written to.
+/// Applies several plans. If one folder differs from its plan, nothing is written to any.
 pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
     let mut ready = Vec::new();
     for changes in plans {
@@ -42,7 +42,7 @@ pub fn apply_all(plans: &[ChangeSet]) -> Result<(), Error> {
         .try_for_each(|(changes, phases, _)| run(changes, phases))
 }
 
-/// The folder held against other runs, and found as the plan saw it.
+/// Locks the folder, and verifies that it is in the state that the plan was made for.
 fn locked(changes: &ChangeSet) -> Result<Locked, Error> {
     let (root, folder) = (&changes.root, folder(changes));
     folder.make().map_err(unwritable(root))?;
@@ -79,15 +79,15 @@ fn run(changes: &ChangeSet, phases: &[Vec<Step<'_>>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// After a step could not be done: a file that came to stand in the place of a new one is nobody's of ours, and the
-/// ownership file has named it already.
+/// Cleans up after a failed step: a file that another program created at the path of a new file is not ours, but the
+/// ownership file already names it.
 fn disown(changes: &ChangeSet, folder: &Folder) {
     let foreign = unchanged::foreign(changes, folder);
     if foreign.is_empty() {
         return;
     }
     let text = Record::without(&changes.ownership.during, &foreign);
-    // The disk that refused the step may refuse this too; then the next run calls the file edited by hand.
+    // The disk that refused the step may refuse this too; then the next run reports the file as edited.
     let action = Action::Record(Some(&text));
     let _ = Step { changes, action }.run();
 }
@@ -97,7 +97,7 @@ pub(super) fn busy(root: &Path) -> Error {
     Error::Busy { path, by }
 }
 
-/// The steps of a change set: phase after phase; within one, in any order or at once.
+/// The steps of a change set, in phases. The steps of one phase can run in any order and in parallel.
 pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
     let mut phases = Vec::new();
     if changes.ownership.unfinished {
@@ -123,7 +123,7 @@ pub fn phases(changes: &ChangeSet) -> Vec<Vec<Step<'_>>> {
         .collect()
 }
 
-/// Nothing is renamed before everything is staged: a full disk is met before any file has changed.
+/// Everything is staged before anything is renamed, so that a full disk is detected before any file changes.
 fn file_phases(changes: &ChangeSet) -> [Vec<Action<'_>>; 7] {
     let (early, late) = deletions(&changes.changes);
     let stage = |(number, change)| Action::Stage(change, number);
@@ -144,7 +144,7 @@ fn written(changes: &ChangeSet) -> impl Iterator<Item = (usize, &Change)> {
     numbered.filter(|(_, change)| change.new.is_some())
 }
 
-/// One step: done whole or not at all.
+/// One step, which is executed completely or not at all.
 pub struct Step<'a> {
     changes: &'a ChangeSet,
     action: Action<'a>,
@@ -161,7 +161,7 @@ enum Action<'a> {
 }
 
 impl Step<'_> {
-    /// Does it. Doing it again does no harm.
+    /// Executes the step. Repeating it does no harm.
     pub fn run(&self) -> Result<(), Error> {
         let folder = folder(self.changes);
         self.run_in(&mut walk(&folder, &self.changes.root)?)
@@ -177,7 +177,7 @@ impl Step<'_> {
                 remove(walk, &change.path).map_err(failed(&change.path))
             }
             Action::RemoveFolders(folders) => {
-                // One that is not empty, or already gone, stays as it is.
+                // A folder that is not empty, or no longer exists, is left alone.
                 for folder in *folders {
                     let _ = walk.remove_folder(folder);
                 }
@@ -206,7 +206,7 @@ impl Step<'_> {
         }
     }
 
-    /// After another step could not be done: takes away what would be litter.
+    /// Removes the staged file of this step, after another step failed.
     fn clean_up(&self, walk: &mut Walk<'_>) {
         if let Action::Stage(change, number) = &self.action {
             let _ = walk.remove(&staged(&change.path, *number));
@@ -214,7 +214,7 @@ impl Step<'_> {
     }
 }
 
-/// Where a file is written before it is renamed: beside its place, under a name of the run's own.
+/// The path where a file is written before it is renamed: in the same folder, under a name that the run owns.
 pub(super) fn staged(path: &str, number: usize) -> String {
     match path.rsplit_once('/') {
         Some((folder, _)) => format!("{folder}/{STAGED}{number}"),
@@ -222,7 +222,7 @@ pub(super) fn staged(path: &str, number: usize) -> String {
     }
 }
 
-/// Takes away what a killed run was writing in a folder.
+/// Removes the staged files that a killed run left in a folder.
 pub(super) fn sweep(walk: &mut Walk<'_>, folder: &str) -> io::Result<()> {
     let Ok(inside) = walk.list(folder) else {
         return Ok(());
@@ -237,7 +237,7 @@ pub(super) fn sweep(walk: &mut Walk<'_>, folder: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the ownership file of a folder in its place whole, or takes it away.
+/// Replaces the ownership file of a folder atomically, or removes it.
 pub(super) fn record(walk: &mut Walk<'_>, text: Option<&str>) -> io::Result<()> {
     let Some(text) = text else {
         return remove(walk, OWNERSHIP_FILE);
@@ -246,9 +246,9 @@ pub(super) fn record(walk: &mut Walk<'_>, text: Option<&str>) -> io::Result<()> 
     walk.rename(TORN_RECORD, OWNERSHIP_FILE)
 }
 
-/// Deletions that must come before the writing, because the file stands where a folder is needed, inside a folder where
-/// a file is needed, or is the same file where letter case counts nothing; then those that come behind it, so that a
-/// killed run leaves too much rather than too little.
+/// Deletions before the writes, and deletions after them. A file is deleted first if it exists where a folder is needed, in a
+/// folder where a file is needed, or under a name that differs only in letter case. All others come last, so that a killed run
+/// leaves too many files rather than too few.
 fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     let (written, deleted): (Vec<&Change>, Vec<&Change>) = changes
         .iter()
@@ -275,7 +275,7 @@ fn deletions(changes: &[Change]) -> (Vec<&Change>, Vec<&Change>) {
     (early, late)
 }
 
-/// The folders of the files to be written; not the root, which exists.
+/// The folders of the files to write, without the root, which exists.
 fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
     let folders: BTreeSet<&str> = written(changes)
         .filter_map(|(_, change)| change.path.rsplit_once('/'))
@@ -284,7 +284,7 @@ fn needed_folders(changes: &ChangeSet) -> impl Iterator<Item = &str> {
     folders.into_iter()
 }
 
-/// The folders where a killed run may have left staged files: of everything that its ownership file names. Links are not
+/// The folders in which a killed run may have left staged files: those of all files in its ownership file. Links are not
 /// followed.
 pub(super) fn leftovers(
     folder: &Folder,
@@ -296,7 +296,7 @@ pub(super) fn leftovers(
         for path in record.files.keys() {
             if let Some((folder, _)) = path.rsplit_once('/')
                 && !folders.contains(folder)
-                && matches!(walk.look(folder), Ok(Standing::Folder))
+                && matches!(walk.inspect(folder), Ok(PathState::Folder))
             {
                 folders.insert(folder.to_owned());
             }
@@ -305,11 +305,11 @@ pub(super) fn leftovers(
     folders.into_iter()
 }
 
-/// A folder that is locked until this is dropped; none where it cannot be.
+/// A folder that is locked until this is dropped; none if it cannot be locked.
 pub(super) struct Locked(Option<File>);
 
 impl Drop for Locked {
-    /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open folder.
+    /// Unlocks explicitly: closing is not enough while a child process, started by another thread, shares the open folder.
     fn drop(&mut self) {
         let _ = self.0.as_ref().map(File::unlock);
     }
@@ -326,7 +326,7 @@ pub(super) fn lock(folder: &Folder, root: &Path) -> Result<Locked, Error> {
     }
 }
 
-/// A file that must not exist; a leftover, or a link that leads elsewhere, is taken away first.
+/// Creates a file. A leftover or a link at the path is removed first.
 pub(super) fn create(walk: &mut Walk<'_>, path: &str) -> io::Result<File> {
     match walk.create(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
@@ -340,7 +340,7 @@ pub(super) fn create(walk: &mut Walk<'_>, path: &str) -> io::Result<File> {
 fn write_new(walk: &mut Walk<'_>, path: &str, text: &str) -> io::Result<()> {
     let written = create(walk, path).and_then(|mut file| file.write_all(text.as_bytes()));
     if written.is_err() {
-        // Half a file is in nobody's way.
+        // Best effort: an incomplete file under a staged name does no harm.
         let _ = walk.remove(path);
     }
     written

@@ -1,5 +1,5 @@
-//! Files of any length and any bytes into a folder: planned, then copied, under the same laws as rendered files, and never held
-//! in memory.
+//! Copies files of any length into a folder: planned first, then copied, with the same rules as for rendered files, and
+//! without holding a file in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -14,75 +14,75 @@ use super::join::folders_above;
 use super::plan::{Foreign, Options, Plan, ownership, unreadable, walk};
 use super::refusal;
 use crate::error::Error;
-use crate::files::{Folder, Standing, Walk};
+use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::output_path;
 use crate::model::ownership::{Owned, Record, Sum};
 use crate::oci::Body;
 
-/// A file that is to stand below a folder.
+/// A file to copy.
 pub struct Incoming {
     /// The path below the folder, `/` between names.
     pub path: String,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub is_executable: bool,
     /// Its bytes.
     pub content: Arc<dyn Body>,
 }
 
-/// What copying would do.
+/// The changes that copying would make.
 pub struct CopyPlan {
     root: PathBuf,
     folder: Folder,
     owner: Arc<str>,
     writes: Vec<Writing>,
-    /// Files of this owner that are no longer among the files.
+    /// Files of this owner that are no longer among the files to copy.
     deletes: Vec<String>,
     before: Option<String>,
-    /// Whether a run was killed there.
+    /// Whether an earlier run was killed.
     is_unfinished: bool,
     record: Record,
     after: Record,
-    /// How many files stand there already as they are to be.
+    /// The number of files that need no change.
     pub unchanged: usize,
-    /// Files that are refused; what stands there stays.
+    /// Files that are refused; the existing ones are kept.
     pub findings: Vec<Finding>,
 }
 
 struct Writing {
     file: Incoming,
-    /// What stood there when the plan was made; none where nothing did.
+    /// The digest of the existing file when the plan was made, if there was one.
     seen: Option<Sum>,
 }
 
 impl Writing {
-    /// Whether it is still there.
+    /// Whether the path is still in the state that the plan saw.
     fn is_as_seen(&self, walk: &mut Walk<'_>) -> io::Result<bool> {
         let path = &self.file.path;
-        Ok(match (walk.look(path)?, self.seen) {
-            (Standing::File(_), Some(seen)) => walk.file(path).and_then(digest)? == seen,
-            (standing, None) => standing == Standing::Nothing,
+        Ok(match (walk.inspect(path)?, self.seen) {
+            (PathState::File(_), Some(seen)) => walk.file(path).and_then(digest)? == seen,
+            (state, None) => state == PathState::Nothing,
             _ => false,
         })
     }
 }
 
-/// What copying did.
+/// The result of copying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Files that are new.
+    /// New files.
     pub created: usize,
     /// Files whose bytes or mode changed.
     pub updated: usize,
-    /// Files that went.
+    /// Deleted files.
     pub deleted: usize,
-    /// Files that stood there as they are.
+    /// Files that needed no change.
     pub unchanged: usize,
 }
 
-/// Compares files with what stands below a folder. What an earlier copy under the same owner left there and this one has not
-/// is to go.
+/// Compares files with those below a folder. Files that an earlier copy of the same owner left there and that are no longer
+/// among `files` are to be deleted. `progress` receives the number of compared files.
 ///
 /// # Errors
 /// Something cannot be read.
@@ -91,7 +91,7 @@ pub fn copy_plan(
     options: Options,
     owner: &str,
     files: Vec<Incoming>,
-    told: &dyn Fn(usize),
+    progress: &dyn Fn(usize),
 ) -> Result<CopyPlan, Error> {
     let plan = Plan::start(root, options)?;
     let mut walk = walk(&plan.folder, root)?;
@@ -115,7 +115,7 @@ pub fn copy_plan(
             Some(twin) => copy.collide(&plan, &twin, &file.path),
             None => copy.compare(&plan, &mut walk, file)?,
         }
-        told(index + 1);
+        progress(index + 1);
     }
     let kept: BTreeSet<&str> = paths.values().map(String::as_str).collect();
     let gone = plan
@@ -144,13 +144,13 @@ impl CopyPlan {
         let path = self.root.join(&file.path);
         let content = file.content.open().and_then(digest);
         let sum = content.map_err(unreadable(&path))?;
-        let seen = match walk.look(&file.path).map_err(unreadable(&path))? {
-            Standing::Nothing => None,
-            Standing::File(_) => {
-                let standing = walk.file(&file.path).map_err(unreadable(&path))?;
-                let may_run = is_executable(&standing);
-                let standing = digest(standing).map_err(unreadable(&path))?;
-                let is_same = standing == sum;
+        let seen = match walk.inspect(&file.path).map_err(unreadable(&path))? {
+            PathState::Nothing => None,
+            PathState::File(_) => {
+                let existing = walk.file(&file.path).map_err(unreadable(&path))?;
+                let may_run = is_executable(&existing);
+                let existing = digest(existing).map_err(unreadable(&path))?;
+                let is_same = existing == sum;
                 if is_same && may_run == file.is_executable {
                     self.unchanged += 1;
                     self.own(file.path, sum);
@@ -163,7 +163,7 @@ impl CopyPlan {
                         .push(refusal::not_owned(&shown, Subject::default()));
                     return Ok(());
                 }
-                Some(standing)
+                Some(existing)
             }
             other => {
                 self.findings.push(in_the_way(plan, &file.path, other));
@@ -175,7 +175,7 @@ impl CopyPlan {
         Ok(())
     }
 
-    /// A file of an earlier copy that this one has not: it is deleted where it is what was copied.
+    /// Plans the deletion of a file of an earlier copy, if it was not edited since.
     fn gone(
         &mut self,
         plan: &Plan,
@@ -184,7 +184,7 @@ impl CopyPlan {
         owned: &Owned,
     ) -> Result<(), Error> {
         let full = self.root.join(path);
-        if let Standing::File(_) = walk.look(path).map_err(unreadable(&full))? {
+        if let PathState::File(_) = walk.inspect(path).map_err(unreadable(&full))? {
             let sum = walk
                 .file(path)
                 .and_then(digest)
@@ -201,7 +201,7 @@ impl CopyPlan {
         Ok(())
     }
 
-    /// Two files that are one where letter case counts nothing.
+    /// Refuses two files whose paths differ only in letter case.
     fn collide(&mut self, plan: &Plan, one: &str, other: &str) {
         let side = |path: &str| (plan.shown(path), &*self.owner);
         let finding = refusal::collision(side(one), side(other), 1, Subject::default());
@@ -216,12 +216,12 @@ impl CopyPlan {
         self.after.files.insert(path, owned);
     }
 
-    /// Copies the files: all beside their places first, then each into its own, then the deletions. Tells after each copy how
-    /// many are done.
+    /// Copies the files: first all under staged names, then each is renamed, then the deletions. `progress` receives the number
+    /// of copied files.
     ///
     /// # Errors
-    /// Something cannot be written; another run writes there, or wrote since the plan was made.
-    pub fn apply(self, told: &dyn Fn(usize)) -> Result<Copied, Error> {
+    /// Something cannot be written, or another run is writing or has written since the plan was made.
+    pub fn apply(self, progress: &dyn Fn(usize)) -> Result<Copied, Error> {
         let root = &self.root;
         let mut copied = Copied {
             unchanged: self.unchanged,
@@ -238,7 +238,7 @@ impl CopyPlan {
             return Err(busy(root));
         }
         let mut writes = self.writes.iter();
-        writes.try_for_each(|write| self.is_still(walk, write))?;
+        writes.try_for_each(|write| self.check_unchanged(walk, write))?;
         if self.is_unfinished {
             for folder in leftovers(&self.folder, self.before.as_deref()) {
                 sweep(walk, &folder).map_err(unwritable(&root.join(folder)))?;
@@ -247,7 +247,7 @@ impl CopyPlan {
         let recorded = unwritable(&root.join(OWNERSHIP_FILE));
         let during = self.record.clone().union(&self.after).unfinished();
         record(walk, Some(&during)).map_err(&recorded)?;
-        let placed = self.stage(walk, told).and_then(|()| self.place(walk));
+        let placed = self.stage(walk, progress).and_then(|()| self.place(walk));
         placed.inspect_err(|_| {
             for (number, write) in self.writes.iter().enumerate() {
                 let _ = walk.remove(&staged(&write.file.path, number));
@@ -261,8 +261,8 @@ impl CopyPlan {
         Ok(copied)
     }
 
-    /// What is to be overwritten has not changed since the plan was made.
-    fn is_still(&self, walk: &mut Walk<'_>, write: &Writing) -> Result<(), Error> {
+    /// Fails if a file to overwrite has changed since the plan was made.
+    fn check_unchanged(&self, walk: &mut Walk<'_>, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
         match write.is_as_seen(walk).map_err(unreadable(&path))? {
             true => Ok(()),
@@ -272,7 +272,7 @@ impl CopyPlan {
 
     fn place(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
         for (number, write) in self.writes.iter().enumerate() {
-            self.is_still(walk, write)?;
+            self.check_unchanged(walk, write)?;
             let path = &write.file.path;
             walk.rename(&staged(path, number), path)
                 .map_err(unwritable(&self.root.join(path)))?;
@@ -280,7 +280,7 @@ impl CopyPlan {
         Ok(())
     }
 
-    fn stage(&self, walk: &mut Walk<'_>, told: &dyn Fn(usize)) -> Result<(), Error> {
+    fn stage(&self, walk: &mut Walk<'_>, progress: &dyn Fn(usize)) -> Result<(), Error> {
         for (number, write) in self.writes.iter().enumerate() {
             let path = &write.file.path;
             let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
@@ -288,40 +288,42 @@ impl CopyPlan {
                 .map_err(unwritable(&self.root.join(folder)))?;
             copy(walk, &write.file, &staged(path, number))
                 .map_err(unwritable(&self.root.join(path)))?;
-            told(number + 1);
+            progress(number + 1);
         }
         Ok(())
     }
 
-    /// Deletes what went, and the folders that are empty then.
+    /// Deletes files, and the folders that are empty afterwards.
     fn delete(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
         let mut folders = BTreeSet::new();
         for path in &self.deletes {
             let failed = unwritable(&self.root.join(path));
-            if matches!(walk.look(path).map_err(&failed)?, Standing::File(_)) {
+            if matches!(walk.inspect(path).map_err(&failed)?, PathState::File(_)) {
                 walk.remove(path).map_err(&failed)?;
                 folders.extend(folders_above(path));
             }
         }
         for folder in folders.iter().rev() {
-            // One that holds something else stays.
+            // A folder with other content is kept.
             let _ = walk.remove_folder(folder);
         }
         Ok(())
     }
 }
 
-/// Why a file is not written where no file stands.
-fn in_the_way(plan: &Plan, path: &str, standing: Standing) -> Finding {
+/// The finding for a path at which something exists that is not a file.
+fn in_the_way(plan: &Plan, path: &str, state: PathState) -> Finding {
     let (shown, subject) = (plan.shown(path), Subject::default());
-    match standing {
-        Standing::Link(link) => refusal::link(&shown, &plan.shown(&link), subject),
-        Standing::Behind(obstacle) => refusal::in_the_way(&shown, &plan.shown(&obstacle), subject),
+    match state {
+        PathState::Link(link) => refusal::link(&shown, &plan.shown(&link), subject),
+        PathState::BelowFile(obstacle) => {
+            refusal::in_the_way(&shown, &plan.shown(&obstacle), subject)
+        }
         _ => refusal::in_the_way(&shown, &shown, subject),
     }
 }
 
-/// Into a new file; what a killed run left there is taken away first.
+/// Copies into a new file; a leftover of a killed run is removed first.
 fn copy(walk: &mut Walk<'_>, file: &Incoming, staged: &str) -> io::Result<()> {
     let mut into = create(walk, staged)?;
     io::copy(&mut file.content.open()?, &mut into)?;
@@ -329,7 +331,7 @@ fn copy(walk: &mut Walk<'_>, file: &Incoming, staged: &str) -> io::Result<()> {
 }
 
 fn digest(mut reader: impl Read) -> io::Result<Sum> {
-    /// Feeds what is written to a hash.
+    /// A writer that hashes.
     struct Hashing(Sha256);
     impl Write for Hashing {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -350,7 +352,7 @@ fn set_executable(file: &File, is_executable: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = file.metadata()?.permissions().mode();
     match is_executable {
-        // Whoever may read it may run it.
+        // Everyone who may read the file may execute it.
         true => file.set_permissions(fs::Permissions::from_mode(mode | (mode & 0o444) >> 2)),
         false => Ok(()),
     }
@@ -363,7 +365,7 @@ fn is_executable(file: &File) -> bool {
         .is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0)
 }
 
-/// Windows knows no such mark.
+/// Windows has no executable bit.
 #[cfg(not(unix))]
 fn set_executable(_: &File, _: bool) -> io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! One file on its own, which no render owns: a report, a page, a first project file.
+//! Writes single files that no render owns: a report, a page, a first project file.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -8,14 +8,14 @@ use super::staged::{self, Put};
 use crate::error::Error;
 use crate::oci::Body;
 
-/// Writes a file and the folders above it. A file that stands there is replaced in one step; what is no plain file, such as
-/// a pipe or `/dev/stderr`, is written to.
+/// Writes a file and the folders above it. An existing file is replaced atomically; a pipe or device, such as `/dev/stderr`,
+/// is written to.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let written = match fs::metadata(path) {
-        Ok(standing) if !standing.is_file() => fs::OpenOptions::new()
+        Ok(existing) if !existing.is_file() => fs::OpenOptions::new()
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(bytes)),
@@ -27,10 +27,10 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Writes a file of any length, and the folders above it; a file that stands there is replaced in one step.
+/// Writes a file of any length, and the folders above it. An existing file is replaced atomically.
 ///
 /// # Errors
-/// It cannot be written, or the body not be read.
+/// It cannot be written, or the body cannot be read.
 pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
     let copy = |file: &mut fs::File| std::io::copy(&mut content.open()?, file).map(|_| ());
     put(path, &copy).map_err(|cause| Error::Write {
@@ -39,14 +39,14 @@ pub fn body(path: &Path, content: &dyn Body) -> Result<(), Error> {
     })
 }
 
-/// Writes a file where nothing stands yet, whole or not at all. Says whether it did.
+/// Writes a file atomically unless the path exists. Returns whether it did.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
     let is_free = || match fs::symlink_metadata(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(true),
-        standing => standing.map(|_| false),
+        existing => existing.map(|_| false),
     };
     let new = Put {
         fill: &|file| file.write_all(content),
@@ -61,7 +61,7 @@ pub fn new_file(path: &Path, content: &[u8]) -> Result<bool, Error> {
 }
 
 fn put(path: &Path, fill: &dyn Fn(&mut fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
-    // A link keeps leading where it led.
+    // A link is kept: the file that it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -79,7 +79,7 @@ mod tests {
     use super::file;
 
     #[test]
-    fn it_makes_folders_and_replaces_what_stands_there() {
+    fn folders_are_created_and_an_existing_file_is_replaced() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("a/b.json");
         for text in ["one", "two"] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_in_its_place_is_an_error() {
+    fn a_folder_at_the_path_is_an_error() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         assert!(file(folder.path(), b"text").is_err());
     }

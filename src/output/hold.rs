@@ -1,8 +1,8 @@
-//! One run at a time: whoever writes below a project's folder holds it, and its name stands in a file there.
+//! One writing run at a time per project: the run locks a file in the project's folder.
 //!
-//! The file says which process of which host writes, and what it has edited ([`super::journal`]). What excludes others is the system's
-//! lock on it, which ends with its process: a dead run holds nobody up, and the next one takes back what it edited. On file
-//! systems without locks the file itself counts, unless its process is known to be gone.
+//! The file names the process and host of the run, and its edits ([`super::journal`]). The operating system's lock on the file
+//! excludes other runs and ends with the process: a dead run blocks nobody, and the next run undoes its edits. On file systems
+//! without locks the file itself is the lock, unless its process is known to be dead.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -15,25 +15,25 @@ use super::staged;
 use crate::error::Error;
 use crate::model::manifest::RUN_FILE;
 
-/// How often another run is looked at, and how long a look is apart from the next: two seconds in all.
-const LOOKS: u32 = 200;
+/// How often another run's lock is retried, and the pause between two attempts: two seconds in all.
+const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A project's folder that no other run writes below until this is dropped.
+/// The lock of a project's folder: no other run writes below it until this is dropped.
 #[derive(Debug)]
 pub struct Held {
     root: PathBuf,
-    /// None where the folder takes no new file.
+    /// The run file; none if the folder accepts no new file.
     file: Option<(PathBuf, File)>,
     edits: Vec<Edit>,
-    /// The files whose edits by a killed run are taken back.
-    pub taken_back: Vec<PathBuf>,
+    /// The files whose edits by a killed run were undone.
+    pub undone: Vec<PathBuf>,
 }
 
-/// Holds a folder. Another run is waited for, two seconds at most. What a dead run has edited is taken back.
+/// Locks a folder. Waits at most two seconds for another run, and undoes the edits of a dead one.
 ///
 /// # Errors
-/// Another run goes on writing; the disk is full; an edit cannot be taken back.
+/// Another run is still writing; the disk is full; an edit cannot be undone.
 pub fn hold(root: &Path) -> Result<Held, Error> {
     let path = root.join(RUN_FILE);
     let unwritable = |cause| Error::Write {
@@ -44,19 +44,19 @@ pub fn hold(root: &Path) -> Result<Held, Error> {
         root: root.to_owned(),
         file,
         edits: Vec::new(),
-        taken_back: Vec::new(),
+        undone: Vec::new(),
     };
-    for _ in 0..LOOKS {
+    for _ in 0..ATTEMPTS {
         let file = match open(&path) {
             Ok(file) => file,
-            // Nobody can write there by the ways that this file guards.
+            // Nobody can write to this folder, so it needs no lock.
             Err(cause) if is_closed(cause.kind()) => return Ok(held(None)),
             Err(cause) => return Err(unwritable(cause)),
         };
         if is_free(&file) && staged::is_at(&file, &path) {
-            let taken_back = journal::take_back(root, &text_of(&file).unwrap_or_default())?;
+            let undone = journal::undo(root, &text_of(&file).unwrap_or_default())?;
             let mut held = held(Some((path.clone(), file)));
-            held.taken_back = taken_back;
+            held.undone = undone;
             held.begin()?;
             return Ok(held);
         }
@@ -68,22 +68,21 @@ pub fn hold(root: &Path) -> Result<Held, Error> {
     })
 }
 
-/// Takes back what a killed run has edited below a folder, before anything there is read. A living one is waited for. Answers
-/// the files.
+/// Undoes the edits of a killed run below a folder, before anything there is read. Waits for a live run. Returns the files.
 ///
 /// # Errors
-/// Another run goes on writing; an edit cannot be taken back.
+/// Another run is still writing; an edit cannot be undone.
 pub fn recover(root: &Path) -> Result<Vec<PathBuf>, Error> {
     match fs::symlink_metadata(root.join(RUN_FILE)) {
-        Ok(_) => Ok(std::mem::take(&mut hold(root)?.taken_back)),
+        Ok(_) => Ok(std::mem::take(&mut hold(root)?.undone)),
         Err(_) => Ok(Vec::new()),
     }
 }
 
-/// Does something while a folder is held: by the caller already, or from now until it is done.
+/// Runs `act` with the folder locked: with the caller's lock, or one for this call.
 ///
 /// # Errors
-/// Another run goes on writing; what is done fails.
+/// Another run is still writing; `act` fails.
 pub fn holding<T>(
     held: Option<&mut Held>,
     root: &Path,
@@ -96,7 +95,7 @@ pub fn holding<T>(
 }
 
 impl Held {
-    /// Names an edit before it is made.
+    /// Records an edit before it is made.
     ///
     /// # Errors
     /// The disk is full.
@@ -118,14 +117,14 @@ impl Held {
         Ok(())
     }
 
-    /// Takes back the edits of this run, the last first. Answers whether there was any. A file that somebody edited since stays.
+    /// Undoes the edits of this run, the last first. Returns whether there was any. A file that was edited since is kept.
     ///
     /// # Errors
-    /// A file cannot be written. The run file stays then, so that the next run tries again.
-    pub fn take_back(&mut self) -> Result<bool, Error> {
+    /// A file cannot be written. The run file is kept, so that the next run tries again.
+    pub fn undo(&mut self) -> Result<bool, Error> {
         let mut is_any = false;
         while let Some(edit) = self.edits.pop() {
-            is_any |= edit.take_back().map_err(|cause| {
+            is_any |= edit.undo().map_err(|cause| {
                 if let Some((_, file)) = self.file.take() {
                     let _ = file.unlock();
                 }
@@ -139,12 +138,12 @@ impl Held {
         Ok(is_any)
     }
 
-    /// Names this process, and no edit.
+    /// Writes the run file, with this process and no edit.
     fn begin(&mut self) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        say(file, &owner()).map_err(|cause| Error::Write {
+        overwrite(file, &owner()).map_err(|cause| Error::Write {
             path: path.clone(),
             cause,
         })
@@ -152,7 +151,7 @@ impl Held {
 }
 
 impl Drop for Held {
-    /// Closing alone does not unlock while a child process, started meanwhile by another thread, shares the open file.
+    /// Unlocks explicitly: closing is not enough while a child process, started by another thread, shares the open file.
     fn drop(&mut self) {
         if let Some((path, file)) = &self.file {
             let _ = fs::remove_file(path);
@@ -161,15 +160,15 @@ impl Drop for Held {
     }
 }
 
-/// Opens the file, or makes it. A link in its place is taken away: what it leads to is somebody else's.
+/// Opens or creates the run file. A link at its path is removed: its target is not ours.
 fn open(path: &Path) -> std::io::Result<File> {
-    if fs::symlink_metadata(path).is_ok_and(|standing| !standing.is_file()) {
+    if fs::symlink_metadata(path).is_ok_and(|existing| !existing.is_file()) {
         fs::remove_file(path)?;
     }
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.open(path)?;
-    // It gets texts of files that nobody else may read; a file that is there already may have another mode.
+    // It will contain the text of files that may be private; an existing file may have another mode.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(file)
@@ -194,7 +193,7 @@ const PROCESS: &str = "process ";
 const HOST: &str = "host ";
 const START: &str = "started ";
 
-/// This process, in the lines of the file.
+/// This process, as the lines of the run file.
 fn owner() -> String {
     let process = std::process::id();
     let (host, start) = (host(), start(process).unwrap_or_default());
@@ -209,31 +208,31 @@ fn host() -> String {
     name.trim().to_owned()
 }
 
-/// When a process began, in clock ticks since the machine did; none where it is gone, or the system does not tell
+/// When a process started, in clock ticks since boot; none if it does not exist, or on other systems than Linux
 /// (<https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html>, field 22).
 fn start(process: u32) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is the program's name, in parentheses, and may hold any character.
-    let behind_name = text.rsplit_once(") ")?.1;
-    behind_name.split(' ').nth(19).map(str::to_owned)
+    // The second field is the program's name in parentheses, which may contain any character.
+    let after_name = text.rsplit_once(") ")?.1;
+    after_name.split(' ').nth(19).map(str::to_owned)
 }
 
-/// Whether the process that a file names is known to be gone: one of this host that is not there, or began at another time.
+/// Whether the process in a run file is known to be dead: one of this host that does not exist, or started at another time.
 fn is_dead(text: &str) -> bool {
     let process = field(text, PROCESS).and_then(|process| process.parse().ok());
-    let (Some(process), Some(began)) = (process, field(text, START)) else {
-        // Nobody ever wrote here, or was killed before it could.
+    let (Some(process), Some(started)) = (process, field(text, START)) else {
+        // A run was killed before it could write.
         return true;
     };
-    let can_tell = start(std::process::id()).is_some();
-    can_tell && field(text, HOST) == Some(&host()) && start(process).as_deref() != Some(began)
+    let is_known = start(std::process::id()).is_some();
+    is_known && field(text, HOST) == Some(&host()) && start(process).as_deref() != Some(started)
 }
 
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name))
 }
 
-/// The process that a file names, for people.
+/// The process in a run file, for messages.
 fn named(text: &str) -> String {
     match (field(text, PROCESS), field(text, HOST)) {
         (Some(process), Some(host)) if !host.is_empty() => {
@@ -245,7 +244,7 @@ fn named(text: &str) -> String {
 }
 
 fn text_of(mut file: &File) -> Option<String> {
-    /// Far above the texts that a run edits.
+    /// Far above the total length of the texts that a run edits.
     const LONGEST: u64 = 256 << 20;
     let mut text = String::new();
     file.rewind().ok()?;
@@ -253,7 +252,7 @@ fn text_of(mut file: &File) -> Option<String> {
     Some(text)
 }
 
-fn say(file: &mut File, text: &str) -> std::io::Result<()> {
+fn overwrite(file: &mut File, text: &str) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(text.as_bytes())
@@ -269,7 +268,7 @@ mod tests {
     use crate::model::manifest::RUN_FILE;
 
     #[test]
-    fn a_folder_is_held_by_one_at_a_time_and_the_other_is_told_by_whom() {
+    fn one_run_holds_a_folder_and_the_error_names_it() {
         let root = tempfile::tempdir().expect("a scratch folder");
         let held = hold(root.path()).expect("free");
         let refused = hold(root.path()).expect_err("held").to_string();
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_comes_next() {
+    fn a_waiting_run_gets_the_lock_next() {
         let root = tempfile::tempdir().expect("a scratch folder");
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -297,10 +296,10 @@ mod tests {
         });
     }
 
-    /// Two runs would write at once where a folder that takes files is held by none.
+    /// If the run file cannot be created in a writable folder, continuing would let two runs write at once.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_folder_is_held_or_the_run_ends() {
+    fn a_run_file_that_cannot_be_created_is_an_error() {
         let root = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(root.path().join(RUN_FILE)).expect("made");
         let refused = hold(root.path()).expect_err("no file can be made");
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_file_names_no_edit_of_another_run_and_none_that_was_taken_back() {
+    fn a_run_file_lists_only_edits_of_this_run_that_were_not_undone() {
         let root = tempfile::tempdir().expect("a scratch folder");
         let run = root.path().join(RUN_FILE);
         fs::write(&run, "left by another run\n".repeat(20)).expect("written");
@@ -318,11 +317,11 @@ mod tests {
         held.about_to_edit(&root.path().join("a"), None, Some(b"new"))
             .expect("named");
         assert!(text().len() > owner().len());
-        held.take_back().expect("nothing was written");
+        held.undo().expect("nothing was written");
         assert_eq!(text(), owner());
     }
 
-    /// The run file of a run that was killed behind these edits: of each the path, the text before and the text after.
+    /// Leaves the run file of a run that was killed after these edits, each with its path, text before and text after.
     fn killed(root: &Path, edits: &[(&str, &str, &str)]) {
         let mut held = hold(root).expect("free");
         for (path, before, after) in edits {
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_run_edited_is_taken_back_and_what_others_edited_stays() {
+    fn the_edits_of_a_dead_run_are_undone_and_those_of_others_are_kept() {
         let root = tempfile::tempdir().expect("a scratch folder");
         let put =
             |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
@@ -371,7 +370,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_reads_the_texts_in_a_run_file() {
+    fn a_run_file_is_readable_by_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let root = tempfile::tempdir().expect("a scratch folder");
         let run = root.path().join(RUN_FILE);
@@ -385,7 +384,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_edit_that_cannot_be_taken_back_now_is_taken_back_by_the_next_run() {
+    fn an_edit_that_cannot_be_undone_now_is_undone_by_the_next_run() {
         let root = tempfile::tempdir().expect("a scratch folder");
         let path = root.path().join("a/values.yaml");
         fs::create_dir(root.path().join("a")).expect("made");
@@ -393,10 +392,10 @@ mod tests {
         let mut held = hold(root.path()).expect("free");
         held.about_to_edit(&path, Some(b"old"), Some(b"new"))
             .expect("named");
-        // A folder in the place of the file that is written beside.
+        // A folder at the path of the staged file.
         let beside = root.path().join("a/.metalmark-tmp-values.yaml");
         fs::create_dir(&beside).expect("made");
-        let refused = held.take_back().expect_err("refused").to_string();
+        let refused = held.undo().expect_err("refused").to_string();
         assert!(refused.contains("a/values.yaml"), "{refused}");
         drop(held);
         fs::remove_dir(&beside).expect("removed");
@@ -405,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_and_nonsense_are_passed_over() {
+    fn incomplete_and_invalid_lines_are_ignored() {
         let root = tempfile::tempdir().expect("a scratch folder");
         fs::write(root.path().join("a"), "new").expect("written");
         killed(root.path(), &[("a", "old", "new")]);
@@ -420,16 +419,16 @@ mod tests {
     }
 
     #[test]
-    fn a_process_counts_as_dead_only_where_that_is_known() {
+    fn a_process_counts_as_dead_only_if_that_is_known() {
         let mine = owner();
         let Some(start) = field(&mine, "started ").filter(|start| !start.is_empty()) else {
-            eprintln!("skipped: this system does not tell when a process began");
+            eprintln!("skipped: this system does not report when a process started");
             return;
         };
         assert!(!is_dead(&mine));
         assert!(
             is_dead(&mine.replace(start, "1")),
-            "the number is another's"
+            "the process ID was reused"
         );
         assert!(!is_dead("process 1\nhost elsewhere\nstarted 7\n"));
         assert!(is_dead(""));
@@ -439,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_takes_no_file_is_no_obstacle() {
+    fn a_folder_that_accepts_no_file_needs_no_lock() {
         let root = tempfile::tempdir().expect("a scratch folder");
         assert!(!matches!(
             hold(&root.path().join("none")),

@@ -1,4 +1,4 @@
-//! The parts of a plan put together: what collides, what is pruned, what is owned afterwards.
+//! Joins the parts of a plan: finds collisions, files to prune, and what is owned afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 use super::plan::{Entry, Fate, Foreign, Part, Plan, origin, walk};
 use super::refusal;
 use crate::error::Error;
-use crate::files::{Standing, Walk};
+use crate::files::{PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet, Keeps, Origin, Ownership, STAGED};
 use crate::model::output_path;
 use crate::model::ownership::{self, Owned, Record};
 
-/// What the whole plan comes to.
+/// The change set of the whole plan.
 pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
     let (mut entries, mut findings) = (Vec::new(), Vec::new());
-    // Files whose path is illegal have no entry.
+    // Files with an illegal path have no entry.
     let mut unnamed = 0;
     for part in parts {
         unnamed += part.unnamed;
@@ -67,11 +67,11 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     })
 }
 
-/// Two files at one path, also where letter case counts nothing, or a file where another needs a folder: neither is
-/// written. Entries are sorted by path.
+/// Refuses files with the same path, with paths that differ only in letter case, and a file where another needs a folder.
+/// Entries are sorted by path.
 fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Finding>) {
     let mut first_at: HashMap<String, usize> = HashMap::with_capacity(entries.len());
-    // Of each first file: the next one that collides with it, and how many do.
+    // By first file: the next one that collides with it, and how many do.
     let mut collisions: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut refused = Vec::new();
     let mut collide = |first: usize, other: usize| {
@@ -102,7 +102,7 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     }
 }
 
-/// A file that another shard's cluster has written, and still renders for all that this one knows, is not overwritten.
+/// Refuses a file that a cluster of another shard has written and, as far as this shard knows, still renders.
 fn refuse_elsewhere(
     plan: &Plan,
     keeps: &Keeps,
@@ -122,9 +122,9 @@ fn refuse_elsewhere(
     }
 }
 
-/// Owned files that nothing renders any more.
+/// Owned files that are no longer rendered.
 struct Pruned {
-    /// Those that stand on disk.
+    /// The deletions of those that exist.
     changes: Vec<Change>,
     /// All of them: no longer owned.
     gone: HashSet<String>,
@@ -145,14 +145,14 @@ fn pruned(
         .iter()
         .filter(|(path, owned)| !rendered.contains(&***path) && !keeps.keeps(&owned.owner))
         .collect();
-    let looked: Vec<(bool, Option<Change>)> = unclaimed
+    let inspected: Vec<(bool, Option<Change>)> = unclaimed
         .par_iter()
         .with_min_len(64)
         .map_init(
             || walk(&plan.folder, &plan.root),
             |walk, (path, owned)| match walk {
                 Ok(walk) => deleted(plan, walk, path, owned),
-                // The error, once more: it cannot be copied.
+                // The error is produced again: it cannot be cloned.
                 Err(_) => deleted(
                     plan,
                     &mut super::plan::walk(&plan.folder, &plan.root)?,
@@ -167,7 +167,7 @@ fn pruned(
         gone: HashSet::new(),
         left: Vec::new(),
     };
-    for ((path, _), (inside, change)) in unclaimed.into_iter().zip(looked) {
+    for ((path, _), (inside, change)) in unclaimed.into_iter().zip(inspected) {
         let is_edited = |change: &Change| change.origin == Origin::Edited;
         if plan.options.foreign == Foreign::Refuse && change.as_ref().is_some_and(is_edited) {
             findings.push(refusal::edited(&plan.shown(path), Subject::default()));
@@ -180,17 +180,17 @@ fn pruned(
     Ok(pruned)
 }
 
-/// The deletion of an owned file, and whether its folder is ours to remove. What took the file's place (a link, a folder)
-/// is somebody else's and stays.
+/// The deletion of an owned file, and whether its folder is ours to remove. A link or folder that replaced the file is not
+/// ours and is kept.
 fn deleted(
     plan: &Plan,
     walk: &mut Walk<'_>,
     path: &str,
     owned: &Owned,
 ) -> Result<(bool, Option<Change>), Error> {
-    match walk.look(path).map_err(plan.unreadable(path))? {
-        Standing::Nothing => Ok((true, None)),
-        Standing::File(_) => {
+    match walk.inspect(path).map_err(plan.unreadable(path))? {
+        PathState::Nothing => Ok((true, None)),
+        PathState::File(_) => {
             let old = plan.present(walk, path)?;
             let seen = old.as_deref().map(ownership::sum);
             let change = Change {
@@ -207,8 +207,8 @@ fn deleted(
     }
 }
 
-/// A file in whose way something stands is written only where that is pruned by the same run. The answer is the folders
-/// to be removed for it.
+/// Refuses a file whose path is blocked, unless the same run prunes what blocks it. Returns the folders to remove for the
+/// others.
 fn refuse_blocked(
     plan: &Plan,
     pruned: &[Change],
@@ -240,8 +240,8 @@ fn refuse_blocked(
     Ok(folders)
 }
 
-/// Something in a folder that is not about to be deleted. An empty folder is nobody's, and what a killed run was writing
-/// beside a listed file is swept. Folders on the way are added to `folders`.
+/// Something in a folder that this run does not delete. An empty folder belongs to nobody, and the staged files of a killed run
+/// are removed. The folder and its subfolders are added to `folders`.
 fn foreign_inside(
     plan: &Plan,
     walk: &mut Walk<'_>,
@@ -253,13 +253,13 @@ fn foreign_inside(
     let is_here =
         |path: &String| matches!(path.rsplit_once('/'), Some((here, _)) if here == folder);
     let is_swept = plan.unfinished && plan.record.files.keys().any(is_here);
-    for (name, standing) in walk.list(folder).map_err(plan.unreadable(folder))? {
+    for (name, state) in walk.list(folder).map_err(plan.unreadable(folder))? {
         if is_swept && name.starts_with(STAGED) {
             continue;
         }
         let path = format!("{folder}/{name}");
-        let foreign = match standing {
-            Standing::Folder => foreign_inside(plan, walk, &path, deleted, folders)?,
+        let foreign = match state {
+            PathState::Folder => foreign_inside(plan, walk, &path, deleted, folders)?,
             _ => Some(path).filter(|path| !deleted.contains(&**path)),
         };
         if foreign.is_some() {
@@ -269,7 +269,7 @@ fn foreign_inside(
     Ok(None)
 }
 
-/// What is owned when all is written. A refused file stays what it was.
+/// What is owned afterwards. For a refused file nothing changes.
 fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Record {
     let mut files = before.files.clone();
     files.retain(|path, _| !gone.contains(path));
@@ -286,7 +286,7 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
     Record { files }
 }
 
-/// The folders above pruned files that hold nothing owned, and those in the way of new files; deepest first.
+/// The folders above pruned files that contain nothing owned, and those that block new files; deepest first.
 fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String> {
     let mut folders: BTreeSet<&str> = left.iter().flat_map(|path| folders_above(path)).collect();
     if !folders.is_empty() {
@@ -297,11 +297,11 @@ fn emptied(left: &[String], in_the_way: &[String], after: &Record) -> Vec<String
         }
     }
     folders.extend(in_the_way.iter().map(|folder| &**folder));
-    // A folder sorts before what it holds.
+    // A folder sorts before its content.
     folders.into_iter().rev().map(str::to_owned).collect()
 }
 
-/// Owners as the ownership file spells them.
+/// The owners, normalized as in the ownership file.
 fn as_recorded(keeps: &Keeps) -> Keeps {
     let plain = |owners: &BTreeSet<Arc<str>>| {
         let owners = owners.iter().map(|owner| ownership::plain(owner).into());

@@ -1,10 +1,10 @@
-//! What a run has edited, in its run file: the next run takes the edits of a killed one back, so that several files change
+//! The journal of a run's edits, in its run file: the next run undoes the edits of a killed one, so that several files change
 //! together or not at all.
 //!
-//! One line a file, written before the file is: its path below the repository, its text, and the digest of the text that it
-//! gets. An edit is taken back where the file has that digest; where it has another one, somebody edited it since, and it stays.
-//! A clone may contain a run file that somebody made up, so a line leads to no file outside the repository, through no
-//! link, and not into git's own folder.
+//! One line per file, written before the file: its path below the repository, its old text, and the digest of its new text. An
+//! edit is undone if the file has that digest; a file with another digest was edited since, and is kept.
+//! A clone may contain a forged run file, so a line must not lead to a file outside the repository, through a link, or into
+//! `.git`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -14,27 +14,27 @@ use serde::{Deserialize, Serialize};
 
 use super::staged::{self, Put, beside, put};
 use crate::error::Error;
-use crate::files::{Folder, Standing, real, repository_top};
+use crate::files::{Folder, PathState, real, repository_top};
 use crate::model::output_path;
 use crate::model::ownership::{self, Sum};
 
-/// What a line starts with.
+/// The prefix of a line.
 const EDITED: &str = "edited ";
 
 /// An edit of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Edit {
-    /// The path: below the repository in a run file, as opened in the run itself.
+    /// The path: relative to the repository in a run file, as opened in memory.
     pub(super) path: PathBuf,
-    /// The text before; none where there was no file.
+    /// The text before; none if there was no file.
     before: Option<String>,
-    /// The digest of the text after; none where the file is removed.
+    /// The digest of the text after; none if the file is removed.
     after: Option<Sum>,
 }
 
 impl Edit {
-    /// The edit of a file whose links have been followed.
+    /// The edit of a file. Links in its path are resolved.
     pub(super) fn new(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Self {
         Self {
             path: path.to_owned(),
@@ -43,7 +43,7 @@ impl Edit {
         }
     }
 
-    /// Adds its line to the run file of a project. A file outside the repository, which only its own command line names, has none.
+    /// Appends the line to a run file. A file outside the repository, which only the command line can name, gets no line.
     pub(super) fn write(&self, root: &Path, run: &mut File) -> io::Result<()> {
         let (Some(top), Ok(path)) = (top(root), inner(&self.path)) else {
             return Ok(());
@@ -58,8 +58,8 @@ impl Edit {
         run.write_all(format!("{EDITED}{line}\n").as_bytes())
     }
 
-    /// Takes it back where the file is what it made of it. Answers whether it was.
-    pub(super) fn take_back(&self) -> io::Result<bool> {
+    /// Undoes the edit if the file has the digest of the new text. Returns whether it did.
+    pub(super) fn undo(&self) -> io::Result<bool> {
         let current = match fs::read(&self.path) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => None,
             current => Some(current?),
@@ -80,12 +80,12 @@ impl Edit {
     }
 }
 
-/// The repository of a project; its own folder where it is in none.
+/// The repository of a project; its own folder if it is in none.
 fn top(root: &Path) -> Option<PathBuf> {
     repository_top(root).or_else(|| real(root).ok())
 }
 
-/// A path in a folder whose links are followed.
+/// A path with the links of its folder resolved.
 fn inner(path: &Path) -> Result<PathBuf, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let folder = match folder.as_os_str().is_empty() {
@@ -95,7 +95,7 @@ fn inner(path: &Path) -> Result<PathBuf, Error> {
     Ok(real(folder)?.join(path.file_name().unwrap_or_default()))
 }
 
-/// The edits that a run file names, the last first. A line that is torn is that of a file that was not written yet.
+/// The edits in a run file, the last first. An incomplete line belongs to a file that was not written yet.
 fn edits(text: &str) -> Vec<Edit> {
     let lines = text
         .split_inclusive('\n')
@@ -107,14 +107,14 @@ fn edits(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Takes back what a run file says that was edited, and takes away what was being written. Answers the paths of the edits,
-/// those in the project as seen from its folder.
-pub(super) fn take_back(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
+/// Undoes the edits of a run file, and removes staged files. Returns the paths of the edits, those in the project relative to
+/// its folder.
+pub(super) fn undo(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
     let Some(top) = top(root) else {
         return Ok(Vec::new());
     };
     let (folder, inside) = (Folder::new(&top, None), real(root).ok());
-    let mut taken = Vec::new();
+    let mut undone = Vec::new();
     for edit in edits(text) {
         let path = top.join(&edit.path);
         let unwritable = |cause| Error::Undo {
@@ -122,8 +122,8 @@ pub(super) fn take_back(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> 
             cause,
         };
         let below = edit.path.to_string_lossy();
-        let standing = folder.walk().and_then(|mut walk| walk.look(&below));
-        let is_plain = matches!(standing, Ok(Standing::File(_) | Standing::Nothing));
+        let state = folder.walk().and_then(|mut walk| walk.inspect(&below));
+        let is_plain = matches!(state, Ok(PathState::File(_) | PathState::Nothing));
         if output_path::fault(&below).is_some() || !is_plain {
             continue;
         }
@@ -131,14 +131,14 @@ pub(super) fn take_back(root: &Path, text: &str) -> Result<Vec<PathBuf>, Error> 
             path: path.clone(),
             ..edit
         };
-        // What cannot be taken away is in nobody's way.
+        // Best effort: a staged file does no harm.
         let _ = staged::sweep(&beside(&path));
-        if edit.take_back().map_err(unwritable)? {
+        if edit.undo().map_err(unwritable)? {
             let shown = inside
                 .as_deref()
                 .and_then(|root| path.strip_prefix(root).ok());
-            taken.push(shown.map_or(edit.path, Path::to_owned));
+            undone.push(shown.map_or(edit.path, Path::to_owned));
         }
     }
-    Ok(taken)
+    Ok(undone)
 }

@@ -1,16 +1,16 @@
-//! Rendered manifests onto disk: what would change, and then the change.
+//! Writes rendered manifests to disk: plans the changes, then applies them.
 //!
-//! * Each file is whole: it is written beside its place and renamed into it. No file is renamed before all are written.
-//! * Each run is complete or mended by the next: before the first file changes, the ownership file (`.metalmark-owned`)
-//!   names everything that is owned before or after, so that a run that is killed at any moment loses track of nothing.
-//!   Files are not forced to the platter: a power cut is git's to mend.
-//! * Only owned files are overwritten or deleted; a folder is removed only once it is empty.
-//! * Nothing is written outside the output folder, through a link, or under a name that some system cannot hold.
-//! * Nothing is overwritten or deleted that is not what the plan saw: what another program changed meanwhile stays.
-//! * One run writes below a project at a time ([`hold`]); commands hold it while they write.
-//! * New and changed files have the mode that any new file has, 0666 less the umask: usually 0644.
+//! * Each file is replaced atomically: it is written under a staged name, then renamed. All are written before any is renamed.
+//! * Each run is complete, or completed by the next: before the first file changes, the ownership file (`.metalmark-owned`)
+//!   names everything that is owned before or after, so that a run that is killed at any moment leaves no unrecorded file.
+//!   Files are not synced to the disk: after a power failure, git restores them.
+//! * Only owned files are overwritten or deleted; a folder is removed only when it is empty.
+//! * Nothing is written outside the output folder, through a link, or under a name that some system does not support.
+//! * A file that another program changed after the plan was made is neither overwritten nor deleted.
+//! * One run at a time writes below a project ([`hold`]); commands hold the lock while they write.
+//! * New and changed files have the default mode, 0666 minus the umask: usually 0644.
 //!
-//! Never decides whether findings allow a run; but what it refuses is not in the change set, whatever the policy says.
+//! Whether findings allow a run is decided elsewhere; but a refused file is not in the change set, whatever the policy.
 
 mod apply;
 mod copy;

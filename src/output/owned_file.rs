@@ -1,4 +1,4 @@
-//! One file that a command owns by its name: the lock.
+//! Writes the one file that a command owns by its name: the lock.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -9,11 +9,11 @@ use super::hold::Held;
 use super::staged::{Put, put};
 use crate::error::Error;
 
-/// Writes a file whole or not at all, in the place of the one that this run has read: `before`, or none where there was no
-/// file. A link in its place is refused: it would be replaced.
+/// Replaces a file atomically, if it still has the content that this run has read: `before`, or no file. A link at the path
+/// is refused, because it would be replaced.
 ///
 /// # Errors
-/// The file cannot be written, or is not what was read.
+/// The file cannot be written, or has changed.
 pub fn owned_file(
     held: &mut Held,
     path: &Path,

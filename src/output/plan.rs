@@ -1,4 +1,4 @@
-//! What applying a rendered tree would change on disk. Reads, never writes.
+//! Plans the changes that a rendered tree makes on disk. It reads and never writes.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIter
 
 use super::refusal;
 use crate::error::Error;
-use crate::files::{Folder, Standing, Walk};
+use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::{
     Change, ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
@@ -16,47 +16,47 @@ use crate::model::manifest::{
 use crate::model::output_path;
 use crate::model::ownership::{self, Record, Sum};
 
-/// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are never held together.
+/// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are not all in memory at once.
 pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
-    /// Files that share one look at their folders.
-    const TOGETHER: usize = 64;
+    /// How many files share their open folders.
+    const CHUNK: usize = 64;
     let plan = Plan::start(root, options)?;
     let parts = tree
         .files
         .into_par_iter()
-        .chunks(TOGETHER)
+        .chunks(CHUNK)
         .map(|files| plan.compare(files))
         .collect::<Result<Vec<Part>, Error>>()?;
     plan.finish(parts, &tree.keeps)
 }
 
-/// How a plan is made.
+/// The options of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The output folder as the user would type it.
+    /// The output folder as the user would write it.
     pub shown: String,
-    /// The folder that the output folder is in, below which no link is followed; where there is none, a link may lead to the
-    /// output folder itself.
+    /// A folder that contains the output folder; no link is followed below it. If none, the output folder itself may be
+    /// a link.
     pub base: Option<PathBuf>,
-    /// What happens to a file that somebody else wrote where one is rendered.
+    /// What to do with a file that exists and is not owned.
     pub foreign: Foreign,
-    /// Whether changes carry the text that they replace.
+    /// Whether changes carry the old text.
     pub previous: Previous,
 }
 
-/// What happens to a file that is not owned, where one is rendered. One with the very bytes that are rendered is adopted
-/// in any case: nothing is lost, and a lost ownership file mends itself.
+/// What to do with a file that is not owned where one is rendered. A file with exactly the rendered bytes is adopted in any
+/// case: nothing is lost, and a lost ownership file is restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Foreign {
-    /// It is refused, with a finding.
+    /// Refuse it, with a finding.
     #[default]
     Refuse,
-    /// It is overwritten, and owned from then on.
+    /// Overwrite it, and own it from then on.
     Adopt,
 }
 
 impl Foreign {
-    /// As `--adopt` says.
+    /// The value for `--adopt`.
     pub fn by(adopt: bool) -> Self {
         match adopt {
             true => Self::Adopt,
@@ -65,17 +65,15 @@ impl Foreign {
     }
 }
 
-/// Whether changes carry the text that they replace: for diffs and line counts, at the price of memory.
+/// Whether changes carry the old text, for diffs and line counts, at the cost of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Previous {
-    /// They do not.
     #[default]
     Drop,
-    /// They do.
     Keep,
 }
 
-/// A plan in the making: compares files with the disk, in parts, from several threads.
+/// A plan in progress: compares files with the disk, in parts, from several threads.
 pub struct Plan {
     pub(super) root: PathBuf,
     pub(super) folder: Folder,
@@ -85,11 +83,11 @@ pub struct Plan {
     pub(super) unfinished: bool,
 }
 
-/// Some compared files. Texts that are on disk already are gone.
+/// Some compared files, without the texts that are on disk already.
 #[derive(Debug)]
 pub struct Part {
     pub(super) entries: Vec<Entry>,
-    /// How many files have a path that is illegal, and so no entry.
+    /// The number of files with an illegal path, which have no entry.
     pub(super) unnamed: usize,
     pub(super) findings: Vec<Finding>,
 }
@@ -104,29 +102,29 @@ pub(super) struct Entry {
     pub(super) fate: Fate,
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Debug)]
 pub(super) enum Fate {
-    /// The bytes are on disk.
+    /// The file exists with these bytes.
     Same,
-    /// They are not.
+    /// The file is to be written.
     Change(Change),
-    /// They are not, and something that may or may not be pruned stands in the way: a file at this path's folder, or
-    /// a folder at this path.
+    /// The file is to be written, but something blocks its path that may or may not be pruned: a file where a folder is
+    /// needed, or a folder at this path.
     Blocked(Change, String),
-    /// It is not written; a finding says why.
+    /// The file is not written; a finding explains why.
     Refused,
 }
 
 impl Plan {
-    /// Reads what is owned below an output folder, which need not exist.
+    /// Reads what is owned in an output folder, which need not exist.
     pub fn start(root: &Path, options: Options) -> Result<Self, Error> {
         let folder = Folder::new(root, options.base.as_deref());
         let mut walk = walk(&folder, root)?;
         let before = ownership(&mut walk, root)?;
         let (record, unfinished) = before.as_deref().map(Record::parse).unwrap_or_default();
-        let torn = walk.look(super::apply::TORN_RECORD);
-        let torn = torn.map_err(unreadable(root))? != Standing::Nothing;
+        let torn = walk.inspect(super::apply::TORN_RECORD);
+        let torn = torn.map_err(unreadable(root))? != PathState::Nothing;
         Ok(Self {
             root: root.to_owned(),
             folder,
@@ -137,7 +135,7 @@ impl Plan {
         })
     }
 
-    /// Compares some files with what stands on disk.
+    /// Compares some files with those on disk.
     pub fn compare(&self, files: Vec<ManifestFile>) -> Result<Part, Error> {
         let mut walk = walk(&self.folder, &self.root)?;
         let mut part = Part {
@@ -152,11 +150,13 @@ impl Plan {
                 part.unnamed += 1;
                 continue;
             }
-            let standing = walk.look(&file.path).map_err(self.unreadable(&file.path))?;
+            let state = walk
+                .inspect(&file.path)
+                .map_err(self.unreadable(&file.path))?;
             let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =
                 (file.path.clone(), file.owner.clone(), file.subject.clone());
-            let fate = self.fate(file, standing, &mut walk, &mut part.findings)?;
+            let fate = self.fate(file, state, &mut walk, &mut part.findings)?;
             part.entries.push(Entry {
                 path,
                 owner,
@@ -168,7 +168,7 @@ impl Plan {
         Ok(part)
     }
 
-    /// Puts the parts together: what collides, what is pruned, what is owned afterwards.
+    /// Joins the parts: finds collisions, files to prune, and what is owned afterwards.
     pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
         super::join::change_set(self, parts, keeps)
     }
@@ -176,22 +176,22 @@ impl Plan {
     fn fate(
         &self,
         file: ManifestFile,
-        standing: Standing,
+        state: PathState,
         walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<Fate, Error> {
         let path = file.path.clone();
-        match standing {
-            Standing::Nothing => Ok(Fate::Change(created(file))),
-            Standing::File(length) => self.replaced(file, length, walk, findings),
-            Standing::Folder => Ok(Fate::Blocked(created(file), path)),
-            Standing::Behind(obstacle) => Ok(Fate::Blocked(created(file), obstacle)),
-            Standing::Link(link) => {
+        match state {
+            PathState::Nothing => Ok(Fate::Change(created(file))),
+            PathState::File(length) => self.replaced(file, length, walk, findings),
+            PathState::Folder => Ok(Fate::Blocked(created(file), path)),
+            PathState::BelowFile(obstacle) => Ok(Fate::Blocked(created(file), obstacle)),
+            PathState::Link(link) => {
                 let (shown, link) = (self.shown(&path), self.shown(&link));
                 findings.push(refusal::link(&shown, &link, file.subject));
                 Ok(Fate::Refused)
             }
-            Standing::Special => {
+            PathState::Special => {
                 let shown = self.shown(&path);
                 findings.push(refusal::in_the_way(&shown, &shown, file.subject));
                 Ok(Fate::Refused)
@@ -235,7 +235,7 @@ impl Plan {
         }))
     }
 
-    /// The bytes of a file below the root; none where it is too long for metalmark to have written it.
+    /// The bytes of a file below the root; none if it is too long to be metalmark's.
     pub(super) fn present(
         &self,
         walk: &mut Walk<'_>,
@@ -248,7 +248,7 @@ impl Plan {
         unreadable(&self.root.join(path))
     }
 
-    /// The replaced text, where changes are to carry it.
+    /// The old text, if changes carry it.
     pub(super) fn kept(&self, old: Option<Vec<u8>>) -> Option<String> {
         match self.options.previous {
             Previous::Drop => None,
@@ -256,7 +256,7 @@ impl Plan {
         }
     }
 
-    /// A path below the root as the user would type it.
+    /// A path below the root as the user would write it.
     pub(super) fn shown(&self, path: &str) -> String {
         let changes = ChangeSet {
             shown: self.options.shown.clone(),
@@ -266,11 +266,11 @@ impl Plan {
     }
 }
 
-/// The most bytes of a file that metalmark wrote: far above the largest object that Kubernetes takes (1.5 MiB, etcd's limit), many
-/// of them in a file.
+/// The most bytes of a file that metalmark writes: many times the largest object that Kubernetes accepts (1.5 MiB, etcd's
+/// limit).
 pub(super) const LONGEST: u64 = 256 << 20;
 
-/// Whether the bytes are what an earlier run wrote.
+/// Whether an earlier run wrote the bytes.
 pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
     match seen {
         Some(seen) if sums.contains(seen) => Origin::Run,
@@ -278,16 +278,16 @@ pub(super) fn origin(sums: &[Sum], seen: Option<&Sum>) -> Origin {
     }
 }
 
-/// The text of the ownership file. A link in its place could make anything owned, so it is refused.
+/// The text of the ownership file. A link is refused, because it could make any file owned.
 pub(super) fn ownership(walk: &mut Walk<'_>, root: &Path) -> Result<Option<String>, Error> {
     let path = root.join(OWNERSHIP_FILE);
     let unwritable = |why: &str| Error::Write {
         path: root.to_owned(),
         cause: std::io::Error::other(why.to_owned()),
     };
-    match walk.look(OWNERSHIP_FILE).map_err(unreadable(&path))? {
-        Standing::Nothing => Ok(None),
-        Standing::File(_) => {
+    match walk.inspect(OWNERSHIP_FILE).map_err(unreadable(&path))? {
+        PathState::Nothing => Ok(None),
+        PathState::File(_) => {
             let bytes = walk
                 .read(OWNERSHIP_FILE, LONGEST)
                 .map_err(unreadable(&path))?;
@@ -295,18 +295,18 @@ pub(super) fn ownership(walk: &mut Walk<'_>, root: &Path) -> Result<Option<Strin
             let text = text.map_err(|_| ErrorKind::InvalidData.into());
             text.map(Some).map_err(unreadable(&path))
         }
-        Standing::Link(link) if link != OWNERSHIP_FILE => Err(unwritable(
-            "a symbolic link is on the way to it\n\
+        PathState::Link(link) if link != OWNERSHIP_FILE => Err(unwritable(
+            "a symbolic link is in its path\n\
              help: replace the link by a real folder, or choose another output folder",
         )),
-        Standing::Behind(_) => Err(unwritable("a file is on the way to it")),
-        Standing::Link(_) | Standing::Folder | Standing::Special => Err(unreadable(&path)(
+        PathState::BelowFile(_) => Err(unwritable("a file is in its path")),
+        PathState::Link(_) | PathState::Folder | PathState::Special => Err(unreadable(&path)(
             std::io::Error::other("not a regular file"),
         )),
     }
 }
 
-/// A way through a folder.
+/// A handle for paths below a folder.
 pub(super) fn walk<'f>(folder: &'f Folder, root: &Path) -> Result<Walk<'f>, Error> {
     folder.walk().map_err(|cause| Error::Write {
         path: root.to_owned(),

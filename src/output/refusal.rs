@@ -1,4 +1,4 @@
-//! Why a rendered file is not written: each a finding at the file's own path.
+//! The findings for rendered files that are not written, each at the file's path.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::output_path;
 use crate::model::place::{Source, Spot};
 
-/// Another's file stands where one is rendered.
+/// A file exists that is not metalmark's.
 pub const NOT_OWNED: &str = "file-not-owned";
-/// A name that leaves the output folder, or that some system cannot hold.
+/// A name that leaves the output folder, or that some system does not support.
 pub const PATH_ILLEGAL: &str = "output-path-illegal";
 /// Two rendered files that are one on disk.
 pub const PATH_COLLISION: &str = "output-path-collision";
-/// A symbolic link stands on the way.
+/// A symbolic link in the path.
 pub const LINK: &str = "output-symlink";
 
-/// `shown` is the foreign file, as the user would type it.
+/// `shown` is the foreign file, as the user would write it.
 pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
     let message = format!("`{shown}` is not metalmark's: it would be overwritten");
     refusal(NOT_OWNED, message, shown, subject)
         .help("move the file away, or run with `--adopt` to overwrite and own it from now on")
 }
 
-/// A file that is no longer rendered is not what was written.
+/// A file that is no longer rendered, and was edited.
 pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
     let message = format!(
         "`{shown}` is not rendered any more, and is not what metalmark wrote: it would be lost"
@@ -31,7 +31,7 @@ pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
         .help("delete the file, or run with `--adopt` to have it deleted")
 }
 
-/// A folder stands at `shown` and holds `foreign`; or something that is no file does.
+/// A folder exists at `shown` and contains `foreign`, or something that is not a file blocks the path.
 pub(super) fn in_the_way(shown: &str, foreign: &str, subject: Subject) -> Finding {
     let message =
         format!("`{shown}` cannot be written: `{foreign}` is in the way and not metalmark's");
@@ -54,7 +54,7 @@ pub(super) fn link(shown: &str, link: &str, subject: Subject) -> Finding {
     ))
 }
 
-/// Two rendered files, each as its path and what made it, and how many others collide with the first one in all.
+/// Two rendered files, each with its path and owner, and the number of files that collide with the first one.
 pub(super) fn collision(
     one: (String, &str),
     other: (String, &str),
@@ -79,7 +79,7 @@ pub(super) fn collision(
         .help("give the outputs different `path`s, or rename one of the clusters")
 }
 
-/// The text is not shown: what stands there is not the user's input.
+/// A finding at a path. It shows no source text, since the file is not the user's input.
 fn refusal(rule: &'static str, message: String, shown: &str, subject: Subject) -> Finding {
     let spot = Spot {
         source: Arc::new(Source::new(shown, "")),

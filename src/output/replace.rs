@@ -1,4 +1,4 @@
-//! Files of the user's, edited in place: each whole old or whole new at any moment, its mode kept.
+//! Replaces the user's files: each has its old or its new content at any moment, and keeps its mode.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use super::staged::{Put, put};
 use crate::error::Error;
 use crate::files::real;
 
-/// What every reader skips at a file's start.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// The byte order mark.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A file that is to have another text.
+/// A file and its new text.
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement<'a> {
-    /// Where it is. A link is followed, so that the file it leads to changes.
+    /// Its path. A link is followed: the file that it leads to changes.
     pub path: &'a Path,
     /// Its text when it was read.
     pub before: &'a str,
@@ -23,16 +23,20 @@ pub struct Replacement<'a> {
     pub after: &'a str,
 }
 
-/// Gives files new texts, all or none; a byte order mark stays. Where one of them is no longer what was read, or cannot be
-/// written, all stay or become what they were.
+/// Replaces the texts of files, all or none; a byte order mark is kept. If one file has changed since it was read, or cannot
+/// be written, all are restored.
 ///
 /// # Errors
-/// A file cannot be read or written, or is not what was read.
+/// A file cannot be read or written, or has changed.
 pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Error> {
     let mut edits = Vec::new();
     for file in files {
         let (path, before) = current(file)?;
-        let mark: &[u8] = if before.starts_with(MARK) { MARK } else { b"" };
+        let mark: &[u8] = if before.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK
+        } else {
+            b""
+        };
         edits.push((path, [mark, file.after.as_bytes()].concat(), before));
     }
     for (path, after, before) in &edits {
@@ -44,7 +48,7 @@ pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Err
             cause,
         });
         if !matches!(done, Ok(true)) {
-            held.take_back()?;
+            held.undo()?;
             done?;
             return Err(changed(file));
         }
@@ -52,7 +56,7 @@ pub fn replace_all(held: &mut Held, files: &[Replacement<'_>]) -> Result<(), Err
     Ok(())
 }
 
-/// Writes a text where a file has another one. Answers whether it has.
+/// Replaces the text of a file unless it has changed. Returns whether it did.
 fn write(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     let new = Put {
         fill: &|file| file.write_all(after),
@@ -62,7 +66,7 @@ fn write(path: &Path, before: &[u8], after: &[u8]) -> io::Result<bool> {
     put(path, &new)
 }
 
-/// A file, its links followed, and its bytes, which are what was read.
+/// The path of a file with its links resolved, and its bytes; an error if they have changed.
 fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
     let unreadable = |cause| Error::Read {
         path: file.path.to_owned(),
@@ -70,7 +74,7 @@ fn current(file: &Replacement<'_>) -> Result<(PathBuf, Vec<u8>), Error> {
     };
     let path = real(file.path)?;
     let found = fs::read(&path).map_err(unreadable)?;
-    match found.strip_prefix(MARK).unwrap_or(&found) == file.before.as_bytes() {
+    match found.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&found) == file.before.as_bytes() {
         true => Ok((path, found)),
         false => Err(changed(file)),
     }

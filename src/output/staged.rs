@@ -1,7 +1,7 @@
-//! One file put in its place in one step: written beside it under a fixed name, then renamed into it.
+//! Replaces one file atomically: written beside it under a fixed name, then renamed.
 //!
-//! The name is fixed so that the next run finds what a killed one left. Whoever writes under it holds the system's lock on
-//! that file, so that two runs that write the same file do so one after the other.
+//! The name is fixed so that the next run finds what a killed one left. A writer holds the operating system's lock on the
+//! staged file, so that two runs replace the same file one after the other.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind};
@@ -11,46 +11,46 @@ use std::time::Duration;
 
 use crate::model::manifest::STAGED;
 
-/// How often another run's file is looked at, and how long a look is apart from the next: two seconds in all.
-const LOOKS: u32 = 1000;
+/// How often another run's staged file is checked, and the pause between two checks: two seconds in all.
+const ATTEMPTS: u32 = 1000;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Where a file is written before it is renamed.
+/// The path where a file is written before it is renamed.
 pub(super) fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{STAGED}{name}"))
 }
 
-/// What a file is replaced by, and when.
+/// The replacement of a file.
 pub(super) struct Put<'a> {
     /// Writes the new bytes.
     pub(super) fill: &'a dyn Fn(&mut File) -> io::Result<()>,
     /// Gives the new file the mode of the old one.
     pub(super) keeps_mode: bool,
-    /// Asked right before the file is replaced, while no other run replaces it: where it says no, the file stays.
+    /// Called right before the file is replaced, while no other run can replace it; if false, the file is kept.
     pub(super) if_still: &'a dyn Fn() -> io::Result<bool>,
 }
 
-/// Replaces a file, or makes it. Answers whether it did.
+/// Replaces or creates a file. Returns whether it did.
 pub(super) fn put(path: &Path, put: &Put<'_>) -> io::Result<bool> {
     let staged = beside(path);
-    let mut file = take(&staged)?;
+    let mut file = create_locked(&staged)?;
     let done = fill(&mut file, path, put).and_then(|()| match (put.if_still)()? {
         true => fs::rename(&staged, path).map(|()| true),
         false => Ok(false),
     });
     if !matches!(done, Ok(true)) {
-        // What cannot be taken away now is taken away by the next run.
+        // Best effort: the next run removes it too.
         let _ = fs::remove_file(&staged);
     }
-    // Only now may another run look for it.
+    // Keep the lock until the staged file is renamed or removed.
     drop(file);
     done
 }
 
 fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
     (put.fill)(file)?;
-    // A power failure after the renaming must not leave an empty file.
+    // A power failure after the rename must not leave an empty file.
     file.sync_data()?;
     match put.keeps_mode {
         true => file.set_permissions(fs::metadata(path)?.permissions()),
@@ -58,12 +58,12 @@ fn fill(file: &mut File, path: &Path, put: &Put<'_>) -> io::Result<()> {
     }
 }
 
-/// A new file at the path, locked. One that a dead run left is taken away; one that a living run writes is waited for.
-fn take(staged: &Path) -> io::Result<File> {
-    for _ in 0..LOOKS {
+/// Creates the staged file and locks it. Removes the leftover of a dead run; waits for a live run.
+fn create_locked(staged: &Path) -> io::Result<File> {
+    for _ in 0..ATTEMPTS {
         match File::create_new(staged) {
             Ok(file) if !is_held(&file) && is_at(&file, staged) => return Ok(file),
-            // Somebody took it for a leftover before it was locked.
+            // Another run removed it as a leftover before it was locked.
             Ok(_) => sleep(PAUSE),
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
                 if !sweep(staged)? {
@@ -79,20 +79,20 @@ fn take(staged: &Path) -> io::Result<File> {
     ))
 }
 
-/// Takes away what a dead run left at the path. Answers whether nothing is there any more; a living run's file stays.
+/// Removes the leftover of a dead run. Returns whether nothing exists there any more; the file of a live run is kept.
 pub(super) fn sweep(staged: &Path) -> io::Result<bool> {
-    let standing = match fs::symlink_metadata(staged) {
+    let existing = match fs::symlink_metadata(staged) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(true),
-        standing => standing?,
+        existing => existing?,
     };
-    if standing.is_file() {
+    if existing.is_file() {
         match File::open(staged) {
             Ok(file) if is_held(&file) => return Ok(false),
-            // It became another one meanwhile.
+            // It was replaced meanwhile.
             Ok(file) if !is_at(&file, staged) => return Ok(false),
             Ok(_file) => return gone(fs::remove_file(staged)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(true),
-            // Its mode forbids to read it, not to remove it.
+            // Its mode forbids reading but not removal.
             Err(_) => {}
         }
     }
@@ -106,7 +106,7 @@ fn gone(removed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Whether another run holds the file; from now on this one does. Where the system has no locks, nobody does.
+/// Whether another run holds the file's lock; if not, this run takes it. Without locks in the file system, nobody holds it.
 pub(super) fn is_held(file: &File) -> bool {
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -114,20 +114,20 @@ pub(super) fn is_held(file: &File) -> bool {
 /// Whether the path still names the open file.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => is_one(&open, &named),
+        (Ok(open), Ok(named)) => is_same_file(&open, &named),
         _ => false,
     }
 }
 
 #[cfg(unix)]
-fn is_one(open: &Metadata, named: &Metadata) -> bool {
+fn is_same_file(open: &Metadata, named: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
-/// Elsewhere an open file can neither be renamed nor removed.
+/// On other systems an open file can neither be renamed nor removed.
 #[cfg(not(unix))]
-fn is_one(_open: &Metadata, _named: &Metadata) -> bool {
+fn is_same_file(_open: &Metadata, _named: &Metadata) -> bool {
     true
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leftover_is_replaced_and_a_link_in_its_place_is_not_followed() {
+    fn a_leftover_is_replaced_and_a_link_at_its_path_is_not_followed() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let (path, other) = (folder.path().join("a"), folder.path().join("other"));
         fs::write(beside(&path), "half").expect("written");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_longer_the_same_stays_and_leaves_no_litter() {
+    fn a_changed_file_is_kept_and_no_staged_file_is_left() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("a");
         fs::write(&path, "theirs").expect("written");
@@ -172,13 +172,13 @@ mod tests {
             keeps_mode: true,
             if_still: &|| Ok(false),
         };
-        assert!(!put(&path, &one).expect("looked at"));
+        assert!(!put(&path, &one).expect("inspected at"));
         assert_eq!(fs::read_to_string(&path).expect("there"), "theirs");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 
     #[test]
-    fn many_writers_of_one_file_leave_one_whole_text() {
+    fn concurrent_writers_leave_one_complete_text() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("a");
         let texts: Vec<String> = (0..8_u8)

@@ -1,4 +1,4 @@
-//! Whether what is on disk is still what a plan saw there: what another program changed meanwhile is not written over.
+//! Checks that files on disk are still as a plan saw them, so that changes of other programs are not overwritten.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::plan::{LONGEST, unreadable, walk};
 use crate::error::Error;
-use crate::files::{Folder, Standing, Walk};
+use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{Change, ChangeKind, ChangeSet};
 use crate::model::ownership::{self, Sum};
 
-/// Every file of a change set, before the first is touched.
+/// Checks every file of a change set, before the first one is changed.
 pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
     walk(folder, &changes.root)?;
     let changed = changes.changes.par_iter().with_min_len(32);
@@ -19,7 +19,7 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
         |walk, change| {
             let path = changes.root.join(&change.path);
             let is_as_seen = match walk {
-                Ok(walk) => early(walk, change).map_err(unreadable(&path))?,
+                Ok(walk) => before_deletions(walk, change).map_err(unreadable(&path))?,
                 Err(_) => false,
             };
             match is_as_seen {
@@ -30,17 +30,17 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
     )
 }
 
-/// Whether one file is as seen, right before it is renamed upon or deleted.
+/// Whether one file is unchanged, right before it is replaced or deleted.
 pub(super) fn one(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
-    Ok(match (change.kind, look(walk, &change.path)?) {
-        // What is to be deleted may be gone.
-        (ChangeKind::Created | ChangeKind::Deleted, Look::Nothing) => true,
-        (ChangeKind::Updated | ChangeKind::Deleted, Look::File(sum)) => sum == change.seen,
+    Ok(match (change.kind, content(walk, &change.path)?) {
+        // A file to delete may be gone already.
+        (ChangeKind::Created | ChangeKind::Deleted, Content::Nothing) => true,
+        (ChangeKind::Updated | ChangeKind::Deleted, Content::File(sum)) => sum == change.seen,
         _ => false,
     })
 }
 
-/// The paths of new files where others' files are.
+/// The paths of new files at which other programs have created files.
 pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c str> {
     let Ok(mut walk) = walk(folder, &changes.root) else {
         return Vec::new();
@@ -49,9 +49,9 @@ pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c st
         let new = change.new.as_deref();
         let new = new.map(|text| ownership::sum(text.as_bytes()));
         change.kind == ChangeKind::Created
-            && match look(&mut walk, &change.path) {
-                Ok(Look::Nothing) => false,
-                Ok(Look::File(sum)) => sum != new,
+            && match content(&mut walk, &change.path) {
+                Ok(Content::Nothing) => false,
+                Ok(Content::File(sum)) => sum != new,
                 _ => true,
             }
     };
@@ -59,35 +59,35 @@ pub(super) fn foreign<'c>(changes: &'c ChangeSet, folder: &Folder) -> Vec<&'c st
     found.map(|change| &*change.path).collect()
 }
 
-/// Before deletions made room: a folder may still be at the path of a file, and a file at that of its folder.
-fn early(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
+/// The check before deletions made room: a folder may still exist at the path of a file, and a file at that of its folder.
+fn before_deletions(walk: &mut Walk<'_>, change: &Change) -> io::Result<bool> {
     match change.kind {
         ChangeKind::Created => {
-            let standing = walk.look(&change.path)?;
+            let state = walk.inspect(&change.path)?;
             Ok(matches!(
-                standing,
-                Standing::Nothing | Standing::Folder | Standing::Behind(_)
+                state,
+                PathState::Nothing | PathState::Folder | PathState::BelowFile(_)
             ))
         }
         ChangeKind::Updated | ChangeKind::Deleted => one(walk, change),
     }
 }
 
-/// What is at a path.
-enum Look {
+/// The content of a path.
+enum Content {
     Nothing,
-    /// A file with that sum, or a very long one.
+    /// A file with its digest, or without one if it is very long.
     File(Option<Sum>),
     Other,
 }
 
-fn look(walk: &mut Walk<'_>, path: &str) -> io::Result<Look> {
-    Ok(match walk.look(path)? {
-        Standing::Nothing | Standing::Behind(_) => Look::Nothing,
-        Standing::File(_) => {
+fn content(walk: &mut Walk<'_>, path: &str) -> io::Result<Content> {
+    Ok(match walk.inspect(path)? {
+        PathState::Nothing | PathState::BelowFile(_) => Content::Nothing,
+        PathState::File(_) => {
             let bytes = walk.read(path, LONGEST)?;
-            Look::File(bytes.as_deref().map(ownership::sum))
+            Content::File(bytes.as_deref().map(ownership::sum))
         }
-        _ => Look::Other,
+        _ => Content::Other,
     })
 }

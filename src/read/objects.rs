@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::files::typed;
+use crate::files::read_argument;
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
 use crate::model::value::Node;
@@ -14,7 +14,7 @@ use crate::yaml;
 /// # Errors
 /// The file cannot be read, or is no YAML.
 pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
-    let bytes = typed(path)?;
+    let bytes = read_argument(path)?;
     let shown = super::files::display(path);
     let text = yaml::decode(&bytes, Engine::Kubectl).map_err(|error| Error::Usage {
         message: format!("`{shown}` is not text: {error}"),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Files, Repository, Revision, With};
+use crate::files::{Files, Overlay, Repository, Revision};
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 
 /// Both sides, read as far as all clusters share it.
@@ -87,7 +87,7 @@ fn with_project(
         "there was no `{name}` at {at}: today's is used for both sides"
     ));
     let bytes = after.files.named(Path::new(file))?;
-    Ok(Arc::new(With {
+    Ok(Arc::new(Overlay {
         files: Arc::new(revision),
         path: file.to_owned(),
         bytes,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Disk, Files, With};
+use crate::files::{Disk, Files, Overlay};
 use crate::model::finding::Level;
 use crate::model::policy::Date;
 use crate::output;
@@ -125,7 +125,7 @@ fn outlook(
         root: root.to_owned(),
         file: Some(PathBuf::from(PROJECT_FILE_NAME)),
     };
-    let files = With {
+    let files = Overlay {
         files,
         path: PathBuf::from(PROJECT_FILE_NAME),
         bytes: text.as_bytes().to_vec(),

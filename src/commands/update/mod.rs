@@ -124,7 +124,7 @@ pub fn update(
         for (source, _) in &plan.change.files {
             writeln!(terminal.err, "changed {}", source.path)?;
         }
-    } else if held.take_back()? {
+    } else if held.undo()? {
         writeln!(terminal.err, "{NOTHING_WRITTEN}")?;
     }
     verdict

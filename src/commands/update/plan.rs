@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Files, With};
+use crate::files::{Files, Overlay};
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
 use crate::read::{self, Request, Workspace};
@@ -99,7 +99,7 @@ fn reread(
 /// Files with other texts instead of some.
 fn overlaid(files: Arc<dyn Files>, texts: &[(Arc<Source>, String)]) -> Arc<dyn Files> {
     texts.iter().fold(files, |files, (source, text)| {
-        Arc::new(With {
+        Arc::new(Overlay {
             files,
             path: PathBuf::from(&*source.path),
             bytes: text.clone().into_bytes(),
