@@ -1,16 +1,16 @@
 //! Amazon (`capa`): an AMI of the cluster's region, or a lookup by name.
 //!
-//! Without `ami.id` CAPA takes the newest image whose name fits `capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*`; a lookup needs
-//! `Machine.spec.version`. Source: CAPA's CRDs and pkg/cloud/services/ec2/ami.go.
+//! Without `ami.id` CAPA selects the newest image whose name matches `capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*`; the lookup
+//! needs `Machine.spec.version`. Source: CAPA's CRDs and pkg/cloud/services/ec2/ami.go.
 
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp, set};
 use crate::model::value::{Map, Node};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capa;
 
-/// What VM Import takes, and the image itself.
+/// The formats that VM Import accepts, and AMIs themselves.
 const FORMATS: &[&str] = &["raw", "ami", "vmdk", "vhd", "vhdx", "ova"];
 
 const KINDS: &[Kind] = &[
@@ -74,7 +74,7 @@ impl Provider for Capa {
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         if ids(stamp).next().is_none() {
             let format = stamp.location("ami.name");
-            let format = format.ok_or_else(|| stamp.nowhere("capa", "ami"))?;
+            let format = format.ok_or_else(|| stamp.no_location("capa", "ami"))?;
             return Ok(vec![
                 Edit::remove(&["ami", "id"]),
                 Edit::set(&["imageLookupFormat"], format),
@@ -92,13 +92,13 @@ impl Provider for Capa {
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
         let mut machine = set(settings, SETTINGS);
-        // The region is the cluster's: it only says which image is meant.
+        // The region belongs to the cluster: here it only selects the image.
         machine.remove("region");
         machine
     }
 }
 
-/// The images by region.
+/// The AMIs, by region.
 fn ids(stamp: &Stamp) -> impl Iterator<Item = (&str, &str)> {
     let all = stamp.locations("ami.");
     all.filter(|(_, id)| id.starts_with("ami-"))
@@ -124,7 +124,7 @@ fn id(stamp: &Stamp) -> Result<&str, String> {
         }
         (None, Some((_, id)), None) => Ok(id),
         _ => Err(format!(
-            "no `region` says which of the image's is meant: {}",
+            "no `region` selects one of the image's: {}",
             regions()
         )),
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_that_of_the_region() {
+    fn the_image_of_the_region_is_selected() {
         let set = |id: &str| Ok(Edit::set(&["ami", "id"], id));
         assert_eq!(id(TWO, Some("us-east-1")), set("ami-2"));
         assert_eq!(id(&TWO[..1], None), set("ami-1"));

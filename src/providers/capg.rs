@@ -1,11 +1,11 @@
 //! Google (`capg`): an image by its full reference, or the newest of a family.
 //!
-//! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and a template may not be changed at all.
+//! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and the webhook refuses every change of a template.
 
 use super::kind::INFRASTRUCTURE;
 use super::{Change, Edit, Kind, Provider, Stamp};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capg;
 
 const FORMATS: &[&str] = &["raw"];
@@ -78,7 +78,7 @@ impl Provider for Capg {
             ]);
         }
         let family = stamp.location("gce.family");
-        let family = family.ok_or_else(|| stamp.nowhere("capg", "gce"))?;
+        let family = family.ok_or_else(|| stamp.no_location("capg", "gce"))?;
         Ok(vec![
             Edit::remove(&["image"]),
             Edit::set(&["imageFamily"], full(family, "family/")),
@@ -93,7 +93,7 @@ mod tests {
     use crate::providers::{Edit, Provider};
 
     #[test]
-    fn a_name_gets_its_project_and_one_of_two_fields() {
+    fn a_name_gets_its_project_and_sets_one_of_two_fields() {
         let image = |facts: &[(&str, &str)]| {
             let edits = Capg.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
             let set = |edits: Vec<Edit>| edits.into_iter().find(|edit| edit.value.is_some());

@@ -1,23 +1,23 @@
 //! Metal3 (`capm3`): bare-metal machines whose Ironic agent writes the image to disk.
 //!
 //! Source: CAPM3's CRDs and webhook (`api/v1beta1` and `api/v1beta2`, `Image.Validate`, v1.14.0-rc.0) and the Metal3 user guide.
-//! The format is always stamped: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
-//! its enum does not hold. `checksumType: auto` is a BareMetalHost's word only and is left out here.
+//! The format is always written: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
+//! its enum does not contain. `checksumType: auto` exists in BareMetalHost only and is omitted in other kinds.
 
 use super::kind::INFRASTRUCTURE;
 use super::{Change, Edit, Kind, Provider, Stamp, set};
 use crate::model::value::{Entry, Map, Node};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capm3;
 
 const V1BETA2: &str = "v1beta2";
 const HOST: &str = "BareMetalHost";
-/// Length limits of v1beta2's CRD; v1beta1 objects are converted to it.
+/// Length limits of v1beta2's CRD, to which v1beta1 objects are converted.
 const LONGEST_URL: usize = 512;
 const LONGEST_CHECKSUM: usize = 512;
 const FORMATS: &[&str] = &["raw", "qcow2", "live-iso"];
-/// The fields of `spec.template.spec` that values may set, the image apart.
+/// The fields of `spec.template.spec` that values may set, without the image.
 const MACHINE_FIELDS: &[&str] = &[
     "automatedCleaningMode",
     "customDeploy",
@@ -29,7 +29,7 @@ const MACHINE_FIELDS: &[&str] = &[
     "userData",
 ];
 
-/// What a template takes from a pool's values: the machine's fields, and those beside them.
+/// The settings of a pool that a template contains: the machine's fields, and fields outside the machine's spec.
 const SETTINGS: &[&str] = &[
     "automatedCleaningMode",
     "customDeploy",
@@ -43,8 +43,8 @@ const SETTINGS: &[&str] = &[
     "userData",
 ];
 
-/// A change of a template or a machine is taken and moves no host: the host's image is written once, while it has none.
-/// A host's own URL is what reprovisions it.
+/// The webhook accepts changes of a template or a machine, but they reprovision no host: a host's image is written once, while
+/// it has none. Only a change of the host's own URL reprovisions it.
 const KINDS: &[Kind] = &[
     Kind::template(
         "Metal3MachineTemplate",
@@ -95,8 +95,8 @@ impl Provider for Capm3 {
             ["format", "diskFormat"]
         };
         let checksum = stamp.checksum.as_deref().filter(|_| !stamp.is_oci());
-        let takes = |name: &&str| !name.is_empty() && (*name != "auto" || kind.kind == HOST);
-        let checksum_type = stamp.checksum_type.as_deref().filter(takes);
+        let is_accepted = |name: &&str| !name.is_empty() && (*name != "auto" || kind.kind == HOST);
+        let checksum_type = stamp.checksum_type.as_deref().filter(is_accepted);
         Ok(vec![
             Edit::set(&["image", "url"], &*stamp.url),
             Edit::text(&["image", "checksum"], checksum),
@@ -126,21 +126,21 @@ impl Provider for Capm3 {
 
     fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
         let has_metadata = settings.at(&["template", "metadata"]).is_some();
-        let told = format!(
-            "`template.metadata` stands only in {V1BETA2} of Metal3MachineTemplate, not in {version}"
+        let problem = format!(
+            "`template.metadata` exists only in {V1BETA2} of Metal3MachineTemplate, not in {version}"
         );
         (version != V1BETA2 && has_metadata)
-            .then_some(told)
+            .then_some(problem)
             .into_iter()
             .collect()
     }
 
-    fn deploys_itself(&self, settings: &Node) -> bool {
+    fn needs_no_image(&self, settings: &Node) -> bool {
         settings.at(&["customDeploy", "method"]).is_some()
     }
 }
 
-/// What the webhook and the CRD's lengths refuse.
+/// Refuses what the webhook and the CRD's length limits refuse.
 fn refused(stamp: &Stamp) -> Result<(), String> {
     if !is_request_uri(&stamp.url) {
         return Err(format!("`{}` is not a URL", stamp.url));
@@ -161,7 +161,7 @@ fn refused(stamp: &Stamp) -> Result<(), String> {
     Ok(())
 }
 
-/// Go's `url.ParseRequestURI` as far as it matters for an image: `scheme://host/…`, no spaces, no control characters.
+/// Go's `url.ParseRequestURI`, as far as it matters for images: `scheme://host/…`, no spaces, no control characters.
 fn is_request_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_oci_image_has_no_checksum_and_keeps_its_format() {
+    fn an_oci_image_keeps_its_format_and_gets_no_checksum() {
         let image = image(&with("OCI://r/i@sha256:0", &[]), 0, "v1beta1");
         assert_eq!(text(&image, "checksum"), None);
         assert_eq!(text(&image, "checksumType"), None);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_is_a_checksum_type_of_hosts_alone() {
+    fn the_checksum_type_auto_is_written_into_hosts_only() {
         let stamp = Stamp {
             checksum_type: Some("auto".into()),
             ..with("https://h/f", &[])
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_stand_where_the_crd_has_them() {
+    fn settings_are_written_to_the_fields_of_the_crd() {
         let labels = Map::from_iter([Entry::computed("matchLabels", Map::default())]);
         let settings = Node::computed(Map::from_iter([
             Entry::computed("nodeReuse", true),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_what_the_webhook_takes() {
+    fn urls_are_checked_as_in_the_webhook() {
         for good in ["http://h:8080/f.raw", "oci://r/i:1", "file:///x"] {
             assert_eq!(is_request_uri(good), !good.starts_with("file"), "{good}");
         }

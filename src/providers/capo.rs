@@ -1,7 +1,7 @@
-//! OpenStack (`capo`): an image of Glance, by its id, by a filter that one image fits, or by an ORC Image object.
+//! OpenStack (`capo`): an image in Glance, by its ID, by a filter that matches one image, or by an ORC Image object.
 //!
-//! Source: CAPO's CRDs (`image` takes exactly one of `id`, `filter`, `imageRef`). Sylva pushes the builder's images to Glance as
-//! `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their ids into the ConfigMap
+//! Source: CAPO's CRDs (`image` accepts exactly one of `id`, `filter`, `imageRef`). Sylva uploads the builder's images to Glance
+//! as `<key>-sylva-diskimage-builder-<commit-tag>`, tagged `sylva-md5-<md5>`, and writes their IDs into the ConfigMap
 //! `openstack-images-uuids` (sylva-core, sync-openstack-images; docs/sylva.md#machine-templates).
 
 use super::kind::{INFRASTRUCTURE, MACHINE};
@@ -9,11 +9,11 @@ use super::{Change, Edit, Kind, Provider, Stamp, image_name, set};
 use crate::model::image::fact;
 use crate::model::value::{Entry, Map, Node, Value};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capo;
 
 const V1BETA1: &str = "v1beta1";
-/// The fact that `openstack-images-uuids` gives an image.
+/// The fact from the ConfigMap `openstack-images-uuids`.
 const GLANCE_UUID: &str = "openstack_glance_uuid";
 /// Glance's disk formats of virtual machines.
 const FORMATS: &[&str] = &["raw", "qcow2", "vmdk", "vdi", "vhd", "vhdx", "iso"];
@@ -35,7 +35,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// The machine's own fields.
+/// The fields of the machine.
 const MACHINE_FIELDS: &[&str] = &[
     "additionalBlockDevices",
     "configDrive",
@@ -52,7 +52,7 @@ const MACHINE_FIELDS: &[&str] = &[
     "trunk",
 ];
 
-/// Those, and what Sylva's chart calls some of them.
+/// The fields of the machine, and the names that Sylva's chart has for some of them.
 const SETTINGS: &[&str] = &[
     "additionalBlockDevices",
     "configDrive",
@@ -115,16 +115,16 @@ impl Provider for Capo {
         if id.is_some() || reference.is_some() {
             return Ok(edits(None, None));
         }
-        let name = name(stamp).ok_or_else(|| stamp.nowhere("capo", "glance"))?;
+        let name = name(stamp).ok_or_else(|| stamp.no_location("capo", "glance"))?;
         Ok(edits(Some(&name), tags(stamp)))
     }
 
-    /// Sylva's older word for an image that somebody else has put into Glance.
-    fn deploys_itself(&self, settings: &Node) -> bool {
+    /// `image_name` is Sylva's older setting for an image that was uploaded to Glance by other means.
+    fn needs_no_image(&self, settings: &Node) -> bool {
         image_name(settings).is_some()
     }
 
-    /// A rule in CEL of the CRD; `v1beta2` has it in its schema.
+    /// A CEL rule of the CRD; in `v1beta2` the schema has it.
     fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
         let machine = self.machine(settings, version);
         let lacks_flavor = version == V1BETA1 && machine.get("flavor").is_none();
@@ -140,14 +140,14 @@ impl Provider for Capo {
             let image = Map::from_iter([Entry::computed("filter", filter)]);
             machine.insert(Entry::computed("image", image));
         }
-        let said = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
-        if let Some(node) = said("flavor_name") {
+        let setting = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        if let Some(node) = setting("flavor_name") {
             machine.insert(Entry::holding("flavor", node.clone()));
         }
-        if let Some(node) = said("ssh_key_name") {
+        if let Some(node) = setting("ssh_key_name") {
             machine.insert(Entry::holding("sshKeyName", node.clone()));
         }
-        // A name in v1beta1, a map of several ways to name it since.
+        // In v1beta1 the flavor is a name; later versions have a map with several ways to select one.
         let named = machine
             .get("flavor")
             .filter(|node| node.value.as_str().is_some());
@@ -156,23 +156,23 @@ impl Provider for Capo {
             let filter = Map::from_iter([Entry::computed("filter", filter)]);
             machine.insert(Entry::computed("flavor", filter));
         }
-        if let Some(node) = said("server_group_id") {
+        if let Some(node) = setting("server_group_id") {
             let id = Map::from_iter([Entry::holding("id", node.clone())]);
             machine.insert(Entry::computed("serverGroup", id));
         }
-        if let Some(node) = said("network_id").filter(|_| machine.get("ports").is_none()) {
+        if let Some(node) = setting("network_id").filter(|_| machine.get("ports").is_none()) {
             let id = Map::from_iter([Entry::holding("id", node.clone())]);
             let port = Map::from_iter([Entry::computed("network", id)]);
             machine.insert(Entry::computed("ports", vec![Node::computed(port)]));
         }
-        if let Some(volume) = said("rootVolume") {
+        if let Some(volume) = setting("rootVolume") {
             machine.insert(Entry::computed("rootVolume", root_volume(volume)));
         }
         machine
     }
 }
 
-/// Sylva's `diskSize` and `volumeType` as CAPO has called them since v1beta1.
+/// Renames Sylva's `diskSize` and `volumeType` to CAPO's names since v1beta1.
 fn root_volume(volume: &Node) -> Value {
     let Some(map) = volume.value.as_map() else {
         return volume.value.clone();
@@ -186,7 +186,7 @@ fn root_volume(volume: &Node) -> Value {
     renamed.collect::<Map>().into()
 }
 
-/// The image's name in Glance: the record's, else the one that Sylva pushes it under (docs/sylva.md#machine-templates).
+/// The image's name in Glance: the one in its facts, else the one that Sylva uploads it under (docs/sylva.md#machine-templates).
 fn name(stamp: &Stamp) -> Option<String> {
     if let Some(name) = stamp.location("glance.name") {
         return Some(name.to_owned());
@@ -202,7 +202,7 @@ fn name(stamp: &Stamp) -> Option<String> {
     ))
 }
 
-/// The tags that the image has in Glance: the record's, else Sylva's, which tells images of one name apart
+/// The image's tags in Glance: those in its facts, else Sylva's, which distinguish images with one name
 /// (docs/sylva.md#machine-templates).
 fn tags(stamp: &Stamp) -> Option<Value> {
     let tags: Vec<Node> = match (stamp.location("glance.tags"), stamp.location("glance.name")) {
@@ -227,27 +227,27 @@ mod tests {
     use crate::providers::stamp::tests::with;
     use crate::providers::{Provider, edited};
 
-    fn stamped(facts: &[(&str, &str)], standing: Map) -> String {
+    fn stamped(facts: &[(&str, &str)], existing: Map) -> String {
         let edits = Capo.image(&KINDS[0], "v1beta1", &with("https://h/f", facts));
-        let map = edited(standing, &edits.expect("a place")).expect("no lists");
+        let map = edited(existing, &edits.expect("a place")).expect("no lists");
         to_json(&Value::from(map), Html::Plain)
     }
 
     #[test]
-    fn exactly_one_way_is_left_whatever_stood_there() {
+    fn exactly_one_field_remains_whatever_existed() {
         let filter = Map::from_iter([Entry::computed("name", "old")]);
         let image = Map::from_iter([Entry::computed("filter", filter)]);
-        let standing = || Map::from_iter([Entry::computed("image", image.clone())]);
+        let existing = || Map::from_iter([Entry::computed("image", image.clone())]);
         assert_eq!(
-            stamped(&[("openstack_glance_uuid", "u")], standing()),
+            stamped(&[("openstack_glance_uuid", "u")], existing()),
             r#"{"image":{"id":"u"}}"#
         );
         assert_eq!(
-            stamped(&[("locations.glance.image-ref", "orc")], standing()),
+            stamped(&[("locations.glance.image-ref", "orc")], existing()),
             r#"{"image":{"imageRef":{"name":"orc"}}}"#
         );
         assert_eq!(
-            stamped(&[("locations.glance.name", "new")], standing()),
+            stamped(&[("locations.glance.name", "new")], existing()),
             r#"{"image":{"filter":{"name":"new"}}}"#
         );
     }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_may_be_named_as_glance_has_it() {
+    fn an_image_may_be_selected_by_its_name_in_glance() {
         let of = |name: &str| {
             let entry = Entry::computed("image_name", name);
             Node::computed(Map::from_iter([entry]))
@@ -275,11 +275,11 @@ mod tests {
             to_json(&Value::from(machine), Html::Plain),
             r#"{"image":{"filter":{"name":"ubuntu-jammy"}}}"#
         );
-        assert!(Capo.deploys_itself(&of("ubuntu-jammy")) && !Capo.deploys_itself(&of("")));
+        assert!(Capo.needs_no_image(&of("ubuntu-jammy")) && !Capo.needs_no_image(&of("")));
     }
 
     #[test]
-    fn an_url_is_no_image_of_glance() {
+    fn a_url_is_not_an_image_of_glance() {
         let mut stamp = with("https://h/f", &[]);
         stamp.key = None;
         let problem = Capo

@@ -1,12 +1,12 @@
 //! vSphere (`capv`): a template of the inventory, or in supervisor mode the name of a content library's image.
 //!
-//! Two kinds of one name in two groups. Source: CAPV's CRDs and webhooks.
+//! One kind exists in two groups. Source: CAPV's CRDs and webhooks.
 
 use super::kind::MACHINE;
 use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
 use crate::model::value::{Entry, Map, Node};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capv;
 
 const SUPERVISOR: &str = "vmware.infrastructure.cluster.x-k8s.io";
@@ -80,8 +80,8 @@ impl Provider for Capv {
         SETTINGS
     }
 
-    /// Sylva's word for a template of the inventory.
-    fn deploys_itself(&self, settings: &Node) -> bool {
+    /// `image_name` is Sylva's setting for a template of the inventory.
+    fn needs_no_image(&self, settings: &Node) -> bool {
         image_name(settings).is_some()
     }
 
@@ -110,31 +110,31 @@ impl Provider for Capv {
         let template = stamp.location("vsphere.template");
         if kind.group == SUPERVISOR {
             let name = stamp.location("vsphere.image-name").or(template);
-            let name = name.ok_or_else(|| stamp.nowhere("capv", "vsphere.image-name"))?;
+            let name = name.ok_or_else(|| stamp.no_location("capv", "vsphere.image-name"))?;
             return Ok(vec![Edit::set(&["imageName"], name)]);
         }
-        let template = template.ok_or_else(|| stamp.nowhere("capv", "vsphere.template"))?;
+        let template = template.ok_or_else(|| stamp.no_location("capv", "vsphere.template"))?;
         let snapshot = stamp.location("vsphere.snapshot");
         Ok(vec![
             Edit::set(&["template"], template),
-            // A snapshot is one of its template: the old one's means nothing to the new one.
+            // The snapshot of another template means nothing for this one.
             Edit::text(&["snapshot"], snapshot),
         ])
     }
 }
 
-/// What Sylva's chart calls fields of a machine.
+/// The names in Sylva's chart, and the fields of a machine.
 const RENAMED: [(&str, &str); 3] = [
     ("dataCenter", "datacenter"),
     ("dataStore", "datastore"),
     ("tlsThumbprint", "thumbprint"),
 ];
 
-/// Sylva's chart has networks by name; machines get the default one.
+/// Sylva's chart has networks by name; machines use the default one.
 const NETWORKS: &str = "networks";
 
-/// The network of a machine: one device, in the default network. It asks a DHCP server for its address, unless it says where
-/// addresses come from.
+/// The network of a machine: one device in the default network. It uses DHCP unless the settings define where its addresses
+/// come from.
 fn network(settings: &Node) -> Option<Map> {
     let default = settings.at(&[NETWORKS, "default"])?.value.as_map()?;
     let name = default.get("networkName")?.value.as_str()?;
@@ -159,7 +159,7 @@ mod tests {
     use crate::providers::{Edit, Provider};
 
     #[test]
-    fn a_template_may_be_named_as_sylva_does() {
+    fn a_template_may_be_selected_by_sylvas_setting() {
         let settings = Map::from_iter([Entry::computed("image_name", "tpl-ubuntu")]);
         let settings = Node::computed(settings);
         let machine = Capv.machine(&settings, "v1beta1");
@@ -167,7 +167,7 @@ mod tests {
             to_json(&Value::from(machine), Html::Plain),
             r#"{"template":"tpl-ubuntu"}"#
         );
-        assert!(Capv.deploys_itself(&settings));
+        assert!(Capv.needs_no_image(&settings));
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_modes_have_a_field_each() {
+    fn each_mode_has_its_own_field() {
         let stamp = with("https://h/f", &[("locations.vsphere.template", "dc/vm/t")]);
         let govmomi = Capv.image(&KINDS[0], "v1beta1", &stamp);
         let expected = vec![

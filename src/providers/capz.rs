@@ -1,11 +1,11 @@
-//! Azure (`capz`): exactly one of an image's id, a compute gallery's image and a marketplace offer.
+//! Azure (`capz`): exactly one of an image's ID, an image of a compute gallery and a marketplace offer.
 //!
-//! Source: CAPZ's CRDs and webhook. The Kubernetes version of a gallery's image is its version, not in its name.
+//! Source: CAPZ's CRDs and webhook. The version of a gallery's image is the Kubernetes version; its name does not contain it.
 
 use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Change, Edit, Kind, Provider, Stamp};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Capz;
 
 const FORMATS: &[&str] = &["vhd"];
@@ -52,7 +52,7 @@ const SETTINGS: &[&str] = &[
     "vmSize",
 ];
 
-/// The fields of a gallery's image and of an offer, and the record's words for them; the first ones are required.
+/// The fields of a gallery's image and of an offer, with their names in the image's facts; the first ones are required.
 const GALLERY: (usize, &[(&str, &str)]) = (
     3,
     &[
@@ -88,32 +88,32 @@ impl Provider for Capz {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let id = stamp.location("azure.id");
-        let ways = [
+        let sources = [
             ("computeGallery", GALLERY, "azure.gallery"),
             ("marketplace", OFFER, "azure.publisher"),
         ];
-        let way = ways
+        let source = sources
             .iter()
             .filter(|_| id.is_none())
             .find(|(_, _, first)| stamp.location(first).is_some());
         let mut edits = Vec::new();
-        match (id, way) {
+        match (id, source) {
             (Some(id), _) => edits.push(Edit::set(&["image", "id"], id)),
             (None, Some((object, (required, fields), _))) => {
                 for (index, (field, word)) in fields.iter().enumerate() {
                     let text = stamp.location(word);
                     if text.is_none() && index < *required {
-                        return Err(stamp.nowhere("capz", word));
+                        return Err(stamp.no_location("capz", word));
                     }
                     edits.push(Edit::text(&["image", object, field], text));
                 }
             }
-            (None, None) => return Err(stamp.nowhere("capz", "azure")),
+            (None, None) => return Err(stamp.no_location("capz", "azure")),
         }
-        let standing = way.map_or("id", |(object, _, _)| object);
+        let used = source.map_or("id", |(object, _, _)| object);
         let all = ["id", "computeGallery", "marketplace", "sharedGallery"];
-        let others = all.into_iter().filter(|way| *way != standing);
-        edits.extend(others.map(|way| Edit::remove(&["image", way])));
+        let others = all.into_iter().filter(|field| *field != used);
+        edits.extend(others.map(|field| Edit::remove(&["image", field])));
         Ok(edits)
     }
 }
@@ -127,15 +127,15 @@ mod tests {
     use crate::providers::{Provider, edited};
 
     fn stamped(facts: &[(&str, &str)]) -> Result<String, String> {
-        let standing = Map::from_iter([Entry::computed("sharedGallery", Map::default())]);
-        let standing = Map::from_iter([Entry::computed("image", standing)]);
+        let existing = Map::from_iter([Entry::computed("sharedGallery", Map::default())]);
+        let existing = Map::from_iter([Entry::computed("image", existing)]);
         let edits = Capz.image(&KINDS[0], "v1beta1", &with("https://h/f", facts))?;
-        let map = edited(standing, &edits)?;
+        let map = edited(existing, &edits)?;
         Ok(to_json(&Value::from(map), Html::Plain))
     }
 
     #[test]
-    fn one_way_is_left() {
+    fn exactly_one_field_remains() {
         let gallery = [
             ("locations.azure.gallery", "g"),
             ("locations.azure.definition", "capi-ubuntu-2404"),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_place_is_none() {
+    fn an_incomplete_location_is_an_error() {
         let found = stamped(&[("locations.azure.gallery", "g")]);
         assert!(found.is_err_and(|problem| problem.ends_with("no `locations.azure.definition`")));
         assert!(stamped(&[]).is_err());

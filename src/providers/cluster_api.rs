@@ -1,22 +1,22 @@
-//! Where Cluster API's own kinds and the control planes of its providers declare the Kubernetes version of their machines.
+//! The fields in which kinds of Cluster API, and control planes of its providers, declare the Kubernetes version of machines.
 //!
-//! Paths are keys with dots between; `[]` is every item of a list. Source: the CRDs of Cluster API, CAPRKE2 and the K3s
+//! Paths are keys separated by dots; `[]` is every item of a list. Source: the CRDs of Cluster API, CAPRKE2 and the K3s
 //! provider.
 
-/// Where an object says the Kubernetes version of its machines.
+/// A field with the Kubernetes version of an object's machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionField {
     /// The kind.
     pub kind: &'static str,
     /// Its API group.
     pub group: &'static str,
-    /// Where the version stands; the same in every API version.
+    /// The path of the version; the same in every API version.
     pub path: &'static str,
-    /// How it is spelled.
+    /// The form of its values.
     pub form: VersionForm,
 }
 
-/// How a kind spells a Kubernetes version.
+/// The form in which a kind writes a Kubernetes version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionForm {
     /// `v1.31.8`, with any build.
@@ -30,11 +30,11 @@ pub enum VersionForm {
 const CLUSTER: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Any kind whose name ends so: the control planes of all providers have their version in one place
+/// Any kind with this suffix: the control planes of all providers have their version at one path
 /// (<https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane>).
 pub const ANY_CONTROL_PLANE: &str = "ControlPlane";
 
-/// Every field with a Kubernetes version. The first that fits a kind counts.
+/// Every field with a Kubernetes version. The first one that matches a kind applies.
 pub const VERSIONS: &[VersionField] = &[
     version(
         "Cluster",
@@ -87,7 +87,7 @@ pub const VERSIONS: &[VersionField] = &[
     ),
 ];
 
-/// Where an object says that version once more, if it does. Source: the CRD of the K3s provider.
+/// Fields that repeat the version of the same object. Source: the CRD of the K3s provider.
 pub const REPEATED_VERSIONS: &[VersionField] = &[version(
     "KThreesControlPlane",
     CONTROL_PLANE,

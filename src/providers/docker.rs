@@ -1,12 +1,12 @@
-//! Docker and the development provider (`docker`, which Sylva's charts call `capd`): a container image that plays a machine.
+//! Docker and the development provider (`docker`, in Sylva's charts `capd`): a container image that runs as a machine.
 //!
-//! Source: CAPD's CRDs and webhooks; DockerMachineTemplate is gone after Cluster API v1.14, DevMachineTemplate stays.
+//! Source: CAPD's CRDs and webhooks. DockerMachineTemplate is removed after Cluster API v1.14; DevMachineTemplate remains.
 
 use super::kind::MACHINE;
 use super::{Change, Edit, IMAGE_NAME, Kind, Provider, Stamp, image_name, set};
 use crate::model::value::{Entry, Map, Node};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Docker;
 
 const DEV: &str = "DevMachineTemplate";
@@ -44,7 +44,7 @@ impl Provider for Docker {
         KINDS
     }
 
-    fn deploys_itself(&self, settings: &Node) -> bool {
+    fn needs_no_image(&self, settings: &Node) -> bool {
         image_name(settings).is_some()
     }
 
@@ -63,7 +63,7 @@ impl Provider for Docker {
 
     fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let image = stamp.location("docker.image").or_else(|| stamp.container());
-        let image = image.ok_or_else(|| stamp.nowhere("docker", "docker.image"))?;
+        let image = image.ok_or_else(|| stamp.no_location("docker", "docker.image"))?;
         let field: &[&'static str] = match kind.kind {
             DEV => &["backend", "docker", "customImage"],
             _ => &["customImage"],
@@ -81,7 +81,7 @@ mod tests {
     use crate::providers::{Edit, Provider};
 
     #[test]
-    fn sylva_calls_it_by_another_name_and_names_the_image_itself() {
+    fn sylvas_alias_and_its_setting_for_the_image_are_supported() {
         let found = crate::providers::find("capd").expect("Sylva's name");
         assert_eq!(found.name(), "docker");
         let settings = Map::from_iter([Entry::computed("image_name", "kindest/node:v1.31.6")]);
@@ -91,11 +91,11 @@ mod tests {
             to_json(&machine.into(), Html::Plain),
             r#"{"customImage":"kindest/node:v1.31.6"}"#
         );
-        assert!(Docker.deploys_itself(&settings));
+        assert!(Docker.needs_no_image(&settings));
     }
 
     #[test]
-    fn the_two_kinds_have_a_field_each() {
+    fn each_kind_has_its_own_field() {
         let stamp = with("oci://kindest/node:v1.34.0", &[]);
         let image = |kind: usize| Docker.image(&KINDS[kind], "v1beta2", &stamp);
         let name = "kindest/node:v1.34.0";

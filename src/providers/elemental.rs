@@ -1,14 +1,14 @@
-//! Elemental (`elemental`): the OS image that the plugin upgrades a host to, by its OCI reference.
+//! Elemental (`elemental`): the OS image that the plugin upgrades a host to, as an OCI reference.
 //!
-//! The whole of `osVersionManagement` is hashed into a correlation id, and any change of it is an upgrade: nothing but
-//! `imageUri` is stamped, and what stands beside it stays. The CRD has no schema for it, so nothing checks it.
+//! A hash of the whole `osVersionManagement` is the correlation ID of an upgrade, so any change of it is an upgrade: only
+//! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
 use super::{Change, Edit, Kind, Provider, Stamp, set};
 use crate::model::image::{fact, is_oci};
 use crate::model::value::{Map, Node};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Elemental;
 
 const KINDS: &[Kind] = &[Kind::template(
@@ -18,9 +18,9 @@ const KINDS: &[Kind] = &[Kind::template(
     Change::Ignored,
 )];
 
-/// What goes into the machine's spec.
+/// The settings in the machine's spec.
 const MACHINE: &[&str] = &["osVersionManagement", "selector"];
-/// The same, and what the pool's registration is made of.
+/// The same, and the setting for the pool's registration.
 const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
 impl Provider for Elemental {
@@ -46,13 +46,13 @@ impl Provider for Elemental {
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let own = stamp.facts.text(fact::URI);
-        // Another address than the image's own is a mirror's, whose bytes nobody has asked for.
+        // Another address than the image's own is that of a mirror, whose content was not locked.
         let is_own = !is_oci(&stamp.url) || own == Some(&*stamp.url);
         let pinned = stamp.pinned().filter(|_| is_own);
         let artifact = stamp.location("oci");
         let references = [pinned.as_deref(), Some(&*stamp.url), own, artifact];
         let uri = references.into_iter().flatten().find(|url| is_oci(url));
-        let uri = uri.ok_or_else(|| stamp.nowhere("elemental", "oci"))?;
+        let uri = uri.ok_or_else(|| stamp.no_location("elemental", "oci"))?;
         let path = ["osVersionManagement", "osVersion", "imageUri"];
         Ok(vec![Edit::set(&path, uri)])
     }
@@ -66,7 +66,7 @@ mod tests {
     use crate::providers::{Edit, Provider};
 
     #[test]
-    fn only_an_artifact_will_do() {
+    fn only_an_oci_reference_is_accepted() {
         let image = |url: &str, facts: &[(&str, &str)]| {
             Elemental.image(&KINDS[0], "v1beta1", &with(url, facts))
         };
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_pins_the_image_and_its_tag_is_left_out() {
+    fn a_locked_image_is_written_by_digest_without_its_tag() {
         let digest = format!("sha256:{}", "0".repeat(64));
         let locked = |uri: &str, url: &str| {
             let mut stamp = with(url, &[("uri", uri)]);

@@ -1,27 +1,27 @@
-//! Fields of objects: where one stands, and what becomes of it when an image is stamped.
+//! Fields of objects: their paths, and the changes that write an image into them.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::model::value::{Entry, Map, Node, Value};
 
-/// A step on the way to a field.
+/// A step of a path to a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The value of a key.
     Key(&'static str),
-    /// Of a list, the item that has this key: `containerDisk`. Items are never counted: people add and move them.
+    /// In a list, the item that has this key: `containerDisk`. Indexes are not used: people insert and move items.
     Having(&'static str),
-    /// Of a list, the item that is called so, in its `name` or in its metadata's.
+    /// In a list, the item with this `name` or `metadata.name`.
     Named(Arc<str>),
 }
 
-/// One field of an object and what is to stand in it.
+/// A change of one field of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The way to it, from the object's root.
+    /// The path from the object's root.
     pub path: Vec<Step>,
-    /// What is to stand there; none takes the field away if it stands.
+    /// The new value; none removes the field.
     pub value: Option<Value>,
 }
 
@@ -34,7 +34,7 @@ impl Edit {
         }
     }
 
-    /// Takes a field away.
+    /// Removes a field below a machine's spec.
     pub(super) fn remove(path: &[&'static str]) -> Self {
         Self {
             path: path.iter().map(|key| Step::Key(key)).collect(),
@@ -42,12 +42,12 @@ impl Edit {
         }
     }
 
-    /// Sets a text or takes the field away.
+    /// Sets a field to a text, or removes it.
     pub(super) fn text(path: &[&'static str], text: Option<&str>) -> Self {
         text.map_or_else(|| Self::remove(path), |text| Self::set(path, text))
     }
 
-    /// The same field, seen from further up.
+    /// The same change, with a path from the object's root.
     pub(super) fn below(mut self, machine: &[&'static str]) -> Self {
         let mut path: Vec<Step> = machine.iter().map(|key| Step::Key(key)).collect();
         path.append(&mut self.path);
@@ -70,10 +70,10 @@ impl fmt::Display for Edit {
     }
 }
 
-/// A tree with the edits made. Maps on the way are made where they are missing; items of lists are not.
+/// The tree after the changes. Missing maps of a path are created, missing items of lists are not.
 ///
 /// # Errors
-/// The list on the way has no such item; in one clause.
+/// A list has no such item; the message is one clause.
 pub fn edited(root: Map, edits: &[Edit]) -> Result<Map, String> {
     let mut value = Value::from(root);
     for edit in edits {
@@ -95,13 +95,13 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
                 Value::Map(map) => Arc::unwrap_or_clone(map),
                 _ => Map::default(),
             };
-            let standing = map.remove(key).map(|entry| entry.node);
-            match (standing, &edit.value) {
-                // What is to go stands nowhere below.
+            let existing = map.remove(key).map(|entry| entry.node);
+            match (existing, &edit.value) {
+                // A field to remove that is reached or absent needs no map.
                 (_, None) if rest.is_empty() => {}
                 (None, None) => {}
-                (standing, _) => {
-                    let below = standing.map_or(Value::Null, |node| node.value);
+                (existing, _) => {
+                    let below = existing.map_or(Value::Null, |node| node.value);
                     map.insert(Entry::computed(*key, changed(below, rest, edit)?));
                 }
             }
@@ -124,7 +124,7 @@ fn changed(value: Value, path: &[Step], edit: &Edit) -> Result<Value, String> {
     }
 }
 
-/// Whether an item of a list is the one that a step means.
+/// Whether a step leads to an item of a list.
 pub fn is_meant(item: &Node, step: &Step) -> bool {
     match step {
         Step::Key(_) => false,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_found_by_what_it_is_or_by_its_name() {
+    fn an_item_is_found_by_a_key_or_by_its_name() {
         for step in [Step::Having("containerDisk"), Step::Named("b".into())] {
             let map = edited(volumes(), &[disk(step)]).expect("the item is there");
             assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_are_made_for_what_is_set_and_not_for_what_goes() {
+    fn maps_are_created_for_fields_that_are_set_but_not_for_removed_ones() {
         let edits = [
             Edit::set(&["image", "filter", "name"], "n"),
             Edit::remove(&["image", "id"]),

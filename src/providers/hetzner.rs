@@ -1,24 +1,24 @@
-//! Hetzner (`hetzner`): a snapshot or a URL with its command in the cloud, an archive that installimage unpacks on bare metal.
+//! Hetzner (`hetzner`): in the cloud a snapshot, or a URL with its command; on bare metal an archive for installimage.
 //!
-//! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` with the latter alone.
+//! Source: CAPH's CRDs and webhooks: exactly one of `imageName` and `imageURL`, and `imageURLCommand` only with the latter.
 
 use super::{Change, Edit, Kind, Provider, Stamp};
 use crate::model::labels::LabelSelector;
 use crate::model::proof::file_name;
 use crate::model::value::Node;
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Hetzner;
 
 const BARE_METAL: &str = "HetznerBareMetalMachineTemplate";
 const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
-/// The archives that installimage unpacks.
+/// The archive formats that installimage unpacks.
 const ARCHIVES: [&str; 8] = [
     ".tar", ".tar.gz", ".tar.bz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz", ".txz",
 ];
 
 const KINDS: &[Kind] = &[
-    // A snapshot has lost the format that it was made from.
+    // The format of a snapshot is not known.
     Kind::template(
         "HCloudMachineTemplate",
         VERSIONS,
@@ -28,7 +28,7 @@ const KINDS: &[Kind] = &[
     Kind::template(BARE_METAL, VERSIONS, &["tar"], Change::Refused("spec")),
 ];
 
-/// What pools of bare metal claim hosts by.
+/// The setting with which bare-metal pools select hosts.
 const SELECTOR: &str = "hostSelector";
 
 const SETTINGS: &[&str] = &[
@@ -59,10 +59,10 @@ impl Provider for Hetzner {
         Some(SELECTOR)
     }
 
-    /// Machines of the cloud claim no host: a pool is of bare metal where it says how its hosts are chosen or installed.
+    /// Cloud machines claim no host: a pool is on bare metal if it sets how its hosts are selected or installed.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
-        let said = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
-        match (said(SELECTOR), said("installImage")) {
+        let setting = |name: &str| settings.at(&[name]).filter(|node| !node.value.is_null());
+        match (setting(SELECTOR), setting("installImage")) {
             (Some(selector), _) => LabelSelector::read(selector),
             (None, Some(_)) => Some(LabelSelector::default()),
             (None, None) => None,
@@ -81,9 +81,9 @@ impl Provider for Hetzner {
             ]);
         }
         let url = stamp.location("hcloud.url");
-        let url = url.ok_or_else(|| stamp.nowhere("hetzner", "hcloud.image"))?;
+        let url = url.ok_or_else(|| stamp.no_location("hetzner", "hcloud.image"))?;
         let command = stamp.location("hcloud.command");
-        let command = command.ok_or_else(|| stamp.nowhere("hetzner", "hcloud.command"))?;
+        let command = command.ok_or_else(|| stamp.no_location("hetzner", "hcloud.command"))?;
         Ok(vec![
             Edit::remove(&["imageName"]),
             Edit::set(&["imageURL"], url),
@@ -105,7 +105,7 @@ fn archive(stamp: &Stamp) -> Result<Vec<Edit>, String> {
     let file = file_name(url);
     if !ARCHIVES.iter().any(|ending| file.ends_with(ending)) {
         return Err(format!(
-            "`{url}` is no archive that installimage unpacks: {}",
+            "`{url}` is not an archive that installimage unpacks: {}",
             ARCHIVES.map(|ending| &ending[1..]).join(", ")
         ));
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_of_the_cloud_claim_no_hosts() {
+    fn cloud_pools_claim_no_hosts() {
         let settings = |json: serde_json::Value| Node::computed(Value::from(json));
         let of = |json| Hetzner.hosts_of(&settings(json));
         assert_eq!(of(serde_json::json!({"type": "cx32"})), None);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_comes_with_a_url_alone() {
+    fn a_command_is_written_only_with_a_url() {
         let url = ("locations.hcloud.url", "oci://r/i");
         let command = ("locations.hcloud.command", "/install");
         assert_eq!(
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_metal_takes_archives() {
+    fn bare_metal_requires_an_archive() {
         assert_eq!(
             stamped(1, "https://h/ubuntu.tar.gz?x", &[]).as_deref(),
             Ok(

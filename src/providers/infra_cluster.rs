@@ -1,8 +1,7 @@
-//! The infrastructure clusters: the kind beside each provider's machine templates that holds the control plane endpoint.
+//! The kinds of infrastructure clusters, which contain the control plane endpoint and match a provider's machine templates.
 //!
-//! All of them have `spec.controlPlaneEndpoint.{host, port}`, which is Cluster API's contract; what else each must have is
-//! read from its CRD. An endpoint is set once: Cluster API copies it to the
-//! `Cluster`, where it may not change.
+//! All of them have `spec.controlPlaneEndpoint.{host, port}` by Cluster API's contract; other required fields are in their CRDs.
+//! An endpoint is set once: Cluster API copies it to the `Cluster`, where it is immutable.
 
 use super::Kind;
 use super::kind::INFRASTRUCTURE;
@@ -14,15 +13,15 @@ pub struct InfraCluster {
     pub kind: &'static str,
     /// Its API group.
     pub group: &'static str,
-    /// Its API versions that are known here, the default first.
+    /// Its supported API versions, the default first.
     pub versions: &'static [&'static str],
-    /// The fields of `spec` that its CRD asks for.
+    /// The fields of `spec` that its CRD requires.
     pub required: &'static [&'static str],
-    /// The machine templates that stand beside it.
+    /// The kinds of machine templates of the same provider.
     templates: &'static [&'static str],
 }
 
-/// Every kind, by name; of two groups the common one first.
+/// Every kind, by name; of two groups with one kind, the common one first.
 pub const INFRA_CLUSTERS: &[InfraCluster] = &[
     known("AWSCluster", &["v1beta2"], &[], &["AWSMachineTemplate"]),
     known(
@@ -109,21 +108,21 @@ const fn known(
 }
 
 impl InfraCluster {
-    /// The kind that a ClusterClass makes clusters of, where the provider has one with an endpoint in it: Azure's leaves it to
-    /// the load balancer, and Tinkerbell has none.
+    /// The kind of template for a ClusterClass, if the provider has one with an endpoint: Azure's leaves it to the load balancer,
+    /// and Tinkerbell has none.
     pub fn template(&self) -> Option<String> {
         let has_one = !matches!(self.kind, "AzureCluster" | "TinkerbellCluster");
         has_one.then(|| format!("{}Template", self.kind))
     }
 }
 
-/// The infrastructure cluster beside a machine template, with the version that goes with the template's: the same one, else
-/// the kind's own default.
+/// The infrastructure cluster of a machine template's provider, in the template's API version if it exists, else in the kind's
+/// default.
 pub fn beside(template: &Kind, version: &str) -> Option<(&'static InfraCluster, &'static str)> {
-    let holds = |cluster: &&InfraCluster| {
+    let is_same_provider = |cluster: &&InfraCluster| {
         cluster.group == template.group && cluster.templates.contains(&template.kind)
     };
-    let cluster = INFRA_CLUSTERS.iter().find(holds)?;
+    let cluster = INFRA_CLUSTERS.iter().find(is_same_provider)?;
     let mut versions = cluster.versions.iter();
     let same = versions.find(|known| **known == version);
     Some((cluster, same.unwrap_or(&cluster.versions[0])))

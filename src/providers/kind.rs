@@ -1,4 +1,4 @@
-//! The kinds of objects that say which image machines boot.
+//! The kinds of objects that contain the image of machines.
 
 /// A kind of object with an image in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,25 +7,25 @@ pub struct Kind {
     pub kind: &'static str,
     /// Its API group.
     pub group: &'static str,
-    /// Its API versions that are known here, the default first.
+    /// Its supported API versions, the default first.
     pub versions: &'static [&'static str],
-    /// Where its machine's spec stands: the image fields are below it.
+    /// The path of the machine's spec, which contains the image fields.
     pub machine: &'static [&'static str],
-    /// The image formats that its machines boot, as `image-format` spells them; none says that nothing is known of that.
+    /// The image formats that its machines boot, spelled as in `image-format`; empty if they are not known.
     pub formats: &'static [&'static str],
-    /// What becomes of a change in place.
+    /// The effect of a change in place.
     pub change: Change,
 }
 
-/// What a provider makes of an image that changes in an object that stands.
+/// The effect of changing the image of an existing object.
 /// Source: the providers' webhooks and controllers; none of them uses CEL `oldSelf` for the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is taken, and no machine that runs is replaced: a fleet of two images.
+    /// It is accepted, but running machines are not replaced: old and new machines boot different images.
     Ignored,
-    /// The webhook refuses a change below this path: the object is copied under a new name.
+    /// The webhook refuses changes below this path: the object must be copied under a new name.
     Refused(&'static str),
-    /// The machines behind it are replaced or reprovisioned.
+    /// The machines are replaced or reprovisioned.
     Rolls,
 }
 
@@ -47,18 +47,18 @@ impl Kind {
         }
     }
 
-    /// Whether it is a template that machines are made from.
+    /// Whether it is a machine template.
     pub fn is_template(&self) -> bool {
         self.kind.ends_with("MachineTemplate")
     }
 
-    /// Whether its schema lists a format that its machines refuse when they boot. Ironic's image checks do so with two that Metal3
-    /// lists. (metal3-io/metal3-docs pull request 509.)
+    /// Whether the schema allows a format that machines refuse at boot: Ironic's image checks refuse two that Metal3 lists
+    /// (metal3-io/metal3-docs pull request 509).
     pub fn is_refused_later(&self, provider: &str, format: &str) -> bool {
         provider == "capm3" && matches!(format, "vdi" | "vmdk")
     }
 
-    /// Whether an object of this apiVersion and kind is one of it, in a version that is known.
+    /// Whether an object of this apiVersion and kind is of this kind, in a supported version.
     pub fn holds(&self, api_version: &str, kind: &str) -> bool {
         let of_group = |(group, version): (&str, &str)| {
             group == self.group && self.versions.contains(&version)
@@ -69,5 +69,5 @@ impl Kind {
 
 /// The group of Cluster API's infrastructure providers.
 pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
-/// What most webhooks guard.
+/// The path that most webhooks make immutable.
 pub(super) const MACHINE: &str = "spec.template.spec";

@@ -1,12 +1,12 @@
 //! KubeVirt (`kubevirt`): a container disk among the virtual machine's volumes, or a data volume that imports the image.
 //!
-//! Items of both lists are found by what they are, or by the name that the record gives, never by their number.
+//! Items of both lists are found by a key or by the name in the image's facts, never by index.
 //! Source: CAPK's CRD and webhook; CDI's import sources.
 
 use super::field::Step;
 use super::{Change, Edit, Kind, Provider, Stamp};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Kubevirt;
 
 const KINDS: &[Kind] = &[Kind::template(
@@ -54,7 +54,7 @@ impl Provider for Kubevirt {
         } else if stamp.url.starts_with("http") {
             ("http", &*stamp.url)
         } else {
-            return Err(stamp.nowhere("kubevirt", "kubevirt"));
+            return Err(stamp.no_location("kubevirt", "kubevirt"));
         };
         let item = item(stamp, Step::Having("spec"));
         let before = ["virtualMachineTemplate", "spec", "dataVolumeTemplates"];
@@ -63,17 +63,17 @@ impl Provider for Kubevirt {
     }
 }
 
-/// The item that is meant: the named one, else one of its kind.
+/// The step to the item: by the name in the image's facts, else by a key.
 fn item(stamp: &Stamp, otherwise: Step) -> Step {
     let named = stamp.location("kubevirt.volume");
     named.map_or(otherwise, |name| Step::Named(name.into()))
 }
 
-fn at(before: &[&'static str], item: Step, behind: &[&'static str], text: &str) -> Edit {
+fn at(before: &[&'static str], item: Step, after: &[&'static str], text: &str) -> Edit {
     let key = |key: &&'static str| Step::Key(key);
     let path = before.iter().map(key).chain([item]);
     Edit {
-        path: path.chain(behind.iter().map(key)).collect(),
+        path: path.chain(after.iter().map(key)).collect(),
         value: Some(text.into()),
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use crate::providers::stamp::tests::with;
 
     #[test]
-    fn a_container_disk_or_a_data_volume_is_named_by_its_path() {
+    fn the_path_names_a_container_disk_or_a_data_volume() {
         let path = |facts: &[(&str, &str)], url: &str| {
             let edits = Kubevirt.image(&KINDS[0], "v1alpha1", &with(url, facts));
             edits.map(|edits| edits[0].to_string())

@@ -1,7 +1,7 @@
-//! The infrastructure providers: how each one's objects say which image to boot, one file each.
+//! The infrastructure providers: which fields of their objects contain the image, one file each.
 //!
-//! A provider is data and pure functions: the kinds that it owns, where their image fields stand, what a neutral image
-//! becomes in them, what its machines boot, and what a change in place does. Rendering and stamping in place share it.
+//! A provider is data and pure functions: its kinds, the paths of their image fields, the values of these fields for an image,
+//! the formats that its machines boot, and the effect of a change in place. Rendering and stamping share it.
 
 mod capa;
 mod capg;
@@ -36,24 +36,24 @@ pub trait Provider: Sync {
     /// The name in `cluster.capi_providers.infra_provider`.
     fn name(&self) -> &'static str;
 
-    /// What others call it: Sylva's charts write `capd`.
+    /// Another name for it: Sylva's charts write `capd`.
     fn alias(&self) -> Option<&'static str> {
         None
     }
 
-    /// The kinds of objects with an image in them: machine templates first, the default before the others.
+    /// The kinds of objects that contain an image: machine templates first, the default one at the start.
     fn kinds(&self) -> &'static [Kind];
 
-    /// The settings of a pool that end up in its machine template, the image apart: only those are evaluated.
+    /// The settings of a pool that its machine template contains, without the image. Only these are evaluated.
     fn settings(&self) -> &'static [&'static str];
 
-    /// The setting by which a pool's machines claim hosts by their labels; none where the provider makes its machines.
+    /// The setting that selects hosts by labels for a pool's machines; none if the provider creates machines.
     fn host_selector(&self) -> Option<&'static str> {
         None
     }
 
-    /// The hosts that a pool's machines claim: every one where nothing is said. None where the provider makes its machines, or
-    /// where the selector is not understood.
+    /// The hosts that a pool's machines may claim: all of them if there is no selector. None if the provider creates machines, or
+    /// if the selector is not supported.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
         match settings.at(&[self.host_selector()?]) {
             Some(node) => LabelSelector::read(node),
@@ -61,13 +61,13 @@ pub trait Provider: Sync {
         }
     }
 
-    /// The image as fields below the machine's spec of that kind and version.
+    /// The image, as changes of fields below the machine's spec, for a kind and version.
     ///
     /// # Errors
-    /// Nothing says where this provider finds the image, or its webhook would refuse it; in one clause.
+    /// The location of the image is not known, or the webhook would refuse it; the message is one clause.
     fn image(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String>;
 
-    /// The image as fields of the whole object: what stamping in place writes.
+    /// The image, as changes of fields of the whole object, for stamping.
     ///
     /// # Errors
     /// As [`Provider::image`].
@@ -77,23 +77,23 @@ pub trait Provider: Sync {
         Ok(edits.into_iter().map(below).collect())
     }
 
-    /// The machine's spec that a pool's settings come to, the image apart.
+    /// The machine's spec from a pool's settings, without the image.
     fn machine(&self, settings: &Node, _version: &str) -> Map {
         set(settings, self.settings())
     }
 
-    /// What stands beside the machine's spec: fields of `spec.template`, and of `spec`.
+    /// The fields outside the machine's spec: those of `spec.template`, and those of `spec`.
     fn beside(&self, _settings: &Node, _version: &str) -> (Map, Map) {
         (Map::default(), Map::default())
     }
 
-    /// What the provider's webhook would refuse of the settings, each in one clause.
+    /// What the provider's webhook would refuse in the settings, one clause each.
     fn problems(&self, _settings: &Node, _version: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether a template without an image is one all the same: the settings deploy something else.
-    fn deploys_itself(&self, _settings: &Node) -> bool {
+    /// Whether the settings deploy something themselves, so that a template without an image is valid.
+    fn needs_no_image(&self, _settings: &Node) -> bool {
         false
     }
 }
@@ -114,7 +114,7 @@ pub const PROVIDERS: &[&dyn Provider] = &[
     &tinkerbell::Tinkerbell,
 ];
 
-/// The provider of that name.
+/// The provider with this name or alias.
 pub fn find(name: &str) -> Option<&'static dyn Provider> {
     PROVIDERS
         .iter()
@@ -129,7 +129,7 @@ pub fn of_kind(kind: &str) -> Option<&'static dyn Provider> {
     PROVIDERS.iter().copied().find(has)
 }
 
-/// The setting in which Sylva's charts name an image that no catalog describes.
+/// The setting of Sylva's charts for an image that is in no catalog.
 const IMAGE_NAME: &str = "image_name";
 
 fn image_name(settings: &Node) -> Option<&Node> {
@@ -138,7 +138,7 @@ fn image_name(settings: &Node) -> Option<&Node> {
     (!text.is_empty()).then_some(name)
 }
 
-/// The provider whose object this is, with its kind.
+/// The provider that an object belongs to, and its kind.
 pub fn of_object(api_version: &str, kind: &str) -> Option<(&'static dyn Provider, &'static Kind)> {
     PROVIDERS.iter().copied().find_map(|provider| {
         let mut kinds = provider.kinds().iter();
@@ -149,10 +149,10 @@ pub fn of_object(api_version: &str, kind: &str) -> Option<(&'static dyn Provider
     })
 }
 
-/// The whole `spec` of a machine template: the pool's settings with the image in them.
+/// The whole `spec` of a machine template: the pool's settings and the image.
 ///
 /// # Errors
-/// As [`Provider::image`]; the settings have no place for the image.
+/// As [`Provider::image`]; the settings contain no list item for the image.
 pub fn template_spec(
     provider: &dyn Provider,
     (kind, version): (&Kind, &str),
@@ -170,7 +170,7 @@ pub fn template_spec(
     Ok(spec)
 }
 
-/// The stamp with the region that a pool's settings name, if they do.
+/// The stamp with the region in a pool's settings, if there is one.
 fn within_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
     let region = settings.at(&["region"]);
     match region.and_then(|region| region.value.as_str()) {
@@ -182,7 +182,7 @@ fn within_region<'a>(stamp: &'a Stamp, settings: &Node) -> Cow<'a, Stamp> {
     }
 }
 
-/// The settings of these names that say something.
+/// The settings with these names that are not null.
 fn set(settings: &Node, names: &[&'static str]) -> Map {
     let set = |name: &&'static str| {
         let node = settings.at(&[name])?;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_lies_everywhere_can_be_stamped_into_every_kind() {
+    fn an_image_with_all_locations_can_be_stamped_into_every_kind() {
         for provider in PROVIDERS {
             for kind in provider.kinds() {
                 for version in kind.versions {

@@ -1,11 +1,11 @@
-//! Proxmox (`proxmox`): a template by its number and node, or by its tags.
+//! Proxmox (`proxmox`): a template by its ID and node, or by its tags.
 //!
-//! Source: CAPMOX's CRDs: the number wins over the tags, so only one of them is left standing.
+//! Source: CAPMOX's CRDs: the ID wins over the tags, so only one of them is written.
 
 use super::{Change, Edit, Kind, Provider, Stamp};
 use crate::model::value::{Node, Value};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Proxmox;
 
 const KINDS: &[Kind] = &[Kind::template(
@@ -54,7 +54,7 @@ impl Provider for Proxmox {
                 .parse()
                 .map_err(|_| format!("`locations.proxmox.template-id: {id}` is not a number"))?;
             let node = stamp.location("proxmox.node");
-            let node = node.ok_or_else(|| stamp.nowhere("proxmox", "proxmox.node"))?;
+            let node = node.ok_or_else(|| stamp.no_location("proxmox", "proxmox.node"))?;
             return Ok(vec![
                 Edit::set(&["templateID"], i64::from(number)),
                 Edit::set(&["sourceNode"], node),
@@ -62,7 +62,7 @@ impl Provider for Proxmox {
             ]);
         }
         let tags = stamp.location("proxmox.tags");
-        let tags = tags.ok_or_else(|| stamp.nowhere("proxmox", "proxmox"))?;
+        let tags = tags.ok_or_else(|| stamp.no_location("proxmox", "proxmox"))?;
         let tags: Vec<Node> = tags
             .split(',')
             .map(|tag| Node::computed(tag.trim()))
@@ -84,7 +84,7 @@ mod tests {
     use crate::providers::{Provider, edited};
 
     #[test]
-    fn a_number_needs_its_node_and_tags_stand_alone() {
+    fn an_id_requires_a_node_and_excludes_tags() {
         let stamped = |facts: &[(&str, &str)]| {
             let edits = Proxmox.image(&KINDS[0], "v1alpha2", &with("https://h/f", facts))?;
             edited(Map::default(), &edits).map(|map| to_json(&Value::from(map), Html::Plain))

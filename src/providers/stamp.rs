@@ -1,38 +1,38 @@
-//! What is stamped of an image, ready for any provider's fields.
+//! The data of an image that is stamped into objects, independent of the provider.
 
 use std::sync::Arc;
 
 use crate::model::image::{Facts, fact, is_oci};
 use crate::oci::{Digest, Reference};
 
-/// An image as providers take it.
+/// An image for the fields of any provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// The key of the image; none where the values give the URL themselves.
+    /// The key of the image; none if the values contain the URL themselves.
     pub key: Option<Arc<str>>,
-    /// Where machines fetch the image from.
+    /// The address that machines fetch the image from.
     pub url: Arc<str>,
-    /// `raw`, `qcow2` …; none where nothing says it, which is a finding of `format-missing`.
+    /// `raw`, `qcow2` …; none if it is not known, which the rule `format-missing` reports.
     pub format: Option<Arc<str>>,
-    /// The hex digest, or the URL of a file that holds it.
+    /// The hex digest, or the URL of a file that contains it.
     pub checksum: Option<Arc<str>>,
     /// `sha256`, `md5`, `sha512`.
     pub checksum_type: Option<Arc<str>>,
-    /// Everything that is known of the image, its locations among it.
+    /// All facts of the image, including its locations.
     pub facts: Facts,
-    /// The digest that the lock holds for the image's own reference.
+    /// The digest in the lock for the image's own reference.
     pub digest: Option<Digest>,
-    /// The region that its machines run in, where images are kept by region.
+    /// The region of the machines, for images that exist per region.
     pub region: Option<Arc<str>>,
 }
 
 impl Stamp {
-    /// Whether the machine pulls the image from a registry itself, so that the reference proves the content.
+    /// Whether the machine pulls the image from a registry, so that the reference verifies the content.
     pub fn is_oci(&self) -> bool {
         is_oci(&self.url)
     }
 
-    /// The image's reference by its digest alone, where both are known: a tag that moves beside an unmoved digest changes nothing.
+    /// The image's reference by digest without its tag, if both are known: a renamed tag with the same digest changes nothing.
     pub(super) fn pinned(&self) -> Option<String> {
         let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
         let digest = self.digest.as_ref().or(reference.digest.as_ref())?.clone();
@@ -44,13 +44,13 @@ impl Stamp {
         Some(pinned.to_string())
     }
 
-    /// Where the image lies, by the record's words: `glance.name`, `vsphere.template`.
+    /// A location of the image, by its name in the facts: `glance.name`, `vsphere.template`.
     pub fn location(&self, name: &str) -> Option<&str> {
         let name = format!("{}{name}", fact::LOCATIONS);
         self.facts.text(&name).filter(|text| !text.is_empty())
     }
 
-    /// The locations whose names start so: what follows, and where the image lies.
+    /// The locations whose names have a prefix: the rest of the name, and the location.
     pub fn locations<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.facts.iter().filter_map(move |(name, fact)| {
             let name = name.strip_prefix(fact::LOCATIONS)?.strip_prefix(prefix)?;
@@ -58,7 +58,7 @@ impl Stamp {
         })
     }
 
-    /// The reference of a container image: the artifact's, without a scheme.
+    /// The reference of a container image, without a scheme.
     pub(super) fn container(&self) -> Option<&str> {
         let declared = self.facts.text(fact::URI);
         let references = [Some(&*self.url), declared];
@@ -71,14 +71,14 @@ impl Stamp {
         })
     }
 
-    /// That nothing says where the image lies for a provider; `wanted` are the record's words for it.
-    pub(super) fn nowhere(&self, provider: &str, wanted: &str) -> String {
+    /// The message for an image without a location for a provider; `missing` is the name of the location in the facts.
+    pub(super) fn no_location(&self, provider: &str, missing: &str) -> String {
         let image = match &self.key {
             Some(key) => format!("image `{key}`"),
             None => format!("`{}`", self.url),
         };
         format!(
-            "nothing says where `{provider}` finds {image}: its record has no `locations.{wanted}`"
+            "nothing says where `{provider}` finds {image}: its record has no `locations.{missing}`"
         )
     }
 }
@@ -112,7 +112,7 @@ pub(super) mod tests {
         }
     }
 
-    /// An image that every provider has.
+    /// An image with a location for every provider.
     pub(crate) fn everywhere() -> Stamp {
         with(
             "https://images.example.org/img.tar.gz",
@@ -138,7 +138,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn locations_are_asked_for_by_name_or_by_what_they_start_with() {
+    fn locations_are_found_by_name_or_prefix() {
         let stamp = everywhere();
         assert_eq!(stamp.location("hcloud.image"), Some("img"));
         assert_eq!(stamp.location("hcloud.command"), None);

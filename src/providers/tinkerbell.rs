@@ -1,13 +1,13 @@
-//! Tinkerbell (`tinkerbell`): a template of an image's reference, in which nothing is left to fill in.
+//! Tinkerbell (`tinkerbell`): a Go template of an image's reference, without unresolved variables.
 //!
-//! `imageLookupFormat` knows BaseRegistry, OSDistro, OSVersion and KubernetesVersion; a plain reference is one too.
+//! `imageLookupFormat` supports BaseRegistry, OSDistro, OSVersion and KubernetesVersion; a plain reference is valid too.
 //! Source: CAPT's CRD and webhook.
 
 use super::{Change, Edit, Kind, Provider, Stamp};
 use crate::model::labels::LabelSelector;
 use crate::model::value::{Node, Value};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Tinkerbell;
 
 const KINDS: &[Kind] = &[Kind::template(
@@ -17,7 +17,7 @@ const KINDS: &[Kind] = &[Kind::template(
     Change::Refused("spec"),
 )];
 
-/// What pools claim hardware by.
+/// The setting that selects hardware for pools.
 const AFFINITY: &str = "hardwareAffinity";
 
 const SETTINGS: &[&str] = &["bootOptions", AFFINITY, "templateOverride"];
@@ -39,7 +39,7 @@ impl Provider for Tinkerbell {
         Some(AFFINITY)
     }
 
-    /// What is only preferred keeps no hardware away. Of several required terms any one will do, which no one selector says.
+    /// Preferred terms exclude no hardware. Several required terms are alternatives, which one selector cannot express.
     fn hosts_of(&self, settings: &Node) -> Option<LabelSelector> {
         let required = settings.at(&[AFFINITY, "required"]);
         match required.map(|node| &node.value) {
@@ -63,9 +63,9 @@ impl Provider for Tinkerbell {
             }
         });
         let image = image.filter(|image| !image.is_empty());
-        let image = image.ok_or_else(|| stamp.nowhere("tinkerbell", "tinkerbell.image"))?;
+        let image = image.ok_or_else(|| stamp.no_location("tinkerbell", "tinkerbell.image"))?;
         if image.contains("{{") && stamp.location("tinkerbell.base-registry").is_none() {
-            return Err(format!("`{image}` still has something to fill in"));
+            return Err(format!("`{image}` still contains variables"));
         }
         let lookup = |name: &str| stamp.location(name);
         Ok(vec![
@@ -88,7 +88,7 @@ mod tests {
     use crate::providers::{Edit, Provider};
 
     #[test]
-    fn one_required_term_chooses_hardware() {
+    fn one_required_term_selects_hardware() {
         let of = |json: serde_json::Value| {
             let affinity = serde_json::json!({"hardwareAffinity": json});
             Tinkerbell.hosts_of(&Node::computed(Value::from(affinity)))

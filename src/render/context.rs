@@ -1,4 +1,4 @@
-//! What templates see: values trees and images without copying them.
+//! The context of templates: gives them access to values trees and images without copying.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::model::cluster::Cluster;
 use crate::model::image::{ImageKey, Images, fact};
 use crate::model::value::{Entry, Map, Node, Number, Value};
 
-/// Deeper trees than this are not built by templates.
+/// The deepest tree that a template may build.
 const DEPTH: usize = 64;
 
-/// A map of a tree.
+/// A map in a tree.
 #[derive(Debug)]
 struct MapObject(Arc<Map>);
 
@@ -31,7 +31,7 @@ impl Object for MapObject {
     }
 }
 
-/// A list of a tree.
+/// A list in a tree.
 #[derive(Debug)]
 struct ListObject(Arc<Vec<Node>>);
 
@@ -49,7 +49,7 @@ impl Object for ListObject {
     }
 }
 
-/// `image`: `key`, `artifact`, `filename`, `format`, `uri`, `registry`, and every fact by its name with `_` for `-`.
+/// `image`: `key`, `artifact`, `filename`, `format`, `uri`, `registry`, and every fact by its name with `_` instead of `-`.
 #[derive(Debug)]
 struct ImageObject {
     images: Arc<Images>,
@@ -151,7 +151,7 @@ pub(super) fn cluster(cluster: &Cluster) -> Context {
     Context::from_object(ClusterObject(known.collect()))
 }
 
-/// What a template of an URL or a path sees.
+/// The context of the template of a URL or path.
 pub(super) fn scope(image: Option<Context>, cluster: Option<&Context>) -> Context {
     Context::from_object(Scope {
         image,
@@ -159,7 +159,7 @@ pub(super) fn scope(image: Option<Context>, cluster: Option<&Context>) -> Contex
     })
 }
 
-/// A value of a tree as the engine takes it.
+/// A value of a tree, as a value of the engine.
 fn value(node: &Node) -> Context {
     match &node.value {
         Value::Null => Context::from(()),
@@ -172,7 +172,7 @@ fn value(node: &Node) -> Context {
     }
 }
 
-/// A value of the engine as a tree: what came from a tree is shared, what a template made is copied.
+/// A value of the engine, as a tree. Trees that came from values are shared; those that a template built are copied.
 pub(super) fn node(value: &Context) -> Result<Node, Error> {
     copied(value, DEPTH)
 }

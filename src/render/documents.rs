@@ -1,5 +1,5 @@
-//! Checks every rendered file: that it parses, that its objects are whole and their names legal, and that each fits the
-//! schema of its kind where schemas are given.
+//! Validates every rendered file: it must parse, its objects must be complete with legal names, and each object must match the
+//! schema of its kind if schemas are available.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ const DATA_SIZE: usize = 1 << 20;
 const TOO_LARGE: &str = "object-too-large";
 
 const OTHER_RELEASE: &str =
-    "the CRD of the newest release says so; `schemas: FOLDER` names the CRDs of your release";
+    "the CRD of the newest release requires this; `schemas: FOLDER` names the CRDs of your release";
 
-/// What is wrong with a rendered file, and where in it.
+/// A problem in a rendered file, and its place.
 struct Fault {
     rule: &'static str,
     message: String,
     place: Place,
-    /// Whether the definition is built in.
+    /// Whether the schema is built in.
     is_built_in: bool,
-    /// Whether it is a field that the definition does not name: another release may.
+    /// Whether it is an unknown field, which another release of the CRD may have.
     is_unknown: bool,
 }
 
@@ -44,7 +44,7 @@ fn fault(message: impl Into<String>, place: Place) -> Fault {
     }
 }
 
-/// Reports what is wrong with a rendered file, and returns the objects in it: `KIND.GROUP NAMESPACE/NAME`.
+/// Reports the problems in a rendered file, and returns its objects as `KIND.GROUP NAMESPACE/NAME`.
 pub(super) fn check(
     (path, text): (&str, &str),
     content: &Content,
@@ -59,7 +59,7 @@ pub(super) fn check(
         if found.is_empty() {
             return shown(&identities);
         }
-        // Faults are told at their places in the text.
+        // The text is parsed again, so that the problems are reported with their places in it.
         found.clear();
     }
     match yaml::read(text, FileId(0), Engine::Kubectl) {
@@ -67,7 +67,7 @@ pub(super) fn check(
         Ok(read) => {
             for notice in &read.notices {
                 if let NoticeKind::DuplicateKey { .. } = &notice.kind {
-                    found.push(fault("a key stands here twice", notice.place));
+                    found.push(fault("a key exists twice", notice.place));
                 }
             }
             if *content != Content::Yaml {
@@ -102,7 +102,7 @@ pub(super) fn check(
     shown(&identities)
 }
 
-/// Objects are the same to an API server whatever version they are written in.
+/// The identity of an object for an API server does not depend on its API version.
 fn shown(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
     let shown = identities
         .iter()
@@ -113,7 +113,7 @@ fn shown(identities: &BTreeSet<[String; 4]>) -> Vec<Box<str>> {
     shown.collect()
 }
 
-/// The objects of a text, for comparison with those that a target said to stand in it.
+/// The objects that a text contains, to compare with those that a target declares.
 fn as_read(text: &str) -> Option<Vec<String>> {
     let read = yaml::read(text, FileId(0), Engine::Kubectl).ok()?;
     as_json(&read.documents)
@@ -158,7 +158,7 @@ fn objects(
         }
         if !identities.insert(identity) {
             found.push(fault(
-                format!("{label} stands in the file twice"),
+                format!("{label} is in the file twice"),
                 document.place,
             ));
         }
@@ -166,7 +166,7 @@ fn objects(
     identities
 }
 
-/// Which object it is, as far as that is known.
+/// The kind and name of an object, as far as they are known.
 fn label(identity: &[String; 4]) -> String {
     let [_, kind, _, name] = identity;
     let kind = if kind.is_empty() { "an object" } else { kind };
@@ -176,16 +176,16 @@ fn label(identity: &[String; 4]) -> String {
     }
 }
 
-/// Whether a text holds no YAML document, only blank lines and comments.
+/// Whether a text contains no YAML document, only blank lines and comments.
 pub(super) fn is_blank(text: &str) -> bool {
-    let says = |line: &str| {
+    let has_content = |line: &str| {
         let line = line.trim();
         !line.is_empty() && !line.starts_with('#') && line != "---"
     };
-    !text.lines().any(says)
+    !text.lines().any(has_content)
 }
 
-/// apiVersion, kind, namespace and name: what makes an object another than the next one.
+/// The identity of an object: apiVersion, kind, namespace and name.
 fn identity(document: &Node, found: &mut Vec<Fault>) -> [String; 4] {
     let mut text = |path: &[&str], needed: bool| {
         let node = document.at(path);
@@ -225,7 +225,7 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
         name::is_label,
         "namespace: lower-case letters, digits and `-`, at most 63",
     );
-    if is_label_of_others(document) {
+    if is_used_as_label(document) {
         legal(
             &["metadata", "name"],
             name::is_label_value,
@@ -254,9 +254,9 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
     }
 }
 
-/// Whether the controller of an object labels what it applies with the object's name.
-/// (fluxcd/pkg, `ssa.ResourceManager.SetOwnerLabels`; helm-controller, `postrender.OriginLabels`.)
-fn is_label_of_others(document: &Node) -> bool {
+/// Whether the object's controller writes the object's name as a label on what it applies
+/// (fluxcd/pkg, `ssa.ResourceManager.SetOwnerLabels`; helm-controller, `postrender.OriginLabels`).
+fn is_used_as_label(document: &Node) -> bool {
     let text = |key: &str| document.at(&[key]).and_then(|node| node.value.as_str());
     let is_of = |kind: &str, group: &str| {
         let own = text("kind").is_some_and(|text| **text == *kind);

@@ -1,8 +1,8 @@
-//! Objects that a run renders more than once: one rule over everything that is rendered.
+//! Finds objects that a run renders more than once, over all files.
 //!
-//! Two files with one object are one object to the API server. The last one that is applied counts, so a cluster may boot the image
-//! of another one; a GitOps tool that prunes deletes the object when either file goes. What counts is which objects can meet on
-//! one API server, not which text they have.
+//! Two files with one object are one object to the API server. The last one applied wins, so a cluster may boot the image of
+//! another one; and a GitOps tool that prunes deletes the object when either file is removed. It only matters which objects can
+//! meet on one API server, not whether their text differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::model::workspace::{Output, Settings};
 /// How many files a finding names.
 const NAMED: usize = 2;
 
-/// A cluster, as far as it says which API server its objects are on.
+/// The cluster of a file, with what determines its API server.
 #[derive(Clone, Debug)]
 pub struct Home {
-    /// The project's name of the cluster.
+    /// The cluster's name in the project.
     pub cluster: Arc<str>,
-    /// The namespace and the name of its Cluster object. Two clusters that have both in common are on two API servers.
+    /// The namespace and name of its Cluster object. Two clusters in which both are equal are on two API servers.
     pub object: (Arc<str>, Arc<str>),
-    /// The management cluster that has its objects, where that is known.
+    /// The management cluster that its objects are applied to, if known.
     pub management: Option<Arc<str>>,
 }
 
@@ -47,7 +47,7 @@ impl FileObjects {
     }
 }
 
-/// The objects of files, which those lose.
+/// Takes the objects out of files.
 pub fn objects(files: &mut [ManifestFile], home: Option<&Arc<Home>>) -> Vec<FileObjects> {
     let with_objects = files.iter_mut().filter(|file| !file.objects.is_empty());
     let objects = with_objects.map(|file| FileObjects {
@@ -60,7 +60,7 @@ pub fn objects(files: &mut [ManifestFile], home: Option<&Arc<Home>>) -> Vec<File
     objects.collect()
 }
 
-/// What is wrong, and the clusters whose files are affected by an error.
+/// The findings, and the clusters that errors affect.
 #[derive(Default)]
 pub struct Duplicates {
     /// One finding for each object that is rendered more than once.
@@ -69,8 +69,8 @@ pub struct Duplicates {
     pub clusters: BTreeSet<Arc<str>>,
 }
 
-/// Finds the objects of clusters that meet another one of the same kind, namespace and name; where there are shared files, those
-/// that meet an object of theirs.
+/// Finds objects of clusters with the same kind, namespace and name as another one. If `shared` is not empty, only those that
+/// also occur in a shared file.
 pub fn duplicates(
     clusters: &[FileObjects],
     shared: &[FileObjects],
@@ -81,7 +81,7 @@ pub fn duplicates(
         all.extend(file.identities().map(|object| (object, file)));
     }
     all.sort_by_key(|(object, _)| *object);
-    // Two files of one path are one finding about that path.
+    // Two files with one path are reported as a collision of paths.
     all.dedup_by(|later, earlier| later.0 == earlier.0 && later.1.path == earlier.1.path);
     let mut found = Duplicates::default();
     let is_relevant = |same: &&[(&str, &FileObjects)]| {
@@ -121,14 +121,14 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Two files of which one undoes the other: in one folder, of one output, or of different clusters on one API server.
+    /// Two files that overwrite each other: in one folder, of one output, or of different clusters on one API server.
     fn clash(&self) -> Option<Pair<'a>> {
         self.first(|file| folder(&file.path))
             .or_else(|| self.first(|file| (file.output, file.cluster())))
             .or_else(|| self.of_two_clusters())
     }
 
-    /// Two files that two outputs make for the same clusters.
+    /// Two files that two outputs render for the same clusters.
     fn overlap(&self) -> Option<Pair<'a>> {
         let shared = self.files.iter().find(|file| file.home.is_none());
         let other = |shared: &&FileObjects| {
@@ -142,7 +142,7 @@ impl<'a> Group<'a> {
         with_shared.or_else(|| self.first(FileObjects::cluster))
     }
 
-    /// The first two files that have something in common.
+    /// The first two files with the same key.
     fn first<K: Ord>(&self, key: impl Fn(&'a FileObjects) -> K) -> Option<Pair<'a>> {
         let mut known = BTreeMap::new();
         self.files.iter().find_map(|file| {
@@ -151,7 +151,7 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Two clusters that may be on one API server: the project says so, or nothing says otherwise.
+    /// Two clusters that may be on one API server: the project declares it, or does not rule it out.
     fn of_two_clusters(&self) -> Option<Pair<'a>> {
         let of_clusters = || {
             let files = self.files.iter();
@@ -167,8 +167,8 @@ impl<'a> Group<'a> {
                 _ => {}
             }
         }
-        // Nothing is known of the others: they meet everybody but those that would be the same Cluster object, and those only where
-        // each cluster has a folder of its own.
+        // Where nothing is known, a cluster may meet all others, except those with an equal Cluster object in another root folder:
+        // they would be on two API servers.
         let mut unknown = of_clusters().filter(|(_, home)| home.management.is_none());
         let (first, own) = unknown.next()?;
         of_clusters().find_map(|(file, home)| {

@@ -1,4 +1,4 @@
-//! The template engine, set up for YAML: strict, bounded, and with one way to write a value.
+//! The template engine for YAML: strict, bounded, and with one way to write a value.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::model::place::{Source, Spot};
 use crate::model::value::{Entry, Map, Value};
 use crate::yaml;
 
-/// Instructions that one rendering may take: an object takes some fifty, and an endless template ends.
+/// The most instructions of one rendering. An object takes about fifty; an endless template fails.
 const FUEL: u64 = 2_000_000;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
@@ -31,7 +31,7 @@ impl Engine {
     pub(super) fn new() -> Self {
         let mut environment = language::environment();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // A line with only a tag leaves nothing behind; every other line, the last included, is the text's own.
+        // A line with only a tag leaves nothing behind; all other line breaks are kept, also the last one.
         let mut syntax = SyntaxConfig::builder();
         syntax
             .trim_blocks(true)
@@ -58,7 +58,7 @@ impl Engine {
         }
     }
 
-    /// Compiles a template under a name. What is wrong in it is reported once, here.
+    /// Compiles a template under a name, and reports its errors once.
     pub(super) fn add(
         &mut self,
         name: String,
@@ -105,7 +105,7 @@ impl Engine {
             .is_ok_and(|template| template.undeclared_variables(false).contains(variable))
     }
 
-    /// The template's text for a context.
+    /// Renders a template with a context.
     pub(super) fn render(&self, name: &str, context: Context) -> Result<String, Box<Finding>> {
         let mut written = Written::default();
         let template = self.environment.get_template(name);
@@ -115,7 +115,7 @@ impl Engine {
         Ok(written.into_text())
     }
 
-    /// What is wrong, at its line of the template where it stands.
+    /// The finding for an error, at its line of the template.
     fn finding(&self, name: &str, error: &Error) -> Finding {
         let cause = innermost(error);
         let name = cause.name().unwrap_or(name);
@@ -140,7 +140,7 @@ impl Engine {
     }
 }
 
-/// The error that an included template raised, rather than the one of the include.
+/// The error that an included template raised, rather than that of the include.
 fn innermost(error: &Error) -> &Error {
     let mut found = error;
     while let Some(inner) = std::error::Error::source(found).and_then(|e| e.downcast_ref()) {
@@ -162,7 +162,7 @@ fn line_span(text: &str, line: usize) -> (u32, u32) {
     (0, 0)
 }
 
-/// Writes a value: as one YAML scalar in YAML templates, as plain text elsewhere.
+/// Writes a value: in YAML templates as one YAML scalar, elsewhere as plain text.
 fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> Result<(), Error> {
     if *state.auto_escape() != YAML || value.is_safe() {
         return write!(out, "{value}").map_err(Error::from);
@@ -181,17 +181,17 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Context) -> R
     .map_err(Error::from)
 }
 
-/// The filter `yaml`: a value in block style, its lines after the first so many columns in.
+/// The filter `yaml`: a value in block style, with the lines after the first one indented by a number of columns.
 fn block(value: &Context, columns: Option<usize>) -> Result<Context, Error> {
     let node = context::node(value)?;
     let columns = columns.unwrap_or(0).min(200);
     Ok(Context::from_safe_string(placed(&node.value, columns)))
 }
 
-/// The text of a value whose first line is placed by the template and whose other lines stand so many columns in.
+/// The text of a value. The template indents the first line; the other lines are indented by `columns`.
 fn placed(value: &Value, columns: usize) -> String {
     let (text, before) = match value {
-        // A literal block's lines are told by the column of its key, so it is written with a key of the right column.
+        // A literal block is indented relative to its key, so it is written with a key at the right column.
         Value::String(text) if text.contains('\n') => {
             let columns = columns.saturating_sub(2);
             let map = Map::from_iter([Entry::computed("k", Value::String(text.clone()))]);
@@ -217,7 +217,7 @@ mod tests {
     use crate::render::context;
     use crate::yaml;
 
-    /// The engine with one template, and what was found in it.
+    /// An engine with one template, and the findings from compiling it.
     fn engine(name: &str, text: &str) -> (Engine, Vec<Finding>) {
         let mut engine = Engine::new();
         let mut found = Vec::new();
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_quoted_where_it_must_be() {
+    fn values_are_quoted_if_necessary() {
         assert_eq!(rendered("a: {{ v }}\n", "1.30").unwrap(), "a: \"1.30\"\n");
         assert_eq!(rendered("a: {{ v }}\n", true).unwrap(), "a: true\n");
     }
 
     #[test]
-    fn a_tree_stands_in_its_column() {
+    fn a_tree_is_indented_to_its_column() {
         let tree = Map::from_iter([Entry::computed("b", "x\ny\n"), Entry::computed("c", 1)]);
         let text = rendered("a:\n  {{ v | yaml(2) }}\n", tree.clone()).unwrap();
         assert_eq!(text, "a:\n  b: |\n    x\n    y\n  c: 1\n");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_a_template_is_shown_at_its_line() {
+    fn an_error_of_a_template_is_reported_at_its_line() {
         let (_, found) = engine("t.yaml.j2", "a: 1\n  {% if %}\n");
         let spot = &found[0].labels[0].spot;
         assert_eq!(spot.to_string(), "own.yaml.j2:2:3");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_template_ends() {
+    fn an_endless_template_fails() {
         let text = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
         let finding = rendered(text, true).unwrap_err();
         assert!(finding.message.contains("fuel"), "{}", finding.message);
@@ -272,7 +272,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
         #[test]
-        fn any_text_reads_back_from_where_it_was_placed(text in "([ \t\n]|[a-c#:'\"\\\\{}|-]|\\PC){0,24}") {
+        fn any_text_is_read_back_as_it_was_written(text in "([ \t\n]|[a-c#:'\"\\\\{}|-]|\\PC){0,24}") {
             let file = rendered("k:\n  a: {{ v }}\n  b: {{ v | yaml(4) }}\n  c: 1\n", text.as_str()).unwrap();
             let read = yaml::read(&file, FileId(0), Reader::Kubectl).unwrap_or_else(|error| panic!("{error}: {file}"));
             for key in ["a", "b"] {

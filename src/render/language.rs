@@ -1,10 +1,10 @@
-//! What output templates may use of the engine's language, so that no template takes more memory than
+//! The subset of the engine's language that output templates may use, so that no template needs more memory than
 //! docs/limits.md states.
 //!
-//! A template places values; it does not compute them. Refused are the operators that make a text longer, the tags that
-//! keep what was written, and lists and maps of variables: sharing in those makes a small value large where it is
-//! printed. They are refused before the template is compiled, because the compiler evaluates constants. Of the filters,
-//! those are left that make their argument no larger, and `join` and `replace`, charged before they make their result.
+//! Templates place values and do not compute them. Refused are operators that make a text longer, tags that capture output, and
+//! lists and maps of variables: sharing in these makes a small value large when it is printed. They are refused before the
+//! template is compiled, because the compiler evaluates constants. The available filters return nothing larger than their
+//! argument, except `join` and `replace`, which are charged before they build their result.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,11 +15,11 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters, functions, tests};
 
-/// Bytes of the values that the filters of one rendering read and make.
+/// The most bytes that the filters of one rendering may read and return.
 const FILTERED_LIMIT: u64 = 16 << 20;
-/// Bytes that one rendering writes.
+/// The most bytes that one rendering may write.
 const WRITTEN_LIMIT: usize = 16 << 20;
-/// Bytes that an item of a list counts as.
+/// The bytes that an item of a list counts as.
 const ITEM: u64 = 24;
 
 const TAGS: &[&str] = &[
@@ -27,12 +27,12 @@ const TAGS: &[&str] = &[
 ];
 
 const CONSTANTS: &[&str] = &["true", "True", "false", "False", "none", "None"];
-/// Words that a value follows.
+/// Keywords that are followed by a value.
 const KEYWORDS: &[&str] = &[
     "and", "elif", "else", "if", "in", "include", "is", "not", "or", "with",
 ];
 
-/// An engine with the filters, tests and functions of the language, and no others.
+/// An engine with only the filters, tests and functions of the language.
 pub(super) fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     for (name, filter) in [
@@ -105,8 +105,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment
 }
 
-/// The first part of a template that is not of the language: its bytes, and words for it. What is no token at all is left
-/// to the compiler.
+/// The first token of a template that is not allowed, with its bytes and a message. Invalid syntax is left to the compiler.
 pub(super) fn refused(text: &str, syntax: SyntaxConfig) -> Option<(Range<u32>, String)> {
     let mut reader = Reader::default();
     tokenize(text, false, syntax)
@@ -117,7 +116,7 @@ pub(super) fn refused(text: &str, syntax: SyntaxConfig) -> Option<(Range<u32>, S
         })
 }
 
-/// What a bracket opens.
+/// The kind of an open bracket.
 #[derive(Clone, Copy, PartialEq)]
 enum Bracket {
     Call,
@@ -127,10 +126,10 @@ enum Bracket {
     Map,
 }
 
-/// Where in a template the next token is.
+/// The syntactic context of the next token.
 #[derive(Default)]
 struct Reader<'t> {
-    /// The tag that is open, once its name was read.
+    /// The open tag, once its name was read.
     tag: Option<&'t str>,
     starts_tag: bool,
     is_assigned: bool,
@@ -140,7 +139,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// Words for the token where it is not of the language; otherwise it is read.
+    /// The message for a token that is not allowed; otherwise the token is read.
     fn refused(&mut self, token: &Token<'t>) -> Option<String> {
         let words = match token {
             Token::Ident(tag) if self.starts_tag && !TAGS.contains(tag) => {
@@ -150,7 +149,7 @@ impl<'t> Reader<'t> {
                 "`recursive` is not available".to_owned()
             }
             Token::Ident(name) if self.is_in_literal() && !CONSTANTS.contains(name) => {
-                "a list or map that is written out may contain constants only".to_owned()
+                "a literal list or map may contain constants only".to_owned()
             }
             Token::Tilde | Token::Plus | Token::Mul | Token::Pow | Token::Mod => {
                 format!("{token} is not available")
@@ -204,7 +203,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Bytes that a value counts as: those of a text, the items of a list or map.
+/// The bytes that a value counts as: those of a text, or those of a list's or map's items.
 fn size(value: &Value) -> u64 {
     value.as_str().map_or_else(
         || ITEM * value.len().unwrap_or(1) as u64,
@@ -212,7 +211,7 @@ fn size(value: &Value) -> u64 {
     )
 }
 
-/// Bytes that the filters of a rendering have read and made.
+/// The bytes that the filters of a rendering have read and returned.
 struct Filtered(u64);
 
 fn charge(state: &mut State<'_, '_>, bytes: u64) -> Result<(), Error> {
@@ -230,7 +229,7 @@ fn charge(state: &mut State<'_, '_>, bytes: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The filter `join`: texts, numbers and booleans in one text.
+/// The filter `join`: concatenates texts, numbers and booleans.
 fn join(state: &mut State<'_, '_>, list: &Value, between: Option<&str>) -> Result<String, Error> {
     let between = between.unwrap_or_default();
     let mut joined = String::new();
@@ -256,7 +255,7 @@ fn join(state: &mut State<'_, '_>, list: &Value, between: Option<&str>) -> Resul
     Ok(joined)
 }
 
-/// The filter `replace`: a text with each occurrence of one text replaced by another.
+/// The filter `replace`: replaces each occurrence of a text.
 fn replace(state: &mut State<'_, '_>, text: &str, from: &str, to: &str) -> Result<String, Error> {
     charge(state, text.len() as u64)?;
     let found = text.matches(from).count();
@@ -268,7 +267,7 @@ pub(super) fn too_long() -> String {
     format!("it writes more than {} MiB", WRITTEN_LIMIT >> 20)
 }
 
-/// What one rendering writes, as long as it is not too long.
+/// The output of one rendering, up to the limit.
 #[derive(Default)]
 pub(super) struct Written(Vec<u8>);
 

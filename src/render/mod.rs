@@ -1,10 +1,10 @@
-//! Renders checked clusters into files: what each output's target decided, placed by its templates. Pure, and the only
-//! user of the template engine.
+//! Renders checked clusters into files: each output's target builds a context, and its templates turn it into text. Pure, and
+//! the only user of the template engine.
 //!
-//! Templates are compiled once. A template of the user's own takes the place of the embedded one of the same name
-//! (`<target>/<file>`); others can be included by name. In `*.yaml.j2` every `{{ … }}` comes out as a YAML scalar, quoted
-//! where it must be; `{{ tree | yaml(4) }}` places a whole tree with its lines four columns in. An undefined variable is an
-//! error. The `path` of an output and the URL of images are templates too, of plain text, that know `cluster` and `image`.
+//! Templates are compiled once. A template of the user replaces the embedded one with the same name (`<target>/<file>`); others
+//! can be included by name. In `*.yaml.j2`, `{{ … }}` writes a YAML scalar, quoted if necessary; `{{ tree | yaml(4) }}` writes a
+//! whole tree indented by four columns. An undefined variable is an error. The `path` of an output and the URL of images are
+//! plain-text templates with the variables `cluster` and `image`.
 
 mod context;
 mod documents;
@@ -48,7 +48,7 @@ pub struct Renderer<'a> {
 struct Prepared<'a> {
     output: &'a Output,
     target: &'static dyn Target,
-    /// Its number in the project file.
+    /// Its index in the project file.
     index: usize,
     path_template: String,
     names_cluster: bool,
@@ -56,8 +56,8 @@ struct Prepared<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    /// Compiles the templates. `overrides` are the user's own, by `<target>/<file>`. What is wrong in a template is
-    /// reported; files of that template are then left out.
+    /// Compiles the templates. `overrides` are the user's own, by `<target>/<file>`. Errors in a template are reported; files of
+    /// that template are then omitted.
     pub fn new(
         settings: &'a Settings,
         overrides: &BTreeMap<String, Arc<Source>>,
@@ -84,7 +84,7 @@ impl<'a> Renderer<'a> {
         let mut outputs = Vec::with_capacity(settings.outputs.len());
         for (index, output) in settings.outputs.iter().enumerate() {
             let Some(target) = targets::find(&output.target) else {
-                // Told where the project file is read.
+                // Reported when the project file is read.
                 continue;
             };
             let path_template = format!("outputs[{index}].path");
@@ -109,7 +109,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// What is stamped of each pool's image, in the order of the pools; none where the pool came to no image.
+    /// The stamp of each pool's image, in the order of the pools; none for a pool without an image.
     pub fn stamps(
         &self,
         view: &ClusterView,
@@ -127,7 +127,7 @@ impl<'a> Renderer<'a> {
             .collect()
     }
 
-    /// The files of one cluster, of every output.
+    /// The files of one cluster, for every output.
     pub fn cluster(
         &self,
         view: &ClusterView,
@@ -181,8 +181,8 @@ impl<'a> Renderer<'a> {
         files
     }
 
-    /// What is stamped of any image of a catalog, for a cluster or for none; nothing where the URL's template did not
-    /// compile, which has been reported then.
+    /// The stamp of an image of a catalog, for a cluster or for none; nothing if the URL's template did not compile, which is
+    /// already reported.
     pub fn stamp_of(
         &self,
         images: &Arc<Images>,
@@ -193,8 +193,8 @@ impl<'a> Renderer<'a> {
         self.stamp(images, image, cluster.as_ref())
     }
 
-    /// The files that all clusters share, of every output whose path names no cluster. `clusters` are the names of those
-    /// that were rendered, sorted; `images` are those served for any of them.
+    /// The files that all clusters share, for every output whose path does not contain the cluster. `clusters` are the sorted names
+    /// of the rendered clusters; `images` are those served for any of them.
     pub fn shared(
         &self,
         images: &Arc<Images>,
@@ -235,7 +235,7 @@ impl<'a> Renderer<'a> {
         !self.shared(&Arc::default(), &[], &mut |_| {}).is_empty()
     }
 
-    /// What is stamped of an image; none where the URL's template did not compile, which has been reported then.
+    /// The stamp of an image; none if the URL's template did not compile, which is already reported.
     fn stamp(
         &self,
         images: &Arc<Images>,
@@ -258,7 +258,7 @@ impl<'a> Renderer<'a> {
         }))
     }
 
-    /// The folder of an output, without a slash at either end.
+    /// The folder of an output, without leading or trailing slash.
     fn folder(
         &self,
         prepared: &Prepared<'_>,
@@ -313,7 +313,7 @@ impl<'a> Renderer<'a> {
                 .engine
                 .render(&template, context::map(&Arc::new(file.context)))
             {
-                // An own template that writes no object leaves the file out: an empty one would prune like none.
+                // If a user's template writes no object, the file is omitted: an empty file would prune just as no file.
                 Ok(text) if file.content != Content::Yaml && documents::is_blank(&text) => {}
                 Ok(text) => {
                     let content = match file.content {
@@ -323,7 +323,7 @@ impl<'a> Renderer<'a> {
                         content => content,
                     };
                     let objects = documents::check((&path, &text), &content, self.schemas, report);
-                    // Copied, because the text grew by doubling and thousands may be held until all is checked.
+                    // Copied to the exact size: rendering doubles its buffer, and thousands of texts may be in memory at once.
                     let mut file = ManifestFile::new(path, text.as_str(), owner);
                     file.objects = objects;
                     file.output = prepared.index;
@@ -339,7 +339,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// A fault of an output's options stands where the project file asks for the output.
+/// Adds the place of the output to a finding about its options.
 fn placed(finding: Finding, output: &Output) -> Finding {
     if finding.rule == "project-file" && finding.labels.is_empty() {
         finding.at(output.spot.clone(), "")
@@ -348,7 +348,7 @@ fn placed(finding: Finding, output: &Output) -> Finding {
     }
 }
 
-/// Whether a relative path has only plain parts, so that no name from values leads out of the output's folder.
+/// Whether a relative path has only plain names, so that no name from values leads out of the output's folder.
 fn stays_inside(path: &str) -> bool {
     path.split('/').all(|part| !matches!(part, "" | "." | ".."))
         && !path.contains(|letter: char| letter.is_control() || letter == '\\')
@@ -365,7 +365,7 @@ fn leaves_folder(path: &str) -> Finding {
     .help("write a relative path without `..`: `--out` writes elsewhere")
 }
 
-/// A template of the user's own that replaces none and is called almost like one; others may be there to be included.
+/// A warning for a template of the user that replaces none but has a similar name; other templates may exist to be included.
 fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
     let embedded: Vec<String> = targets::TARGETS
         .iter()

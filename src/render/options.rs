@@ -1,4 +1,4 @@
-//! Options of an output that differ by cluster: templates of plain text, as the output's path is.
+//! The options of an output that differ by cluster: plain-text templates, like the output's path.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::model::finding::Finding;
 use crate::model::place::Source;
 use crate::model::workspace::Output;
 
-/// What makes a text a template. Expressions of other programs, such as Argo CD's, do not contain it.
+/// The mark of a template. Expressions of other programs, such as Argo CD's, do not contain it.
 const OPENING: &str = "{{ cluster.";
 
-/// The options that are templates.
+/// The options of an output that are templates.
 pub(super) struct Options {
     /// Each option's name, with the name of its template.
     templates: Vec<(String, String)>,
@@ -43,7 +43,7 @@ impl Options {
         Self { templates }
     }
 
-    /// The output with the options that a cluster has.
+    /// The output with the values of its options for a cluster.
     pub(super) fn filled<'o>(
         &self,
         output: &'o Output,

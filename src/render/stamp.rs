@@ -1,4 +1,4 @@
-//! What is stamped of an image: its URL, its format and its checksum.
+//! Builds the stamp of an image: its URL, format and checksum.
 
 use crate::model::cluster::Pool;
 use crate::model::image::{Image, Images, fact};
@@ -8,10 +8,10 @@ use crate::providers::Stamp;
 
 /// The engine's name for the template of `images.url`.
 pub(super) const URL_TEMPLATE: &str = "images.url";
-/// What image servers put behind the image's URL for its checksum (docs/sylva.md#the-image-server).
+/// What image servers append to the image's URL for its checksum (docs/sylva.md#the-image-server).
 const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
-/// An image at its URL. A machine that pulls from a registry itself gets no checksum: the reference holds the digest.
+/// The stamp of an image at its URL. For a machine that pulls from a registry there is no checksum: the reference has the digest.
 pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
     let digest = [(fact::SHA256, "sha256"), (fact::MD5, "md5")]
         .into_iter()
@@ -39,13 +39,13 @@ pub(super) fn of_image(image: &Image, url: String, style: ChecksumStyle) -> Stam
     stamp
 }
 
-/// Where the image's own record says it is served, which is nearer than any template.
+/// The address in the image's own facts, which takes precedence over the template.
 pub(super) fn declared_url(image: &Image) -> Option<String> {
     let url = image.facts.text("locations.https")?;
     (!url.is_empty()).then(|| url.to_owned())
 }
 
-/// What a pool's choice came to: the image's stamp, or what the values say themselves.
+/// The stamp for a pool's selection: that of the image, or the URL and checksum in the values.
 pub(super) fn of_pool(
     pool: &Pool,
     selection: &Selection,

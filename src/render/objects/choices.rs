@@ -1,18 +1,18 @@
-//! The images that a cluster's levels chose, as values to lay over the user's own.
+//! The selected images of a cluster, as values that override the user's own.
 //!
-//! Sylva's schema wants exactly one of `image_key`, `machine_image_url` and `os_image_selector` at `cluster.<infra>`
-//! (docs/sylva.md#selection-levels), and `null` over an earlier layer does not take a key away
-//! (docs/sylva.md#values-and-their-order): the schema counts it as present. So a level cannot change from one spelling to another
-//! by a later layer. [`Style::Auto`] therefore answers each level in its own spelling:
+//! Sylva's schema requires exactly one of `image_key`, `machine_image_url` and `os_image_selector` at `cluster.<infra>`
+//! (docs/sylva.md#selection-levels), and `null` over an earlier layer does not remove a key
+//! (docs/sylva.md#values-and-their-order): the schema counts it as present. So a later layer cannot change the spelling of a
+//! level. [`Style::Auto`] therefore keeps the spelling of each level:
 //!
-//! * `image_key` stays `image_key`, with the key as the catalog has it;
-//! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the one image that was chosen, and the image's
-//!   own `k8s-version` where only the normalized matching finds it, so that Sylva's library comes to the same answer;
+//! * `image_key` stays `image_key`, with the key of the catalog;
+//! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the selected image, and the image's own
+//!   `k8s-version` if only the normalized matching finds it, so that Sylva's library selects the same image;
 //! * the proposal's `os_image_key` and `machine_image_url` become `machine_image_url`, `_format`, `_checksum` and
 //!   `_checksum_type`.
 //!
-//! [`Style::Url`] and [`Style::Key`] write one spelling everywhere and `null` where the level has another. They are for
-//! charts without that rule, and for values in which the choice stands in the chart's own defaults, where `null` does remove.
+//! [`Style::Url`] and [`Style::Key`] write one spelling everywhere and `null` for the level's other one. They are for charts
+//! without that rule, and for values whose selection is in the chart's defaults, where `null` does remove it.
 
 use std::sync::Arc;
 
@@ -24,31 +24,31 @@ use crate::providers::Stamp;
 
 use super::info;
 
-/// How a choice is written.
+/// How a selected image is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// In the spelling of the level itself.
     Auto,
-    /// `machine_image_url` and its kin.
+    /// `machine_image_url` and related fields.
     Url,
     /// `image_key`.
     Key,
 }
 
-/// Where the chart that takes the values expects a cluster's.
+/// Where the chart expects the values of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// Below `cluster`, as sylva-units has it.
+    /// Below `cluster`, as in sylva-units.
     Cluster,
-    /// At the top, as sylva-capi-cluster has it.
+    /// At the top, as in sylva-capi-cluster.
     Top,
 }
 
-/// What a chart takes of a cluster's images: the selections, and the facts under `os_images`.
+/// The values for a chart: the selected images, and the facts under `os_images`.
 ///
-/// sylva-units adds its own catalog to `os_images`: an entry of both becomes a key that its list of images has twice, and a
-/// key twice is no valid YAML. So only the user's own entries are written there, and of those only whole ones, because the
-/// chart fails on an entry without its file name and checksum.
+/// sylva-units adds its own catalog to `os_images`: an entry in both becomes a duplicate key in its list of images, which is
+/// invalid YAML. So only the user's own entries are written there, and only complete ones, because the chart fails on an entry
+/// without file name and checksum.
 pub fn values(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
     let mut values = overlay(view, stamps, style, root);
     let served = view.served.iter().filter_map(|key| view.images.get(key));
@@ -68,7 +68,7 @@ impl Root {
         }
     }
 
-    /// Whether the chart takes an image's facts under `os_images`.
+    /// Whether the chart accepts an image's facts under `os_images`.
     pub fn takes(self, image: &Image) -> bool {
         let has = |name: &str| image.facts.text(name).is_some();
         let is_whole = || has(fact::FILENAME) && (has(fact::SHA256) || has(fact::MD5));
@@ -76,7 +76,7 @@ impl Root {
     }
 }
 
-/// The values that say, at each level that chose an image, what it chose.
+/// The values for the levels that select an image, with the selected image.
 pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
     let infra = view.cluster.infra_provider.as_ref();
     let infra = infra.map_or("capm3", |infra| &*infra.value);
@@ -99,8 +99,8 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
     values
 }
 
-/// The levels to write at, each with a pool that stands for it: the nearest level of a pool that chose, and the pool's own
-/// where pools that share a level came to different images (by versions of their own).
+/// The levels to write at, each with the index of a pool: the nearest level that selects the pool's image, and the pool's own
+/// level if pools that share a level got different images (because of their own versions).
 fn chosen(view: &ClusterView, stamps: &[Option<Stamp>]) -> Vec<(LevelName, usize)> {
     let mut chosen: Vec<(LevelName, usize)> = Vec::new();
     for (index, pool) in view.cluster.pools.iter().enumerate() {
@@ -140,7 +140,7 @@ fn level_choice<'a>(view: &'a ClusterView, name: &LevelName) -> Option<&'a Choic
     level.map(|level| &level.choice)
 }
 
-/// What is written at one level.
+/// The fields for one level.
 fn fields(
     view: &ClusterView,
     level: &LevelName,
@@ -154,7 +154,7 @@ fn fields(
     let Some(key) = &stamp.key else {
         return machine_image(stamp);
     };
-    // Only Metal3's settings know `machine_image_url`.
+    // Only Metal3's settings have `machine_image_url`.
     let infra = view.cluster.infra_provider.as_ref();
     let takes_url = infra.is_none_or(|infra| &*infra.value == "capm3");
     let style = match style {
@@ -195,7 +195,7 @@ fn machine_image(stamp: &Stamp) -> Map {
     .collect()
 }
 
-/// Adds `null` for what the level wrote in another spelling.
+/// Adds `null` for the fields of the level's other spelling.
 fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
     let key = if is_proposals_key(pool) {
         "os_image_key"
@@ -213,7 +213,7 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
             choice.checksum_type.is_some(),
         ),
     ];
-    for (name, _) in written.into_iter().filter(|(_, stands)| *stands) {
+    for (name, _) in written.into_iter().filter(|(_, is_written)| *is_written) {
         if fields.get(name).is_none() {
             fields.insert(Entry::computed(name, Value::Null));
         }
@@ -233,14 +233,14 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
             .images
             .get(key)
             .and_then(|image| image.facts.text(fact::K8S_VERSION));
-        // `.*` matches an image without the fact as well (a missing fact is the text `//unset`, docs/sylva.md#patterns).
+        // `.*` also matches an image without the fact (a missing fact is the text `//unset`, docs/sylva.md#patterns).
         let pattern = version.map_or_else(|| ".*".to_owned(), literal);
         terms.insert(Entry::computed(fact::K8S_VERSION, pattern));
     }
     terms
 }
 
-/// The RE2 pattern that matches the text alone.
+/// The RE2 pattern that matches only this text.
 fn literal(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 4);
     for letter in text.chars() {
@@ -252,17 +252,17 @@ fn literal(text: &str) -> String {
     pattern
 }
 
-/// Whether the pool's key is spelled as the proposal spells it, which Sylva's schema does not know.
+/// Whether the pool's key has the proposal's spelling, which is not in Sylva's schema.
 fn is_proposals_key(pool: &Pool) -> bool {
-    let stands = |key| {
+    let is_set = |key| {
         pool.settings
             .at(&[key])
             .is_some_and(|node| !node.value.is_null())
     };
-    stands("os_image_key") && !stands("image_key")
+    is_set("os_image_key") && !is_set("image_key")
 }
 
-/// Puts entries below a path of keys, making the maps on the way.
+/// Inserts entries below a path of keys, and creates the maps of the path.
 fn set(values: &mut Map, path: &[&str], fields: Map) {
     let Some((first, rest)) = path.split_first() else {
         for entry in &fields {

@@ -1,7 +1,7 @@
-//! Elemental's registrations: what a host is labeled with when it comes, so that its pool's selector finds it.
+//! Elemental's registrations: the labels that a host gets when it registers, so that its pool's selector finds it.
 //!
-//! A registration keeps its name whatever changes in it: installation media hold its URL. It concerns hosts that come
-//! later, and rolls none. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
+//! The name of a registration does not depend on its content, because installation media contain its URL. A change affects hosts
+//! that register later, and replaces none. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
 
 use super::machine_template::CLUSTER_LABEL;
 use super::{name, secret_within};
@@ -10,10 +10,10 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 
-/// The setting of a pool that asks for one: the rest of its `spec`, in the CRD's words.
+/// The setting of a pool that requests one: the rest of its `spec`, with the field names of the CRD.
 pub const SETTING: &str = "registration";
 
-/// One registration for each pool that asks for it, in the order of the pools, as the templates take them.
+/// One registration for each pool that requests it, in the order of the pools, as contexts for the templates.
 pub fn contexts(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Node> {
     let infra = view.cluster.infra_provider.as_ref();
     if infra.is_none_or(|infra| &*infra.value != "elemental") {
@@ -26,7 +26,7 @@ pub fn contexts(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Node
 
 fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> Option<Node> {
     let node = pool.settings.at(&[SETTING])?;
-    let told = |place, message: &str, help: &str| {
+    let finding = |place, message: &str, help: &str| {
         Finding::new("manifest-invalid", message)
             .at(view.sources.resolve(place), "this registration")
             .help(help)
@@ -36,11 +36,11 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
                 image: None,
             })
     };
-    let said = match &node.value {
+    let fields = match &node.value {
         Value::Map(map) => map,
         Value::Null => return None,
         _ => {
-            report(told(
+            report(finding(
                 node.place,
                 "a registration is a map",
                 "`registration: {config: {}}`",
@@ -50,20 +50,20 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
     };
     if let Some(place) = secret_within(view, node) {
         let help = "leave it out: the manifests are read by everybody who reads the repository";
-        report(told(place, "a registration would show a secret", help));
+        report(finding(place, "a registration would show a secret", help));
         return None;
     }
     if let Some(token) = node.at(&["config", "elemental", "registration", "token"]) {
         let help = "remove `token`: the operator makes one out of the registration's key";
-        report(told(
+        report(finding(
             token.place,
-            "a registration's token would stand in git",
+            "a registration's token would be in git",
             help,
         ));
         return None;
     }
-    let mut spec = Map::clone(said);
-    spec.insert(Entry::computed("hostLabels", labels(pool, said)));
+    let mut spec = Map::clone(fields);
+    spec.insert(Entry::computed("hostLabels", labels(pool, fields)));
     let cluster = &view.cluster;
     let own = Map::from_iter([Entry::computed(CLUSTER_LABEL, &*cluster.object_name)]);
     Some(Node::computed(Map::from_iter([
@@ -81,12 +81,14 @@ fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> 
     ])))
 }
 
-/// What the pool's selector asks for, and what is said beside it; the selector wins, or its own hosts would be missed.
-fn labels(pool: &Pool, said: &Map) -> Map {
-    let own = said.get("hostLabels").and_then(|node| node.value.as_map());
+/// The labels that the pool's selector requires, and those of the setting. The selector wins, or it would not find its hosts.
+fn labels(pool: &Pool, fields: &Map) -> Map {
+    let own = fields
+        .get("hostLabels")
+        .and_then(|node| node.value.as_map());
     let mut labels = own.map_or_else(Map::default, |map| Map::clone(map));
-    let asked = pool.settings.at(&["selector", "matchLabels"]);
-    for entry in asked
+    let required = pool.settings.at(&["selector", "matchLabels"]);
+    for entry in required
         .iter()
         .filter_map(|node| node.value.as_map())
         .flat_map(|map| map.iter())

@@ -1,10 +1,10 @@
-//! Short content hashes, for names that change when their content does.
+//! Short hashes of content, for names that change with the content.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// How many hex digits of SHA-256 a name carries: 40 bits, enough for the objects of one namespace.
+/// The number of hex digits of SHA-256 in a name: 40 bits, enough for the objects of one namespace.
 const DIGITS: usize = 10;
 
 /// The first hex digits of the SHA-256 of a text.

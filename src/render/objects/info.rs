@@ -1,4 +1,4 @@
-//! What is known of the images, as Sylva's charts take it: `os_images`, `os_images_info` and the map of what is served.
+//! The facts of images in the forms of Sylva's charts: `os_images`, `os_images_info` and the map of served images.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::providers::Stamp;
 use crate::yaml;
 
-/// The name that Sylva's charts look for (docs/sylva.md#facts).
+/// The name that Sylva's charts expect (docs/sylva.md#facts).
 pub const CONFIG_MAP: &str = "os-images-info";
 /// Makes Flux upgrade a HelmRelease as soon as the object changes.
 /// (helm-controller docs/spec/v2/helmreleases.md, "Values references".)
 const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
-/// `os_images`: every fact of every image, by key, all of them strings (docs/sylva.md).
+/// `os_images`: all facts of all images, by key, as strings (docs/sylva.md).
 pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
@@ -22,7 +22,7 @@ pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
         .collect()
 }
 
-/// `os_images` with Glance's ids alone, as sync-openstack-images writes them; images without one are left out.
+/// `os_images` with only the IDs in Glance, as sync-openstack-images writes them; images without one are omitted.
 pub fn glance_ids<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     let entry = |image: &'a Image| {
         let names = ["locations.glance.id", "openstack_glance_uuid"];
@@ -39,7 +39,7 @@ pub fn glance_ids<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images.into_iter().filter_map(entry).collect()
 }
 
-/// `os_images_info`: the proposal's root for the same, with the fields of a machine template's image beside the facts.
+/// `os_images_info`: the proposal's root for the facts, with the image fields of a machine template.
 pub fn os_images_info<'a>(
     images: impl IntoIterator<Item = &'a Image>,
     stamp: &dyn Fn(&Image) -> Option<Stamp>,
@@ -56,8 +56,8 @@ pub fn os_images_info<'a>(
         .collect()
 }
 
-/// `capm3_os_image_server_images`: what the image server offers, by content (docs/sylva.md#the-image-server). Images without a
-/// `sha256` are not in it: nothing can be looked up for them.
+/// `capm3_os_image_server_images`: the images of the image server, by content (docs/sylva.md#the-image-server). Images without a
+/// `sha256` are omitted: they cannot be looked up.
 pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
@@ -72,30 +72,30 @@ pub fn served<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
         .collect()
 }
 
-/// The `os-images-info` ConfigMap around a values tree (docs/sylva.md#facts), as the templates take it.
+/// The `os-images-info` ConfigMap with a values tree (docs/sylva.md#facts), as a context for the templates.
 pub struct ConfigMap {
-    /// The name, with the hash of its content behind it where that was asked for.
+    /// The name, with the hash of the content if requested.
     pub name: String,
     /// The object's fields.
     pub context: Node,
 }
 
-/// Which ConfigMap it is.
+/// The kind of ConfigMap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ConfigMapKind {
     /// `os-images-info` with its label (docs/sylva.md#facts).
     Info,
-    /// `openstack-images-uuids`, which Sylva's charts read before it (docs/sylva.md#values-and-their-order).
+    /// `openstack-images-uuids`, which Sylva's charts read before `os-images-info` (docs/sylva.md#values-and-their-order).
     GlanceIds,
 }
 
-/// The name of the object with Glance's ids.
+/// The name of the ConfigMap with the IDs in Glance.
 pub const GLANCE_IDS: &str = "openstack-images-uuids";
 
-/// Builds the ConfigMap around a values tree. `hashed` names it after its content, for those who watch names rather than
-/// labels. `annotations` are added to it.
+/// Builds the ConfigMap with a values tree. `hashed` appends a hash of the content to the name, for consumers that watch names
+/// rather than labels. `annotations` are added.
 pub fn config_map(
-    which: Which,
+    kind: ConfigMapKind,
     values: Map,
     (own, namespace): (&str, &str),
     hashed: bool,
@@ -113,9 +113,9 @@ pub fn config_map(
     if guarded {
         annotations.insert(Entry::computed(SUBSTITUTE_ANNOTATION, "disabled"));
     }
-    let mark = (which == Which::Info).then(|| Entry::computed("sylva.os-images-info", ""));
+    let label = (kind == ConfigMapKind::Info).then(|| Entry::computed("sylva.os-images-info", ""));
     let watch = Entry::computed(WATCH_LABEL.0, WATCH_LABEL.1);
-    let labels: Map = mark.into_iter().chain([watch]).collect();
+    let labels: Map = label.into_iter().chain([watch]).collect();
     let context = Map::from_iter([
         Entry::computed("name", name.as_str()),
         Entry::computed("namespace", namespace),

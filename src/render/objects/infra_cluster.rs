@@ -9,8 +9,8 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::infra_cluster;
 
-/// The object, as the templates take it; none where the cluster has no endpoint, which a rule tells. It has the cluster's
-/// own name, as nothing in it rolls a machine.
+/// The object, as a context for the templates; none if the cluster has no endpoint, which a rule reports. It is named after the
+/// cluster, because a change of it replaces no machine.
 pub fn context(
     view: &ClusterView,
     template: Template<'_>,
@@ -26,7 +26,7 @@ pub fn context(
         let message = format!("`{}` would show a secret", kind.kind);
         let finding =
             Finding::new("manifest-invalid", message).at(view.sources.resolve(place), "this value");
-        report(finding.help("name a Secret instead, as the CRD's `identityRef` and its kin do"));
+        report(finding.help("name a Secret instead, for example with `identityRef` of the CRD"));
         return None;
     }
     for field in kind
@@ -58,8 +58,8 @@ pub fn context(
     ])))
 }
 
-/// The same as the template of a ClusterClass, named after its content as such templates are rotated. Given the object that
-/// [`context`] makes; a provider that has none is told.
+/// The same as the template for a ClusterClass, named after its content because such templates are rotated. `object` is that of
+/// [`context`]. A provider without such a template is reported.
 pub fn template(
     view: &ClusterView,
     template: Template<'_>,
@@ -94,7 +94,7 @@ pub fn template(
     Some(Node::computed(map))
 }
 
-/// Cluster API's `controlPlaneEndpoint`; both fields always, as some of the CRDs ask for both.
+/// Cluster API's `controlPlaneEndpoint`; always with both fields, because some CRDs require both.
 fn fields(endpoint: &Endpoint) -> Map {
     Map::from_iter([
         Entry::computed("host", &*endpoint.host.value),

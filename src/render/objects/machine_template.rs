@@ -1,4 +1,4 @@
-//! The machine templates of a cluster: one for each node pool that came to an image.
+//! The machine templates of a cluster: one for each node pool with an image.
 
 use super::{SUBSTITUTE_ANNOTATION, holds_variables, kept, name};
 use crate::model::cluster::Pool;
@@ -8,22 +8,22 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::{Kind, Provider, Stamp, template_spec};
 
-/// The label by which Cluster API's tools find a cluster's objects.
+/// The label with which Cluster API's tools find a cluster's objects.
 pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
-/// The kind of machine template that is written, in one of its versions.
+/// The kind and version of the machine templates to write.
 #[derive(Clone, Copy)]
 pub struct Template<'a> {
-    /// Whose it is.
+    /// The infrastructure provider.
     pub provider: &'a dyn Provider,
-    /// Which of the provider's kinds.
+    /// One of the provider's kinds.
     pub kind: &'a Kind,
-    /// Which of the kind's versions.
+    /// One of the kind's API versions.
     pub version: &'a str,
 }
 
-/// The machine templates in the order of the pools, as the templates take them. A pool that came to no image has none: the
-/// rules say why. `annotations` are added to each, to those that keep it.
+/// The machine templates in the order of the pools, as contexts for the templates. A pool without an image has none: the rules
+/// report why. `annotations` are added to each, in addition to those that protect it from pruning.
 pub fn contexts(
     view: &ClusterView,
     stamps: &[Option<Stamp>],
@@ -37,9 +37,9 @@ pub fn contexts(
         kind,
         version,
     } = template;
-    let deploys_itself = |pool: &Pool| provider.deploys_itself(&pool.settings);
+    let needs_no_image = |pool: &Pool| provider.needs_no_image(&pool.settings);
     pools
-        .filter(|(pool, stamp)| stamp.is_some() || deploys_itself(pool))
+        .filter(|(pool, stamp)| stamp.is_some() || needs_no_image(pool))
         .filter_map(|(pool, stamp)| {
             let stamp = stamp.as_ref();
             for problem in provider.problems(&pool.settings, version) {
@@ -60,7 +60,7 @@ pub fn contexts(
         .collect()
 }
 
-/// What the provider's own admission would refuse.
+/// A finding for what the provider's webhook would refuse.
 fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: String) -> Finding {
     let image = stamp.and_then(|stamp| stamp.key.as_deref());
     Finding::new("manifest-invalid", problem)

@@ -1,4 +1,4 @@
-//! The Kubernetes objects and values that more than one target writes, as trees that a template places.
+//! The Kubernetes objects and values that several targets write, as trees for the templates.
 
 pub mod choices;
 pub mod component_bundle;
@@ -15,13 +15,13 @@ use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 
-/// Switches Flux's variable substitution off for one object, where its text holds `${` that is not Flux's.
-/// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution".)
+/// Disables Flux's variable substitution for one object, if its text contains `${` that is not meant for Flux
+/// (kustomize-controller docs/spec/v1/kustomizations.md, "Post build variable substitution").
 pub const SUBSTITUTE_ANNOTATION: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// The annotations of an object whose name changes with its content: no GitOps tool deletes it when it is no longer rendered, since
-/// machines and references may use it until they are replaced, and Argo CD does not call its Application out of sync for it. The
-/// Cluster owns it in the end.
+/// The annotations of an object whose name changes with its content. GitOps tools do not delete it when it is no longer rendered,
+/// since machines and references may use it until they are replaced, and Argo CD does not report its Application as out of sync.
+/// Eventually the Cluster owns it.
 /// (kustomize-controller docs/spec/v1/kustomizations.md, "Prune"; Argo CD docs/user-guide/sync-options.md, "No Prune Resources",
 /// and compare-options.md.)
 pub fn kept() -> Map {
@@ -32,7 +32,7 @@ pub fn kept() -> Map {
     ])
 }
 
-/// Whether Flux's post-build substitution would change a text of the tree: an undefined `${variable}` becomes empty there.
+/// Whether Flux's post-build substitution would change a text of the tree: it replaces an undefined `${variable}` by nothing.
 pub fn holds_variables(node: &Node) -> bool {
     match &node.value {
         Value::String(text) => text.contains("${"),
@@ -44,7 +44,7 @@ pub fn holds_variables(node: &Node) -> bool {
     }
 }
 
-/// Where a secret value of the tree is written, if it has one: no manifest may show it.
+/// The place of a secret value in the tree, if there is one: no manifest may contain it.
 fn secret_within(view: &ClusterView, node: &Node) -> Option<Place> {
     let own = view.sources.is_secret(node.place).then_some(node.place);
     own.or_else(|| match &node.value {

@@ -1,17 +1,17 @@
-//! Names of Kubernetes objects: which are legal, and how long ones are made to fit.
+//! Names of Kubernetes objects: validation, and shortening.
 
 use super::hash;
 
-/// The longest name that is also a label's value; longer names cannot be selected by.
+/// The longest name that can also be a label's value.
 const LABEL_LENGTH: usize = 63;
-/// RFC 1123 subdomain, as the API server limits it.
+/// The longest RFC 1123 subdomain that the API server accepts.
 const SUBDOMAIN_LENGTH: usize = 253;
 
-/// The name of a node pool's machine template: `<cluster>-<pool>-<hash of spec>`, so that a change of image is a change
-/// of name, which is what rolls the nodes (Cluster API never rolls a template that is changed in place).
+/// The name of a node pool's machine template: `<cluster>-<pool>-<hash of spec>`. A new image gives a new name, which replaces the
+/// machines: Cluster API does not replace machines when a template changes in place.
 ///
-/// A name of more than 63 characters is cut to fit: the readable part loses its end, and the hash is then taken over
-/// cluster, pool and spec, so that two pools whose cut names are equal do not meet.
+/// A name of more than 63 characters is shortened: the readable part loses its end, and the hash covers cluster, pool and spec, so
+/// that two pools with the same shortened names do not collide.
 pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
     let readable = format!("{cluster}-{pool}");
     let hash = hash::of_text(spec);
@@ -27,8 +27,8 @@ pub fn machine_template(cluster: &str, pool: &str, spec: &str) -> String {
     format!("{cut}-{hash}")
 }
 
-/// The name of an object of a pool that keeps its name whatever is in it: `<cluster>-<pool>`, cut as
-/// [`machine_template`] does where it is too long.
+/// The name of a pool's object whose name does not depend on its content: `<cluster>-<pool>`, shortened like that of
+/// [`machine_template`] if it is too long.
 pub fn of_pool(cluster: &str, pool: &str) -> String {
     let readable = format!("{cluster}-{pool}");
     match readable.len() <= LABEL_LENGTH {
@@ -37,12 +37,12 @@ pub fn of_pool(cluster: &str, pool: &str) -> String {
     }
 }
 
-/// Whether a text is an RFC 1123 subdomain: what most objects' names must be.
+/// Whether a text is an RFC 1123 subdomain: the syntax of most objects' names.
 pub fn is_subdomain(text: &str) -> bool {
     text.len() <= SUBDOMAIN_LENGTH && text.split('.').all(is_dns_part)
 }
 
-/// Whether a text is an RFC 1123 label: what a namespace's name must be.
+/// Whether a text is an RFC 1123 label: the syntax of a namespace's name.
 pub fn is_label(text: &str) -> bool {
     text.len() <= LABEL_LENGTH && is_dns_part(text)
 }
@@ -53,7 +53,7 @@ pub fn is_label_value(text: &str) -> bool {
     text.is_empty() || (text.len() <= LABEL_LENGTH && is_qualified_part(text))
 }
 
-/// Whether a text may be the key of a label or annotation: a name, with a DNS subdomain and `/` before it or without.
+/// Whether a text may be the key of a label or annotation: a name, optionally with a DNS subdomain and `/` before it.
 pub fn is_label_key(text: &str) -> bool {
     let (prefix, name) = text
         .split_once('/')
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_names_of_two_pools_differ_even_with_one_spec() {
+    fn shortened_names_of_two_pools_differ_even_with_the_same_spec() {
         let pool = |end| format!("{}-{end}", "p".repeat(60));
         let one = machine_template("c", &pool("a"), "abc");
         let other = machine_template("c", &pool("b"), "abc");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_names_are_told_from_illegal_ones() {
+    fn legal_and_illegal_names_are_distinguished() {
         assert!(is_subdomain("a.b-c.d1") && !is_subdomain("a..b") && !is_subdomain("A"));
         assert!(!is_subdomain("") && !is_subdomain("-a") && !is_subdomain(&"a".repeat(254)));
         assert!(is_label("a-b") && !is_label("a.b") && !is_label(&"a".repeat(64)));

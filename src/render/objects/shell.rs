@@ -1,6 +1,6 @@
-//! Text for a POSIX shell.
+//! Quoting for a POSIX shell.
 
-/// A text as one word, whatever is in it.
+/// A text as one word.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

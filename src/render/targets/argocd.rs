@@ -1,8 +1,8 @@
-//! What Argo CD needs to pick the images up: an Application for each cluster, or one ApplicationSet for all.
+//! The target `argocd`: an Application for each cluster, or one ApplicationSet for all.
 //!
-//! By default a cluster's file holds, in the order of their sync waves, the `os-images-info` ConfigMap (-2), the machine
-//! templates (-1) and the Application (0) that renders the chart with the chosen images in `helm.valuesObject`, which
-//! wins over `helm.valueFiles`. An Application of the user's own (or `kubectl apply`) points at the folder.
+//! By default a cluster's file contains, in the order of their sync waves, the `os-images-info` ConfigMap (-2), the machine
+//! templates (-1) and the Application (0) that renders the chart with the selected images in `helm.valuesObject`, which
+//! wins over `helm.valueFiles`. An Application of the user (or `kubectl apply`) applies the folder.
 //!
 //! With `applicationset: true` one ApplicationSet reads a small `cluster.yaml` of each cluster through the git generator;
 //! each generated Application has two sources, the chart and the cluster's `objects` folder, in the same waves.
@@ -14,10 +14,10 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
-use crate::render::objects::info::{self, Which};
+use crate::render::objects::info::{self, ConfigMapKind};
 use crate::render::objects::machine_template;
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct ArgoCd;
 
 type Report<'a> = &'a mut dyn FnMut(Finding);
@@ -184,27 +184,26 @@ fn wave(number: &str) -> Map {
     Map::from_iter([Entry::computed(WAVE, number)])
 }
 
-/// The same, of an object that contains the facts of all images: as `kubectl apply` does by default, Argo CD would write it once
-/// more into an annotation, which takes 256 KiB at most.
-/// (Argo CD docs/user-guide/sync-options.md, "Server-Side Apply".)
+/// The same, for an object with the facts of all images: with client-side apply, Argo CD would copy it into an annotation, which
+/// is limited to 256 KiB (Argo CD docs/user-guide/sync-options.md, "Server-Side Apply").
 fn server_side(number: &str) -> Map {
     let option = Entry::computed("argocd.argoproj.io/sync-options", "ServerSideApply=true");
     wave(number).iter().cloned().chain([option]).collect()
 }
 
-/// The ConfigMap and the machine templates, in their waves. A job of sylva-units writes the ConfigMap of that name itself.
+/// The ConfigMap and the machine templates, in their waves. With sylva-units, a job of that chart writes the ConfigMap.
 fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let config_map = || {
         let images = Entry::computed("os_images", info::os_images(input.served()));
         let namespace = &input.view.cluster.namespace;
         let values = Map::from_iter([images]);
         let names = (info::CONFIG_MAP, &**namespace);
-        let object = info::config_map(Which::Info, values, names, false, server_side("-2"));
+        let object = info::config_map(ConfigMapKind::Info, values, names, false, server_side("-2"));
         Entry::holding("configmap", object.context)
     };
     let config_map = (root(input.output, report) == Root::Top).then(config_map);
-    let wanted = flag_option(input.output, "machine-templates", true, report);
-    let template = wanted.then(|| input.template(report)).flatten();
+    let has_templates = flag_option(input.output, "machine-templates", true, report);
+    let template = has_templates.then(|| input.template(report)).flatten();
     let templates = template.map_or_else(Vec::new, |template| {
         let (view, stamps) = (input.view, input.stamps);
         machine_template::contexts(view, stamps, template, &wave("-1"), report)
@@ -213,7 +212,7 @@ fn objects(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     config_map.into_iter().chain([templates]).collect()
 }
 
-/// What Applications of all clusters share.
+/// The fields that the Applications of all clusters share.
 fn application(output: &Output, report: Report<'_>) -> Map {
     let files = output.options.get("value-files").map(tree);
     let files = files.filter(|node| !node.value.is_null());
@@ -248,7 +247,7 @@ fn application(output: &Output, report: Report<'_>) -> Map {
         .collect()
 }
 
-/// Whose values the chart takes.
+/// Where the chart expects the values.
 fn root(output: &Output, report: Report<'_>) -> Root {
     let chart = text_option(output, "chart", "", report);
     Root::of_chart(match chart.is_empty() {
@@ -257,7 +256,7 @@ fn root(output: &Output, report: Report<'_>) -> Root {
     })
 }
 
-/// What tells one cluster's Application from another's.
+/// The fields that differ between the Applications of clusters.
 fn destination(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let cluster = &input.view.cluster;
     let root = root(input.output, report);

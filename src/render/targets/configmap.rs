@@ -1,10 +1,10 @@
-//! The `os-images-info` ConfigMap that Sylva's charts read image facts from, and the map of what the image server offers.
+//! The target `configmap`: the `os-images-info` ConfigMap with the image facts for Sylva's charts, and the map of served images.
 //!
-//! By default one for all clusters, in the namespace of the management cluster; with `scope: cluster` one for each cluster,
-//! in its own namespace, with the images that are served for it. Beside it is a values file with
-//! `capm3_os_image_server_images`, which in a live system only the image server writes: with the two, the
-//! sylva-capi-cluster chart can be rendered offline. Its name has no YAML ending, because it is no object: Flux, Argo CD and
-//! `kubectl apply` take each YAML file of a folder, and would refuse the whole folder.
+//! By default there is one for all clusters, in the namespace of the management cluster; with `scope: cluster` there is one for
+//! each cluster, in its own namespace, with the images that are served for it. A values file beside it contains
+//! `capm3_os_image_server_images`, which only the image server writes in a live system: with both, the sylva-capi-cluster chart
+//! can be rendered offline. The file has no YAML extension, because it is not an object: Flux, Argo CD and `kubectl apply` read
+//! each YAML file of a folder, and would refuse the whole folder.
 
 use super::{
     Content, SharedInput, Stamper, Target, TargetFile, TargetInput, flag_option, text_option,
@@ -14,9 +14,9 @@ use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::value::{Entry, Map};
 use crate::model::workspace::Output;
-use crate::render::objects::info::{self, Which};
+use crate::render::objects::info::{self, ConfigMapKind};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct ConfigMaps;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,12 +123,12 @@ fn files(
         let facts = info::os_images_info(images.iter().copied(), stamp);
         values.insert(Entry::computed("os_images_info", facts));
     }
-    let info = |which, values| {
-        let name = match which {
-            Which::Info => info::CONFIG_MAP,
-            Which::GlanceIds => info::GLANCE_IDS,
+    let info = |kind, values| {
+        let name = match kind {
+            ConfigMapKind::Info => info::CONFIG_MAP,
+            ConfigMapKind::GlanceIds => info::GLANCE_IDS,
         };
-        let object = info::config_map(which, values, (name, namespace), hashed, Map::default());
+        let object = info::config_map(kind, values, (name, namespace), hashed, Map::default());
         Map::from_iter([Entry::holding("configmap", object.context)])
     };
     let served = info::served(images.iter().copied());
@@ -137,7 +137,7 @@ fn files(
         path: format!("{prefix}{UUIDS}.yaml"),
         template: "os-images-info.yaml.j2",
         context: info(
-            Which::GlanceIds,
+            ConfigMapKind::GlanceIds,
             Map::from_iter([Entry::computed("os_images", glance_ids)]),
         ),
         content: Content::Objects,
@@ -146,7 +146,7 @@ fn files(
         TargetFile {
             path: format!("{prefix}os-images-info.yaml"),
             template: "os-images-info.yaml.j2",
-            context: info(Which::Info, values),
+            context: info(ConfigMapKind::Info, values),
             content: Content::Objects,
         },
         TargetFile {
@@ -160,5 +160,5 @@ fn files(
     files
 }
 
-/// The option, and the file, of the object with Glance's ids.
+/// The option for the object with the IDs in Glance, and the name of its file.
 const UUIDS: &str = "openstack-images-uuids";

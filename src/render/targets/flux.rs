@@ -1,13 +1,12 @@
-//! What Flux needs to pick the images up: for each cluster the ConfigMap, the HelmRelease that takes its values, and the
-//! Kustomization that applies both.
+//! The target `flux`: for each cluster the ConfigMap, the HelmRelease with its values, and the Kustomization that applies both.
 //!
-//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order and the later winning: what
-//! `values-from` names (the user's values), the `os-images-info` ConfigMap (docs/sylva.md#values-and-their-order), and the chosen
-//! images inline. With `patch: NAME` the folder is a kustomize component instead, which adds the same to a HelmRelease that is
-//! already there: list it under `components` of the kustomization that holds the release. The release must have a `valuesFrom`
-//! list, unless the chart is sylva-units, which gets no ConfigMap.
+//! The folder of a cluster is complete for `kubectl kustomize`. The HelmRelease reads, in this order with the last one winning: the
+//! entries of `values-from` (the user's values), the `os-images-info` ConfigMap (docs/sylva.md#values-and-their-order), and the
+//! selected images inline. With `patch: NAME` the folder is a kustomize component instead, which adds the same to an existing
+//! HelmRelease: list it under `components` of the release's kustomization. The release must have a `valuesFrom` list, unless the
+//! chart is sylva-units, which gets no ConfigMap.
 //!
-//! `${…}` in values is not Flux's: objects that hold it carry the annotation that switches substitution off, since an
+//! `${…}` in values is not meant for Flux: objects that contain it have the annotation that disables substitution, since an
 //! undefined variable would become empty.
 
 use super::flux_apply::{kustomization, own_root, root, sync, values_from};
@@ -16,11 +15,11 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
-use crate::render::objects::info::{self, ConfigMap, Which};
+use crate::render::objects::info::{self, ConfigMap, ConfigMapKind};
 use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables};
 use crate::yaml;
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Flux;
 
 type Report<'a> = &'a mut dyn FnMut(Finding);
@@ -63,7 +62,7 @@ impl Target for Flux {
         OPTIONS
     }
 
-    /// A component is listed by the kustomization of its cluster's release.
+    /// Not with `patch`: the kustomization of the cluster's release lists the component.
     fn is_one_folder(&self, output: &Output) -> bool {
         text_option(output, "patch", "", &mut |_| {}).is_empty()
     }
@@ -169,8 +168,8 @@ fn chart_root(input: &TargetInput<'_>, report: Report<'_>) -> Root {
     Root::of_chart(text_option(input.output, "chart", "", report))
 }
 
-/// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object of this name, which two
-/// owners would change in turn, so what the chart takes is inline.
+/// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object with this name, which two
+/// owners would overwrite in turn, so the facts are inline.
 fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> {
     if chart_root(input, report) == Root::Cluster {
         return None;
@@ -182,7 +181,7 @@ fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> 
     let names = (name, &*input.view.cluster.namespace);
     let annotations = Map::default();
     Some(info::config_map(
-        Which::Info,
+        ConfigMapKind::Info,
         values,
         names,
         hashed,
@@ -190,7 +189,7 @@ fn config_map(input: &TargetInput<'_>, report: Report<'_>) -> Option<ConfigMap> 
     ))
 }
 
-/// The values of the chart that are inline.
+/// The inline values of the HelmRelease.
 fn inline(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     match chart_root(input, report) {
         Root::Cluster => choices::values(input.view, input.stamps, Style::Auto, Root::Cluster),
@@ -247,7 +246,7 @@ fn helm_release(input: &TargetInput<'_>, config_map: Option<&str>, report: Repor
     ])
 }
 
-/// The component that adds the ConfigMap and the choices to an existing release.
+/// The component that adds the ConfigMap and the selected images to an existing release.
 fn component(
     input: &TargetInput<'_>,
     release: &str,

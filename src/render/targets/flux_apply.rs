@@ -1,4 +1,4 @@
-//! What every Flux target writes around its objects: the kustomization of a folder, and the Kustomization that applies it.
+//! The files that every Flux target writes around its objects: a folder's kustomization, and the Kustomization that applies it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::model::value::{Entry, Map, Node, Value};
 
 type Report<'a> = &'a mut dyn FnMut(Finding);
 
-/// The file that `kubectl kustomize` and Flux build a folder from.
+/// A kustomization, from which `kubectl kustomize` and Flux build a folder.
 pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     TargetFile {
         path,
@@ -18,14 +18,14 @@ pub(super) fn kustomization(path: String, resources: Vec<Node>) -> TargetFile {
     }
 }
 
-/// The kustomization of an output's folder: only what applies the clusters' folders, which would otherwise be applied twice.
+/// The kustomization of an output's folder. It lists only the files that apply the clusters' folders, or they would be applied twice.
 pub(super) fn root(clusters: &[Arc<str>]) -> TargetFile {
     let file = |name: &Arc<str>| Node::computed(format!("{name}.yaml"));
     let resources = clusters.iter().map(file).collect();
     kustomization("kustomization.yaml".to_owned(), resources)
 }
 
-/// The same, in a folder that only one cluster has.
+/// The same, in a folder that belongs to one cluster.
 pub(super) fn own_root(input: &TargetInput<'_>) -> Option<TargetFile> {
     let name = &input.view.cluster.name;
     input.is_alone.then(|| root(std::slice::from_ref(name)))

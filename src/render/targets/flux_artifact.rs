@@ -1,10 +1,10 @@
-//! The images merged into the chart itself, by Flux's ArtifactGenerator: for each cluster a chart whose own `values.yaml` already
-//! knows the images, with no ConfigMap in between.
+//! The target `flux-artifact`: Flux's ArtifactGenerator merges the images into the chart, for each cluster a chart whose
+//! `values.yaml` contains the images, without a ConfigMap.
 //!
-//! The folder of a cluster holds `values.yaml` (the images' facts and the choices), the ArtifactGenerator that copies the chart
-//! and merges that file over the chart's own, the HelmRelease that installs the outcome, and the kustomization over both. The
-//! artifact's revision is a hash of its content, so what does not change triggers nothing. The chart's values are the lowest
-//! layer: what `values-from` names wins over them, so levels that choose stay as the user wrote them, narrowed to one image.
+//! The folder of a cluster contains `values.yaml` (the images' facts and the selected images), the ArtifactGenerator that copies
+//! the chart and merges that file over the chart's own, the HelmRelease that installs the result, and the kustomization of both.
+//! The artifact's revision is a hash of its content, so unchanged content triggers nothing. The chart's values are the lowest
+//! layer: `values-from` wins over them, so levels keep the user's spelling, narrowed to one image.
 //! Flux needs the source-watcher (2.7 or newer).
 //! (source-watcher docs/spec/v1beta1/artifactgenerators.md.)
 
@@ -14,7 +14,7 @@ use crate::model::finding::Finding;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::choices::{self, Root, Style};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct FluxArtifact;
 
 type Report<'a> = &'a mut dyn FnMut(Finding);
@@ -140,7 +140,7 @@ fn values(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     choices::values(input.view, input.stamps, Style::Auto, root)
 }
 
-/// Copies the chart, then merges the rendered values over its own.
+/// The ArtifactGenerator: copies the chart, then merges the rendered values over its own.
 fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let output = input.output;
     let cluster = &input.view.cluster;
@@ -183,7 +183,7 @@ fn generator(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     ])
 }
 
-/// The one folder of a chart archive: Helm refuses files beside it.
+/// The only folder of a chart archive: Helm refuses files beside it.
 fn artifact_folder(chart: &str) -> String {
     let name = chart.trim_matches('/').rsplit('/').next();
     let name = name.filter(|name| !matches!(*name, "" | "."));

@@ -1,9 +1,10 @@
-//! The images as inputs of a flux-operator ResourceSet: for each cluster its name, its pools with what they boot, and its values.
+//! The target `flux-resourceset`: inputs of a flux-operator ResourceSet. For each cluster its name, its pools with their images, and
+//! its values.
 //!
-//! By default each cluster is a `ResourceSetInputProvider` of type `Static`: a ResourceSet takes them all with
+//! By default each cluster is a `ResourceSetInputProvider` of type `Static`: a ResourceSet selects them with
 //! `inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {metalmark: cluster}}}]`, and its templates read
 //! `<< inputs.cluster >>` or `<< inputs.values | toYaml >>`. The folder builds with `kubectl kustomize`. With `form: inputs` the
-//! same stands as plain lists, one file a cluster and one for all images, for `spec.inputs` and for
+//! same data is written as plain lists, one file per cluster and one for all images, for `spec.inputs` and for
 //! `flux-operator build resourceset --inputs-from`.
 //! (fluxoperator.dev/docs/crd/resourceset and …/resourcesetinputprovider.)
 
@@ -18,7 +19,7 @@ use crate::providers::Stamp;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::{SUBSTITUTE_ANNOTATION, holds_variables, info};
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct FluxResourceSet;
 
 type Report<'a> = &'a mut dyn FnMut(Finding);
@@ -118,7 +119,7 @@ fn form(output: &Output, report: Report<'_>) -> Form {
     word_option(output, "form", &words, report)
 }
 
-/// What a template can ask of one cluster.
+/// The inputs of one cluster.
 fn inputs(input: &TargetInput<'_>, report: Report<'_>) -> Map {
     let cluster = &input.view.cluster;
     let roots = [

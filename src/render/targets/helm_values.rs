@@ -1,11 +1,12 @@
-//! Values to lay over the user's own: for each cluster the images that its levels select, and the facts of its own images.
+//! The target `helm-values`: values that override the user's own, with the images that each cluster's levels select, and the facts
+//! of its own images.
 //!
-//! Give the file to Helm as the last `-f`, or to Flux as the last of `valuesFrom`. `choice` says how an image is written.
+//! Pass the file to Helm as the last `-f`, or to Flux as the last of `valuesFrom`. `choice` sets how an image is written.
 //! With `auto` each level keeps its own spelling, because Sylva's schema allows exactly one spelling at a level and a `null`
-//! in a later layer does not remove the other one: `image_key` stays, a selector is narrowed to the one image by
+//! in a later layer does not remove the other one: `image_key` stays, a selector is narrowed to the one image with
 //! `_os_images_key_`, and everything else becomes `machine_image_url`, `_format`, `_checksum` and `_checksum_type`. `url` and
-//! `key` write one spelling everywhere, with `null` over what else the level wrote: for charts without that rule. For
-//! sylva-units such a `null` is refused.
+//! `key` write one spelling everywhere, with `null` for the level's other one, for charts without that rule. For sylva-units
+//! such a `null` is refused.
 
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, word_option};
 use crate::model::finding::Finding;
@@ -14,7 +15,7 @@ use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::info;
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct HelmValues;
 
 impl Target for HelmValues {
@@ -108,7 +109,7 @@ fn null_within(values: &Map) -> Option<String> {
     })
 }
 
-/// A selection in another spelling than the level has.
+/// The finding for a selection in another spelling than the level's.
 fn refused(output: &Output, path: &str) -> Finding {
     let message = format!(
         "sylva-units refuses another spelling over `{path}`: a level has one, and `null` in a later layer removes none"

@@ -1,7 +1,7 @@
-//! Machine templates: one file a cluster, one object a node pool, named after its content.
+//! The target `manifests`: machine templates, one file per cluster and one object per node pool, named after its content.
 //!
-//! A change of image gives a template of another name, and the reference to the new name is what rolls the nodes
-//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). On request also the infrastructure cluster with its
+//! A new image gives a template with a new name, and the changed reference replaces the machines
+//! (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). Optionally also the infrastructure cluster with its
 //! control plane endpoint, and kube-vip.
 
 use super::{
@@ -14,7 +14,7 @@ use crate::render::objects::{
     component_bundle, elemental_registration, infra_cluster, kube_vip, machine_template,
 };
 
-/// See the module's text.
+/// See the module documentation.
 pub(super) struct Manifests;
 
 impl Target for Manifests {
@@ -71,7 +71,7 @@ impl Target for Manifests {
     }
 }
 
-/// What it is told by.
+/// The options, with their help.
 const OPTIONS: [(&str, &str); 6] = [
     TEMPLATE_OPTIONS[0],
     TEMPLATE_OPTIONS[1],
@@ -93,19 +93,19 @@ const OPTIONS: [(&str, &str); 6] = [
     ),
 ];
 
-/// The option that says how component bundles are delivered.
+/// The option for the delivery of component bundles.
 const BUNDLES: &str = "component-bundles";
 
-/// A way in which a component bundle reaches its pool.
+/// How a component bundle is delivered to its pool.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Method {
     Secret,
     CloudConfig,
     Annotation,
     Field,
 }
 
-/// Writes the bundles into what takes them, and gives the Secrets that bring them.
+/// Writes the bundles into the objects that deliver them, and returns the Secrets.
 fn bundles(
     input: &TargetInput<'_>,
     templates: &mut [Node],
@@ -113,25 +113,25 @@ fn bundles(
     report: &mut dyn FnMut(Finding),
 ) -> Vec<Node> {
     let words = [
-        ("secret", Way::Secret),
-        ("cloud-config", Way::CloudConfig),
-        ("annotation", Way::Annotation),
-        ("field", Way::Field),
+        ("secret", Method::Secret),
+        ("cloud-config", Method::CloudConfig),
+        ("annotation", Method::Annotation),
+        ("field", Method::Field),
     ];
-    let ways = word_list_option(input.output, BUNDLES, &words, report);
+    let methods = word_list_option(input.output, BUNDLES, &words, report);
     let view = input.view;
     let deliveries = component_bundle::deliveries(view, report);
-    if ways.contains(&Way::CloudConfig) {
+    if methods.contains(&Method::CloudConfig) {
         component_bundle::fill_cloud_config(view, &deliveries, registrations, report);
     }
-    if ways.contains(&Way::Annotation) {
+    if methods.contains(&Method::Annotation) {
         component_bundle::annotate(&deliveries, templates);
         component_bundle::annotate(&deliveries, registrations);
     }
-    if ways.contains(&Way::Field) {
+    if methods.contains(&Method::Field) {
         component_bundle::fill_field(view, &deliveries, templates, report);
     }
-    if !ways.contains(&Way::Secret) {
+    if !methods.contains(&Method::Secret) {
         return Vec::new();
     }
     let secret = |delivery| component_bundle::secret(view, delivery);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_known_as_the_template_writes_them() {
+    fn declared_objects_are_those_that_the_template_writes() {
         assert_eq!(
             known(Map::default()),
             r#"[{"apiVersion":"v1","kind":"K","metadata":{"labels":{"l":"x"},"name":"n","namespace":"s"},"spec":{"f":"x"}}]"#

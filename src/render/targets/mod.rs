@@ -1,7 +1,7 @@
-//! The output targets: what is rendered for whom, one file each.
+//! The output targets: what is rendered for each host, one file each.
 //!
-//! A target decides what is written and hands trees to its templates, which place them and decide nothing. It touches no
-//! file and no template engine: [`crate::render`] does that.
+//! A target decides what is written and passes trees to its templates, which only place them. It uses neither files nor the
+//! template engine: [`crate::render`] does that.
 
 mod argocd;
 mod configmap;
@@ -27,19 +27,19 @@ pub trait Target: Sync {
     fn name(&self) -> &'static str;
     /// One line for tables.
     fn summary(&self) -> &'static str;
-    /// The embedded templates: file name and text. A user's folder overrides them one by one.
+    /// The embedded templates: file name and text. The user's folder overrides them individually.
     fn templates(&self) -> &'static [(&'static str, &'static str)];
-    /// The options that it knows, with a line of help each.
+    /// The options, each with a line of help.
     fn options(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// Whether one Kustomization or Application takes the output's whole folder; else a cluster's own takes its part of it.
+    /// Whether one Kustomization or Application applies the output's whole folder; if not, each cluster's applies its own files.
     fn is_one_folder(&self, _output: &Output) -> bool {
         true
     }
-    /// The files of one cluster. Findings are about what cannot be written.
+    /// The files of one cluster. Findings report what cannot be written.
     fn cluster(&self, input: &TargetInput<'_>, report: &mut dyn FnMut(Finding)) -> Vec<TargetFile>;
-    /// The files that all clusters share. Not asked for where the output's path names a cluster.
+    /// The files that all clusters share. Not called if the output's path contains the cluster.
     fn shared(
         &self,
         _input: &SharedInput<'_>,
@@ -60,33 +60,33 @@ pub const TARGETS: &[&dyn Target] = &[
     &manifests::Manifests,
 ];
 
-/// The target of that name.
+/// The target with this name.
 pub fn find(name: &str) -> Option<&'static dyn Target> {
     TARGETS.iter().copied().find(|target| target.name() == name)
 }
 
-/// What would be stamped of an image; none where its URL cannot be made, which has been reported then.
+/// The stamp of an image; none if its URL cannot be rendered, which is already reported.
 pub type Stamper<'a> = &'a dyn Fn(&Image) -> Option<Stamp>;
 
-/// What a target sees of one cluster.
+/// What a target receives for one cluster.
 pub struct TargetInput<'a> {
-    /// The cluster, checked.
+    /// The cluster, after the checks.
     pub view: &'a ClusterView,
     /// The project's settings.
     pub settings: &'a Settings,
-    /// The output being made.
+    /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
     pub folder: &'a str,
-    /// Whether that folder is the cluster's own: then no shared files are made.
+    /// Whether the folder belongs to this cluster only: then there are no shared files.
     pub is_alone: bool,
-    /// What is stamped of each pool's image, in the order of the pools; none where a pool came to no image.
+    /// The stamp of each pool's image, in the order of the pools; none for a pool without an image.
     pub stamps: &'a [Option<Stamp>],
-    /// What would be stamped of any image of the catalog.
+    /// The stamp of any image of the catalog.
     pub stamp: Stamper<'a>,
 }
 
-/// What a target sees of the whole.
+/// What a target receives for all clusters.
 pub struct SharedInput<'a> {
     /// The images served for any cluster, resolved.
     pub images: &'a Images,
@@ -94,32 +94,32 @@ pub struct SharedInput<'a> {
     pub clusters: &'a [Arc<str>],
     /// The project's settings.
     pub settings: &'a Settings,
-    /// The output being made.
+    /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.
     pub folder: &'a str,
-    /// What would be stamped of any image of the catalog.
+    /// The stamp of any image of the catalog.
     pub stamp: Stamper<'a>,
 }
 
-/// One file to be rendered: a target decides what stands in it, its template where.
+/// A file to render: a target provides the content, its template the layout.
 pub struct TargetFile {
     /// The path below the output's folder.
     pub path: String,
     /// The template's file name.
     pub template: &'static str,
-    /// What the template sees: a map.
+    /// The context of the template: a map.
     pub context: Map,
-    /// What the text must be.
+    /// The expected content of the text.
     pub content: Content,
 }
 
-/// What a file holds, and so how it is checked once rendered.
+/// The content of a file, which determines how it is validated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Kubernetes objects, each with apiVersion, kind and a legal name.
     Objects,
-    /// The same, and these they are wherever the embedded template writes them, so that the text need not be read again.
+    /// The same, with the objects that the embedded template writes, so that the text need not be parsed again.
     TheseObjects(Vec<Node>),
     /// Any other YAML: values, a kustomization.
     Yaml,
@@ -134,7 +134,7 @@ impl TargetInput<'_> {
             .filter_map(|key| self.view.images.get(key))
     }
 
-    /// The provider of the cluster's machines; Metal3 where the values name none. A finding where metalmark knows it not.
+    /// The provider of the cluster's machines; Metal3 if the values name none. An unknown one is reported.
     fn provider(&self, report: &mut dyn FnMut(Finding)) -> Option<&'static dyn Provider> {
         let named = self.view.cluster.infra_provider.as_ref();
         let name = named.map_or("capm3", |name| &*name.value);
@@ -156,13 +156,13 @@ impl TargetInput<'_> {
         provider
     }
 
-    /// The machine template that the cluster's provider has, in the kind and version that the output asks for.
+    /// The machine template of the cluster's provider, in the kind and version that the output's options select.
     fn template(&self, report: &mut dyn FnMut(Finding)) -> Option<Template<'static>> {
         let provider = self.provider(report)?;
         let templates = provider.kinds().iter().filter(|kind| kind.is_template());
         let mut kinds: Vec<(String, &'static Kind)> = Vec::new();
         for kind in templates {
-            // Of two kinds of one name, in two groups, the second is asked for with its group.
+            // If two groups have the same kind, the second one is selected with its group.
             let is_taken = kinds.iter().any(|(name, _)| name == kind.kind);
             let name = match is_taken {
                 true => format!("{}/{}", kind.group, kind.kind),
@@ -276,17 +276,17 @@ fn word_list_option<T: Copy>(
     found
 }
 
-fn wrong_type(output: &Output, name: &str, wanted: &str, value: &serde_json::Value) -> Finding {
+fn wrong_type(output: &Output, name: &str, expected: &str, value: &serde_json::Value) -> Finding {
     Finding::new(
         "project-file",
         format!(
-            "option `{name}` of target `{}` is {wanted}, not `{value}`",
+            "option `{name}` of target `{}` is {expected}, not `{value}`",
             output.target
         ),
     )
 }
 
-/// An option's value as a tree, to be placed as it stands.
+/// An option's value as a tree.
 fn tree(value: &serde_json::Value) -> Node {
     Node::computed(Value::from(value.clone()))
 }

@@ -1,8 +1,9 @@
-//! A pool's component bundle on its way to the machines, decoupled from the machine template: no form of it changes that one's name.
+//! Delivers a pool's component bundle to its machines, independently of the machine template: it never changes the template's
+//! name.
 //!
-//! The CRDs of Elemental have no field for it, so it travels in what machines execute anyway: as a script in a Secret that a bootstrap
-//! configuration names under `files[].contentFrom.secret`, or in the cloud-config of an Elemental registration. Other consumers
-//! find it in an annotation. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
+//! Elemental's CRDs have no field for it, so it is delivered through what machines execute anyway: as a script in a Secret that
+//! a bootstrap configuration names under `files[].contentFrom.secret`, or in the cloud-config of an Elemental registration.
+//! Other consumers find it in an annotation. Source: rancher-sandbox/cluster-api-provider-elemental, `api/v1beta1`.
 
 mod script;
 
@@ -20,9 +21,9 @@ use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
 use script::Script;
 
-/// The key of the Secret that holds the script.
+/// The key in the Secret with the script.
 pub const FILE: &str = "install-components.sh";
-/// Where machines get the script by a registration's cloud-config.
+/// The path of the script on machines, when it comes from a registration's cloud-config.
 pub const PATH: &str = "/usr/local/sbin/install-components.sh";
 
 /// A pool's bundle, ready to be delivered.
@@ -38,13 +39,13 @@ pub struct Delivery {
     pub env: BTreeMap<String, String>,
 }
 
-/// The bundle of each pool that came to one; what keeps one from being delivered is told.
+/// The bundle of each pool that has one. What prevents a delivery is reported.
 pub fn deliveries(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Delivery> {
     let chosen = view.chosen_bundles();
     let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(view, pool, bundle) {
         Ok(delivery) => Some(delivery),
         Err(problem) => {
-            report(told(view, pool, problem));
+            report(finding(view, pool, problem));
             None
         }
     };
@@ -58,7 +59,7 @@ struct Problem {
     help: String,
 }
 
-fn told(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
+fn finding(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
     Finding::new("manifest-invalid", problem.message)
         .at(view.sources.resolve(problem.place), "")
         .help(problem.help)
@@ -118,7 +119,7 @@ fn is_sha256(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The artifact by its digest, and where its tarball is: the address that the catalog gives, else the blob in the registry.
+/// The artifact by digest, and the address of its tarball: that in the catalog, else the blob in the registry.
 fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
     let uri = &*bundle.uri.as_ref()?.value;
     let served = bundle.facts.text("url").filter(|url| is_http(url));
@@ -132,7 +133,7 @@ fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
         None => reference,
     };
     let registry = match &*pinned.registry {
-        // Docker Hub's own name serves no registry.
+        // The host of Docker Hub's registry has another name.
         "docker.io" => "registry-1.docker.io",
         registry => registry,
     };
@@ -172,20 +173,21 @@ fn env(
         if !is_variable_name(name) {
             return Err(Problem {
                 message: format!(
-                    "`{}` is no name of an environment variable",
+                    "`{}` is not the name of an environment variable",
                     name.escape_debug()
                 ),
                 place,
-                help: "names are letters, digits and `_`, and start with no digit".to_owned(),
+                help: "names consist of letters, digits and `_`, and do not start with a digit"
+                    .to_owned(),
             });
         }
-        // No program can be given a text with a zero byte.
+        // The environment of a program cannot contain NUL.
         env.insert(name.to_owned(), value.replace('\0', ""));
     }
     Ok(env)
 }
 
-/// The Secret that holds a pool's script, named after its content: a changed file reaches only machines that are made anew.
+/// The Secret with a pool's script, named after its content: a changed file reaches only new machines.
 pub fn secret(view: &ClusterView, delivery: &Delivery) -> Node {
     let cluster = &view.cluster;
     let part = format!("{}-components", delivery.pool);
@@ -215,7 +217,7 @@ fn annotation(delivery: &Delivery) -> Map {
     Map::from_iter([Entry::computed(OBJECT_ANNOTATION, &*delivery.reference)])
 }
 
-/// Adds the annotation to the objects of the pools; their names stay.
+/// Adds the annotation to the objects of the pools; their names do not change.
 pub fn annotate(deliveries: &[Delivery], objects: &mut [Node]) {
     for (object, delivery) in of_pools(deliveries, objects) {
         let known = object
@@ -229,7 +231,7 @@ pub fn annotate(deliveries: &[Delivery], objects: &mut [Node]) {
     }
 }
 
-/// Writes the proposal's `componentsBundle` into Elemental's machine templates, and says what becomes of it there.
+/// Writes the proposal's `componentsBundle` into Elemental's machine templates, with a warning that the API server drops it.
 pub fn fill_field(
     view: &ClusterView,
     deliveries: &[Delivery],
@@ -250,7 +252,7 @@ pub fn fill_field(
     }
 }
 
-/// Lets Elemental's registrations bring the script to the hosts that register with them, and run it at each boot.
+/// Adds the script to the cloud-config of Elemental's registrations, which runs it at each boot of the hosts.
 pub fn fill_cloud_config(
     view: &ClusterView,
     deliveries: &[Delivery],
@@ -285,7 +287,7 @@ pub fn fill_cloud_config(
     }
 }
 
-/// The objects whose pool has a delivery, with it.
+/// The objects whose pools have a delivery, with the delivery.
 fn of_pools<'a>(
     deliveries: &'a [Delivery],
     objects: &'a mut [Node],
@@ -303,7 +305,7 @@ fn set(node: &mut Node, key: &str, value: Value) {
     put(node, &[key], Node::computed(value));
 }
 
-/// Puts a value below maps; one that is not there, or is none, becomes one.
+/// Sets a value below maps. A missing or other value on the path becomes a map.
 fn put(node: &mut Node, path: &[&str], value: Node) {
     let [key, below @ ..] = path else {
         *node = value;

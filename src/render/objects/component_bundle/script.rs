@@ -1,35 +1,35 @@
-//! The shell text that brings a component bundle onto a machine: fetched, compared with its digest, unpacked, installed once.
+//! The shell script that installs a component bundle on a machine: it fetches, verifies, unpacks and runs it once.
 //!
-//! Asks for `sh`, `curl`, `sha256sum` and `tar`, which images of every distribution hold. Everything that values say stands in single
-//! quotes, so that none of it is ever read as shell text.
+//! It needs `sh`, `curl`, `sha256sum` and `tar`, which the images of all distributions contain. All text from values is in single
+//! quotes, so that the shell never interprets it.
 
 use std::fmt::Write as _;
 
 use crate::model::component::INSTALLER;
 use crate::render::objects::shell::quoted;
 
-/// What the script is made of.
+/// The variables of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script<'a> {
-    /// Who it is for, in one line.
+    /// The title, in one line.
     pub title: &'a str,
-    /// Where the tarball is fetched from.
+    /// The address of the tarball.
     pub url: &'a str,
     /// The tarball's hex digest.
     pub sha256: &'a str,
-    /// The installer's variables by name, sorted; the names are the shell's.
+    /// The installer's variables by name, sorted; the names are valid in a shell.
     pub env: &'a [(&'a str, &'a str)],
-    /// What tells this installation from others: the digest and the variables.
+    /// The identity of this installation: the digest and the variables.
     pub id: &'a str,
 }
 
-/// The script. A second run with the same digest and variables does nothing, so that it may stand in commands of every boot.
+/// The script. A second run with the same digest and variables does nothing, so it may run at every boot.
 pub(super) fn text(script: &Script<'_>) -> String {
     let mut variables = String::new();
     for (name, value) in script.env {
         let _ = write!(variables, " \\\n  {name}={}", quoted(value));
     }
-    // A comment ends with its line.
+    // A line break would end the comment.
     let title = script.title.replace(['\n', '\r'], " ");
     format!(
         "\
@@ -68,7 +68,7 @@ printf '%s\\n' \"$id\" >\"$state/installed\"
     )
 }
 
-/// A registry may ask for a token before it gives anything, also to everybody (<https://distribution.github.io/distribution/spec/auth/token/>).
+/// A registry may require a token, even for anonymous access (<https://distribution.github.io/distribution/spec/auth/token/>).
 const FETCH: &str = r#"if ! get --output "$work/bundle" "$url" 2>"$work/error"; then
   curl --silent --show-error --location --head --output "$work/head" "$url"
   asked() {

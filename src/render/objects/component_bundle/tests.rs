@@ -1,4 +1,4 @@
-//! What machines are given, and that no text of the values is ever shell text.
+//! Tests of the objects and scripts for machines: no text of the values is interpreted by the shell.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::model::value::{Entry, Map, Node, Value};
 use crate::render::objects::shell::quoted;
 use crate::testing::Given;
 
-/// What a shell hands on of a text, once it is quoted.
+/// The text that a shell passes on after quoting.
 fn through_a_shell(text: &str) -> Option<String> {
     let line = format!("printf %s {}", quoted(text));
     let output = Command::new("sh").args(["-c", &line]).output().ok()?;
@@ -18,7 +18,7 @@ fn through_a_shell(text: &str) -> Option<String> {
 }
 
 #[test]
-fn what_values_say_is_one_word_to_a_shell() {
+fn texts_of_values_are_one_word_to_a_shell() {
     for hostile in [
         "$(touch /tmp/x)",
         "`id`",
@@ -41,7 +41,7 @@ fn what_values_say_is_one_word_to_a_shell() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn whatever_they_say(said in "[^\0]{0,40}") {
+    fn any_text_is_one_word(said in "[^\0]{0,40}") {
         if let Some(seen) = through_a_shell(&said) {
             prop_assert_eq!(seen, said);
         }
@@ -83,7 +83,7 @@ fn text_at(node: &Node, path: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn the_pools_own_objects_are_annotated_and_keep_their_names() {
+fn objects_of_the_pool_are_annotated_and_keep_their_names() {
     let mut objects = [object("control-plane", "A"), object("md0", "A")];
     annotate(&[delivery()], &mut objects);
     let path = ["annotations", "metalmark.dev/component-bundle"];
@@ -105,7 +105,7 @@ fn the_literal_field_is_written_with_a_warning_and_without_a_scheme() {
 }
 
 #[test]
-fn cloud_config_keeps_what_the_user_says_and_a_missing_registration_is_told() {
+fn cloud_config_keeps_the_users_commands_and_a_missing_registration_is_reported() {
     let (view, mut found) = (Given::new().finished(), Vec::new());
     let mut own = object("control-plane", "ElementalRegistration");
     let commands = Node::computed(vec![Node::computed("theirs")]);
@@ -119,8 +119,8 @@ fn cloud_config_keeps_what_the_user_says_and_a_missing_registration_is_told() {
     assert!(found.is_empty());
     let commands = objects[0].at(&["spec", "config", "cloudConfig", "runcmd"]);
     let commands = commands.map(|node| node.value.clone());
-    let wanted = vec![Node::computed("theirs"), Node::computed(PATH)];
-    assert_eq!(commands, Some(Value::from(wanted)));
+    let expected = vec![Node::computed("theirs"), Node::computed(PATH)];
+    assert_eq!(commands, Some(Value::from(expected)));
     fill_cloud_config(&view, &[delivery()], &mut [], &mut |it| found.push(it));
     assert!(found[0].message.contains("has no registration"));
 }

@@ -1,4 +1,4 @@
-//! kube-vip's environment in each of its modes.
+//! The environment variables of kube-vip in each of its modes.
 
 use super::password::PLACEHOLDER;
 use super::{NAMESPACE, Problem};
@@ -12,11 +12,11 @@ use crate::oci::Reference;
 pub(super) struct Variables {
     pub(super) image: String,
     pub(super) entries: Vec<Node>,
-    /// Where the machines have the password of all BGP peers, where they have one.
+    /// The path of the password for all BGP peers on the machines, if there is one.
     pub(super) password_file: Option<String>,
 }
 
-/// What kube-vip is told, or everything that is wrong with what is said of it.
+/// The variables, or everything that is wrong with the settings.
 pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, Vec<Problem>> {
     let mut writer = Writer {
         settings: &kube_vip.settings,
@@ -28,7 +28,7 @@ pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, V
     writer.interface(kube_vip.mode);
     let (old, new) = ("vip_cidr", "vip_subnet");
     let name = if is_old(&image) { old } else { new };
-    let prefix = writer.said(&["subnet"]);
+    let prefix = writer.setting(&["subnet"]);
     writer.set(
         name,
         prefix.unwrap_or_else(|| prefix_of(endpoint).to_owned()),
@@ -48,7 +48,7 @@ pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, V
         true => Ok(Variables {
             image,
             password_file: writer
-                .said(PASSWORD_FILE)
+                .setting(PASSWORD_FILE)
                 .filter(|_| kube_vip.mode == KubeVipMode::Bgp),
             entries: writer.entries,
         }),
@@ -56,10 +56,10 @@ pub(super) fn of(kube_vip: &KubeVip, endpoint: &Endpoint) -> Result<Variables, V
     }
 }
 
-/// Where the machines have the password of all BGP peers.
+/// The setting for the path of the password for all BGP peers.
 const PASSWORD_FILE: &[&str] = &["bgp", "password_file"];
 
-/// The address alone: kube-vip adds it to the interface beside the network's own.
+/// The prefix length of a single address: kube-vip adds it to the interface, which has the network's own address.
 fn prefix_of(endpoint: &Endpoint) -> &'static str {
     match endpoint.address() {
         Some(address) if address.is_ipv6() => "128",
@@ -67,8 +67,8 @@ fn prefix_of(endpoint: &Endpoint) -> &'static str {
     }
 }
 
-/// Whether an image is from before v0.9.0, which calls the variable otherwise (its release notes). A tag that is no version,
-/// and a digest alone, are taken for new.
+/// Whether an image is older than v0.9.0, where the variable had another name (its release notes). A tag that is not a version,
+/// and a digest without a tag, count as new.
 fn is_old(image: &str) -> bool {
     let reference = Reference::parse(image).ok();
     let tag = reference.as_ref().and_then(|it| it.tag.as_deref());
@@ -90,14 +90,14 @@ impl Writer<'_> {
     }
 
     /// A setting as a text.
-    fn said(&self, path: &[&str]) -> Option<String> {
+    fn setting(&self, path: &[&str]) -> Option<String> {
         scalar(&self.settings.at(path)?.value)
     }
 
-    /// A setting that there is no sensible default for.
+    /// A setting without a sensible default.
     fn needed(&mut self, path: &[&str], example: &str) -> String {
-        let said = self.said(path);
-        said.unwrap_or_else(|| {
+        let setting = self.setting(path);
+        setting.unwrap_or_else(|| {
             let path = path.join(".");
             self.problems.push(Problem {
                 message: format!("kube-vip needs `{path}`"),
@@ -107,19 +107,19 @@ impl Writer<'_> {
         })
     }
 
-    /// Sets a variable where its setting is there.
+    /// Sets a variable if its setting exists.
     fn passed(&mut self, name: &'static str, path: &[&str]) {
-        if let Some(value) = self.said(path) {
+        if let Some(value) = self.setting(path) {
             self.set(name, value);
         }
     }
 
-    /// Routes lead to every host, so the address stands on its loopback; else on the network's interface.
+    /// With routes to every host the address is on the loopback interface, otherwise on that of the network.
     fn interface(&mut self, mode: KubeVipMode) {
         let interface = match mode {
-            KubeVipMode::Bgp | KubeVipMode::RoutingTable => {
-                self.said(&["interface"]).unwrap_or_else(|| "lo".to_owned())
-            }
+            KubeVipMode::Bgp | KubeVipMode::RoutingTable => self
+                .setting(&["interface"])
+                .unwrap_or_else(|| "lo".to_owned()),
             KubeVipMode::Arp | KubeVipMode::Wireguard => self.needed(&["interface"], "enp1s0"),
         };
         self.set("vip_interface", interface);
@@ -134,8 +134,8 @@ impl Writer<'_> {
 
     fn bgp(&mut self) {
         self.set("bgp_enable", "true");
-        // Each router has an id of its own, and all machines have one manifest: its interface's address suits them all.
-        match self.said(&["bgp", "router_id"]) {
+        // Each router needs its own ID, but all machines have one manifest: the address of an interface fits all.
+        match self.setting(&["bgp", "router_id"]) {
             Some(id) => self.set("bgp_routerid", id),
             None => {
                 let interface = self.needed(&["bgp", "router_interface"], "enp1s0");
@@ -158,20 +158,20 @@ impl Writer<'_> {
         self.set("bgp_peers", peers.join(","));
     }
 
-    /// `address:as:password:multihop`, an IPv6 address in brackets; a password is put in on the machine.
+    /// `address:as:password:multihop`, an IPv6 address in brackets. The password is inserted on the machine.
     fn peer(&mut self, peer: &Node) -> Option<String> {
         let path = "cluster.control_plane_endpoint.kube_vip.bgp.peers";
-        let said = |key: &str| scalar(&peer.at(&[key])?.value);
-        if said("password").is_some() {
+        let field = |key: &str| scalar(&peer.at(&[key])?.value);
+        if field("password").is_some() {
             self.problems.push(Problem {
-                message: "a BGP password would stand in the rendered manifest".to_owned(),
+                message: "a BGP password would be in the rendered manifest".to_owned(),
                 help: format!(
                     "remove `{path}[].password`, and name the file that a Secret brings to the machines: `bgp.password_file: /etc/kube-vip/bgp-password`"
                 ),
             });
             return None;
         }
-        let (Some(address), Some(number)) = (said("address"), said("as")) else {
+        let (Some(address), Some(number)) = (field("address"), field("as")) else {
             self.problems.push(Problem {
                 message: "a BGP peer has no `address` or no `as`".to_owned(),
                 help: format!("`{path}: [{{address: 192.0.2.1, as: 65001}}]`"),
@@ -182,8 +182,8 @@ impl Writer<'_> {
             true => format!("[{address}]"),
             false => address,
         };
-        let multihop = said("multihop").is_some_and(|multihop| multihop == "true");
-        let password = self.said(PASSWORD_FILE).map_or("", |_| PLACEHOLDER);
+        let multihop = field("multihop").is_some_and(|multihop| multihop == "true");
+        let password = self.setting(PASSWORD_FILE).map_or("", |_| PLACEHOLDER);
         Some(format!("{address}:{number}:{password}:{multihop}"))
     }
 
@@ -203,13 +203,13 @@ impl Writer<'_> {
         let others = settings.is_some_and(|map| map.iter().any(|entry| &*entry.key != "secret"));
         if others {
             self.problems.push(Problem {
-                message: "WireGuard's settings would stand in the rendered manifest".to_owned(),
+                message: "WireGuard's settings would be in the rendered manifest".to_owned(),
                 help: "put keys and peers into the Secret under its key `tunnels`, and leave `wireguard: {secret: wireguard}`"
                     .to_owned(),
             });
         }
         let secret = self.needed(&["wireguard", "secret"], "wireguard");
-        // kube-vip has the name in its code (pkg/manager/worker/wireguard.go).
+        // The name is hard-coded in kube-vip (pkg/manager/worker/wireguard.go).
         if !secret.is_empty() && secret != "wireguard" {
             self.problems.push(Problem {
                 message: format!(
@@ -227,7 +227,7 @@ fn scalar(value: &Value) -> Option<String> {
         Value::String(text) if text.is_empty() => None,
         Value::String(text) => Some(text.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
-        // Not as Go prints it: numbers of autonomous systems have up to ten digits.
+        // Not with Go's formatting: numbers of autonomous systems have up to ten digits.
         Value::Number(Number::Float(number)) if number.fract() == 0.0 => {
             Some(format!("{number:.0}"))
         }

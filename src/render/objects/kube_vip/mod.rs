@@ -1,12 +1,12 @@
-//! kube-vip's static Pod, and the Secret that brings it to the control plane's machines.
+//! kube-vip's static Pod, and the Secret that delivers it to the control plane's machines.
 //!
-//! The Pod must never be applied where the manifests are: a management cluster would take the address for itself. So it
-//! travels as a text, in a Secret that a bootstrap configuration names under `files[].contentFrom.secret`. The Secret is
-//! named after its content, because a changed file reaches only machines that are made anew.
+//! The Pod must never be applied together with the manifests: a management cluster would claim the address. So it is a text in a
+//! Secret, which a bootstrap configuration names under `files[].contentFrom.secret`. The Secret is named after its content,
+//! because a changed file reaches only new machines.
 //!
 //! Source: kube-vip v0.8 to v1.2, `pkg/kubevip/config_envvar.go` and `pkg/wireguard`; the manifests of Cluster API's
-//! providers. A static Pod may refer to no Secret and no ConfigMap
-//! (<https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/>), so nothing secret can be in its environment.
+//! providers. A static Pod cannot refer to Secrets or ConfigMaps
+//! (<https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/>), so its environment must not contain secrets.
 
 mod environment;
 mod password;
@@ -20,13 +20,13 @@ use crate::model::version::distribution_of;
 use crate::model::workspace::ClusterView;
 use crate::yaml::emit;
 
-/// The key of the Secret that holds the Pod.
+/// The key in the Secret with the Pod.
 pub const FILE: &str = "kube-vip.yaml";
-/// kube-vip looks for its way to the API server there, inside its container.
+/// The path of the kubeconfig that kube-vip expects in its container.
 const KUBECONFIG: &str = "/etc/kubernetes/admin.conf";
 const NAMESPACE: &str = "kube-system";
 
-/// The Secret, as the templates take it. None where no address is to be held, or where findings say why not.
+/// The Secret, as a context for the templates. None if the cluster has no virtual address, or if findings are reported.
 pub fn context(
     view: &ClusterView,
     annotations: &Map,
@@ -38,7 +38,7 @@ pub fn context(
     if endpoint.way != Way::Vip {
         return None;
     }
-    let told = |finding: Finding| {
+    let placed = |finding: Finding| {
         let place = found
             .kube_vip
             .as_ref()
@@ -58,13 +58,13 @@ pub fn context(
     if secret_within(view, &kube_vip.settings).is_some() {
         let message = "kube-vip's manifest would show a secret";
         let finding = Finding::new("manifest-invalid", message);
-        report(told(finding.help(
-            "say `kube_vip` in a file that is none: a static Pod can refer to no Secret",
+        report(placed(finding.help(
+            "write `kube_vip` in a file that is not secret: a static Pod cannot refer to a Secret",
         )));
         return None;
     }
     if kube_vip.mode == KubeVipMode::Wireguard {
-        report(told(experimental()));
+        report(placed(experimental()));
     }
     let kubeconfig = kubeconfig(view, kube_vip);
     match (environment::of(kube_vip, endpoint), kubeconfig) {
@@ -77,20 +77,20 @@ pub fn context(
             let problems = variables.err().unwrap_or_default().into_iter();
             for problem in problems.chain(kubeconfig.err()) {
                 let finding = Finding::new("manifest-invalid", problem.message);
-                report(told(finding.help(problem.help)));
+                report(placed(finding.help(problem.help)));
             }
             None
         }
     }
 }
 
-/// Why there is no Pod, and what to do.
+/// Why no Pod can be written, and what to do.
 struct Problem {
     message: String,
     help: String,
 }
 
-/// kube-vip holds services behind tunnels; its flag says so, and it checks a control plane's subnet in no such mode.
+/// In this mode kube-vip is designed for services: its flag says so, and it does not check a control plane's subnet.
 fn experimental() -> Finding {
     let message = "a control plane endpoint behind WireGuard is experimental in kube-vip";
     Finding::new("manifest-invalid", message)
@@ -101,10 +101,10 @@ fn experimental() -> Finding {
         )
 }
 
-/// Where the machines have the API server's own kubeconfig.
+/// The path of the API server's kubeconfig on the machines.
 fn kubeconfig(view: &ClusterView, kube_vip: &KubeVip) -> Result<String, Problem> {
-    let said = kube_vip.settings.at(&["kubeconfig"]);
-    if let Some(path) = said.and_then(|node| node.value.as_str()) {
+    let setting = kube_vip.settings.at(&["kubeconfig"]);
+    if let Some(path) = setting.and_then(|node| node.value.as_str()) {
         return Ok(path.to_string());
     }
     let provider = view.cluster.bootstrap_provider.as_ref();
@@ -149,12 +149,12 @@ fn pod(image: &str, variables: Vec<Node>, kubeconfig: &str) -> Map {
             ]),
         ),
     ];
-    // The leader must be found while the address is not there yet: the name in kubeadm's kubeconfig is its own machine.
+    // The leader is elected before the address exists: the name in kubeadm's kubeconfig must resolve to the machine itself.
     let aliases = vec![
         text("ip", "127.0.0.1"),
         Entry::computed("hostnames", list(&["kubernetes"])),
     ];
-    // A file, so that the kubelet waits for it; without a type it would make a folder of that name.
+    // With the type `File` the kubelet waits for it; without a type it would create a folder.
     let path = Map::from_iter([text("path", kubeconfig), text("type", "File")]);
     let volume = vec![
         text("name", "kubeconfig"),

@@ -1,14 +1,14 @@
-//! The BGP password on its way into a static Pod, which can refer to no Secret: a file that the bootstrap configuration takes out of one,
-//! and a script that puts it into the manifest on the machine itself.
+//! The BGP password of a static Pod, which cannot refer to a Secret: the bootstrap configuration writes it to a file, and a
+//! script inserts it into the manifest on the machine.
 
 use crate::render::objects::shell::quoted;
 
-/// What stands in the manifest until the script has run.
+/// The text in the manifest that the script replaces.
 pub(super) const PLACEHOLDER: &str = "@BGP_PASSWORD@";
-/// The key of the Secret that holds the script.
+/// The key in the Secret with the script.
 pub(super) const SCRIPT: &str = "kube-vip-password.sh";
 
-/// The script, called with the manifest's path. It refuses a password that the list of peers, or YAML, would read as something else.
+/// The script; its argument is the manifest's path. It refuses a password with characters that YAML or the list of peers interprets.
 pub(super) fn script(file: &str) -> String {
     format!(
         "\
@@ -39,7 +39,7 @@ mod tests {
     use super::{PLACEHOLDER, script};
 
     #[test]
-    fn the_password_goes_into_the_manifest_and_a_dangerous_one_does_not() {
+    fn the_password_is_inserted_and_a_dangerous_one_is_refused() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let file = folder.path().join("it's a password");
         let manifest = folder.path().join("kube-vip.yaml");
@@ -55,8 +55,8 @@ mod tests {
             let text = std::fs::read_to_string(&manifest).expect("read");
             output.status.success().then_some(text)
         };
-        let wanted = "value: 192.0.2.1:1:a/b+c:true,[::1]:2:a/b+c:false\n";
-        assert_eq!(run("a/b+c").as_deref(), Some(wanted));
+        let expected = "value: 192.0.2.1:1:a/b+c:true,[::1]:2:a/b+c:false\n";
+        assert_eq!(run("a/b+c").as_deref(), Some(expected));
         for bad in ["", "a:b", "a,b", "a\"b", "a&b", "a b", "a\\1"] {
             assert_eq!(run(bad), None, "{bad}");
         }
