@@ -1,4 +1,4 @@
-//! The entries of a tar stream, block by block: header, contents, padding, end.
+//! Reads the entries of a tar stream block by block: header, contents, padding, end.
 //!
 //! Source: POSIX.1-2017, pax, "ustar Interchange Format".
 
@@ -11,32 +11,32 @@ use super::limits::Limits;
 use super::refusal::{ReadError, Reason};
 use super::stream::Stream;
 
-/// The length of a block.
+/// The length of a block in bytes.
 const BLOCK: usize = 512;
 
 /// The entries of one tar stream.
 pub(super) struct Blocks<'a, R: Read> {
     stream: Stream<'a, R>,
     limits: &'a Limits,
-    /// Bytes of the present entry's contents, and of the padding behind them, that were not read yet.
+    /// Bytes of the current entry's contents and of its padding that were not read yet.
     left: u64,
     padding: usize,
     is_first: bool,
 }
 
-/// A header with what stood before it, extensions applied.
+/// A header, after its extension headers were applied.
 pub(super) struct Head {
-    /// Its path, as it stands there.
+    /// The path, as written in the archive.
     pub(super) path: Vec<u8>,
-    /// What it links to.
+    /// The target of a link.
     pub(super) link: Vec<u8>,
-    /// Its type, as it stands there.
+    /// The type flag.
     pub(super) kind: u8,
-    /// Its length.
+    /// The length of the contents in bytes.
     pub(super) size: u64,
-    /// Whether its owner may run it.
+    /// Whether its owner may execute it.
     pub(super) is_executable: bool,
-    /// Whether it has holes.
+    /// Whether it is a sparse file.
     pub(super) is_sparse: bool,
 }
 
@@ -51,19 +51,19 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// How many bytes of tar came so far.
+    /// The number of unpacked bytes so far.
     pub(super) fn unpacked(&self) -> u64 {
         self.stream.unpacked
     }
 
-    /// The next entry, its contents not read yet; none at the end. Counts every header.
+    /// The next entry, without its contents; none at the end. `count` is incremented for every header.
     pub(super) fn next(&mut self, count: &mut usize) -> Result<Option<Head>, ReadError> {
         self.skip()?;
         let mut extension = Extension::default();
         loop {
             let Some(header) = self.header()? else {
                 return match extension.is_some() {
-                    true => Err(Reason::Malformed("ends behind an extension header").into()),
+                    true => Err(Reason::Malformed("ends after an extension header").into()),
                     false => Ok(None),
                 };
             };
@@ -76,18 +76,18 @@ impl<'a, R: Read> Blocks<'a, R> {
             let size =
                 size.map_err(|_| Reason::Malformed("has a length that is no number").of(path()))?;
             let kind = header.as_old().linkflag[0];
-            let told = match kind {
+            let applied = match kind {
                 b'L' => extension.long_name(self.extension(size)?),
                 b'K' => extension.long_link(self.extension(size)?),
                 b'x' | b'X' => extension.records(&self.extension(size)?),
                 b'g' => extension::global(&self.extension(size)?),
                 _ => return self.head(&header, extension, size).map(Some),
             };
-            told?;
+            applied?;
         }
     }
 
-    /// The contents of the present entry, into a writer.
+    /// Copies the contents of the current entry into a writer.
     pub(super) fn copy(&mut self, into: &mut dyn Write) -> Result<(), ReadError> {
         let mut buffer = [0; 16 << 10];
         while self.left > 0 {
@@ -106,7 +106,7 @@ impl<'a, R: Read> Blocks<'a, R> {
         let wanted = std::mem::take(&mut self.padding);
         match self.stream.fill(&mut padding[..wanted])? {
             filled if filled == wanted => Ok(()),
-            // umoci ends its layers behind the last byte of the last file.
+            // umoci omits the padding after the last file of a layer.
             0 if self.stream.is_gzip => Ok(()),
             _ => Err(Reason::Truncated.into()),
         }
@@ -142,7 +142,7 @@ impl<'a, R: Read> Blocks<'a, R> {
             .path
             .unwrap_or_else(|| header.path_bytes().into_owned());
         let shown = || String::from_utf8_lossy(&path).into_owned();
-        if extension.size.is_some_and(|told| told != size) {
+        if extension.size.is_some_and(|declared| declared != size) {
             let reason =
                 Reason::Malformed("has one length in its header and another in its PAX records");
             return Err(reason.of(shown()).into());
@@ -163,14 +163,14 @@ impl<'a, R: Read> Blocks<'a, R> {
         })
     }
 
-    /// The next header; none at the empty block that ends the archive. Behind it only empty blocks may stand.
+    /// The next header; none at the empty block that ends the archive. Only empty blocks may follow it.
     fn header(&mut self) -> Result<Option<Header>, ReadError> {
         let mut header = Header::new_old();
         let first = std::mem::take(&mut self.is_first);
         match self.stream.fill(header.as_mut_bytes())? {
             BLOCK => {}
             _ if first => return Err(Reason::NotTar.into()),
-            // Some leave out the blocks that end an archive; that nothing is missing, gzip's own length and sum have proven.
+            // Some writers omit the final blocks; gzip's length and checksum prove that nothing is missing.
             0 if self.stream.is_gzip => return Ok(None),
             _ => return Err(Reason::Truncated.into()),
         }
@@ -197,7 +197,7 @@ impl<'a, R: Read> Blocks<'a, R> {
     }
 }
 
-/// The sum of a header's bytes, its own checksum counted as blanks.
+/// The sum of a header's bytes, with spaces in place of the checksum field.
 fn checksum(header: &Header) -> u32 {
     let bytes = header.as_bytes();
     let sum = |part: &[u8]| part.iter().map(|byte| u32::from(*byte)).sum::<u32>();

@@ -1,22 +1,22 @@
-//! What an entry is, and whether its names are taken.
+//! Validates the type and the names of an entry.
 
 use super::blocks::Head;
 use super::limits::Limits;
 use super::refusal::{Reason, Refusal};
 use crate::model::output_path;
 
-/// An entry whose names are legal.
+/// The type of an entry with legal names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A file; its contents follow.
     File,
     /// A folder.
     Folder,
-    /// The same as a file before it.
+    /// A hard link to an earlier file.
     HardLink(String),
 }
 
-/// The path of an entry and what it is; none for the archive's own root.
+/// The path and type of an entry; none for the root of the archive.
 pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, Kind)>, Refusal> {
     let shown = || String::from_utf8_lossy(&head.path).into_owned();
     let refuse = |reason: Reason| Err(reason.of(shown()));
@@ -37,7 +37,7 @@ pub(super) fn of(head: &Head, limits: &Limits) -> Result<Option<(String, Kind)>,
             ));
         }
     };
-    // Some readers would skip the contents, others take them for headers.
+    // Readers disagree: some skip such contents, others interpret them as headers.
     if no_content && head.size > 0 {
         return refuse(Reason::Malformed("is a folder or a link, and has contents"));
     }
@@ -62,12 +62,12 @@ fn hard_link(target: &[u8]) -> Reason {
     Reason::HardLink(String::from_utf8_lossy(target).escape_debug().to_string())
 }
 
-/// Regular files: ustar's, the old format's, and those that were to lie in one piece on a disk.
+/// Regular files: those of ustar, of the old format, and contiguous files.
 fn is_file(kind: u8) -> bool {
     matches!(kind, b'0' | 0 | b'7')
 }
 
-/// A path without the `./` before it and the `/` behind it.
+/// A path without leading `./` and trailing `/`.
 fn path(bytes: &[u8], limits: &Limits) -> Result<String, Reason> {
     let text = std::str::from_utf8(bytes).map_err(|_| Reason::UnreadableName)?;
     if text.contains('\0') {
@@ -105,7 +105,7 @@ mod tests {
     use super::{Limits, Reason, path};
 
     #[test]
-    fn ordinary_paths_are_taken_without_dot_and_slash() {
+    fn paths_are_read_without_dot_and_slash() {
         let limits = Limits::default();
         for (written, read) in [
             ("a", "a"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_out_are_told_from_names_that_a_system_refuses() {
+    fn paths_outside_the_folder_and_illegal_names_are_distinguished() {
         let limits = Limits::default();
         for out in [
             "/etc/passwd",

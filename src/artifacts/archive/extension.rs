@@ -1,21 +1,21 @@
-//! What stands before an entry and says more of it: GNU long names and PAX records.
+//! Extension headers, which precede an entry: GNU long names and PAX records.
 //!
 //! Source: POSIX.1-2017, pax, "pax Extended Header"; GNU tar manual, "Basic Tar Format".
 
 use super::refusal::Reason;
 
-/// What is said of the next entry.
+/// The extensions of the next entry.
 #[derive(Default)]
 pub(super) struct Extension {
-    /// Its path, in place of its header's.
+    /// The path, which replaces the header's.
     pub(super) path: Option<Vec<u8>>,
-    /// What it links to, in place of its header's.
+    /// The link target, which replaces the header's.
     pub(super) link: Option<Vec<u8>>,
-    /// Its length; it must be its header's.
+    /// The length, which must equal the header's.
     pub(super) size: Option<u64>,
-    /// It has holes.
+    /// Whether the file is sparse.
     pub(super) is_sparse: bool,
-    /// A long name came, and a PAX header came: a second one of a sort would win for some readers and lose for others.
+    /// Whether a long name, a long link and PAX records were read. Readers disagree on which of two wins, so a second one is refused.
     has_name: bool,
     has_link: bool,
     has_records: bool,
@@ -25,12 +25,12 @@ const TWICE: Reason = Reason::Malformed("has two extension headers of one sort")
 const MALFORMED: Reason = Reason::Malformed("has PAX records that are not well formed");
 
 impl Extension {
-    /// Whether anything was said.
+    /// Whether there was any extension header.
     pub(super) fn is_some(&self) -> bool {
         self.has_name || self.has_link || self.has_records
     }
 
-    /// A GNU long name. PAX records win over it, whichever comes first.
+    /// A GNU long name. PAX records take precedence, in either order.
     pub(super) fn long_name(&mut self, bytes: Vec<u8>) -> Result<(), Reason> {
         if std::mem::replace(&mut self.has_name, true) {
             return Err(TWICE);
@@ -69,7 +69,7 @@ impl Extension {
     }
 }
 
-/// Holds PAX records for all entries to those that name none: `git archive` writes its commit so.
+/// Checks PAX records for all entries: they must not rename entries. `git archive` writes the commit in them.
 pub(super) fn global(bytes: &[u8]) -> Result<(), Reason> {
     let names = |key: &[u8]| {
         matches!(key, b"path" | b"linkpath" | b"size") || key.starts_with(b"GNU.sparse.")
@@ -83,7 +83,7 @@ pub(super) fn global(bytes: &[u8]) -> Result<(), Reason> {
 /// A key and its value.
 type Record<'a> = (&'a [u8], &'a [u8]);
 
-/// `LENGTH KEY=VALUE\n`, the length that of the whole record.
+/// Parses `LENGTH KEY=VALUE\n`, where the length is that of the whole record.
 fn records(mut bytes: &[u8]) -> Result<Vec<Record<'_>>, Reason> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
@@ -104,7 +104,7 @@ fn records(mut bytes: &[u8]) -> Result<Vec<Record<'_>>, Reason> {
     Ok(found)
 }
 
-/// Without the NUL that ends it, and what stands behind.
+/// The bytes before the first NUL.
 fn ended(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0);
     bytes.truncate(end.unwrap_or(bytes.len()));
@@ -116,7 +116,7 @@ mod tests {
     use super::{Extension, global};
 
     #[test]
-    fn records_win_over_a_long_name_in_either_order() {
+    fn pax_records_take_precedence_over_a_long_name_in_either_order() {
         let mut one = Extension::default();
         one.records(b"12 path=abc\n").expect("sound");
         one.long_name(b"long\0".to_vec()).expect("sound");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused() {
+    fn malformed_records_are_refused() {
         for text in [
             "x",
             "5",
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_global_header_may_hold_a_comment_and_no_name() {
+    fn a_global_header_may_contain_a_comment_but_no_name() {
         assert!(global(b"14 comment=ab\n").is_ok());
         assert!(global(b"12 path=abc\n").is_err());
     }

@@ -1,32 +1,32 @@
-//! How much an archive may ask for.
+//! The limits for reading archives.
 
-/// The limits that reading an archive is held to; all layers of an image together.
+/// The limits for reading an archive, or all layers of an image together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes as they come, compressed or not.
+    /// Bytes of the input, compressed or not.
     pub packed: u64,
-    /// Bytes of the tar streams, headers and padding included.
+    /// Bytes of the tar streams, including headers and padding.
     pub unpacked: u64,
     /// Bytes of one file.
     pub file: u64,
-    /// Entries of every sort: files, folders, extension headers.
+    /// Entries of every type: files, folders, extension headers.
     pub entries: usize,
-    /// Bytes of all paths together, those of folders included that no entry names.
+    /// Bytes of all paths together, including those of folders without an entry.
     pub names: usize,
     /// Bytes of one path.
     pub path: usize,
     /// Names in one path.
     pub depth: usize,
-    /// How many times as long as it came a stream may become, once it is longer than [`Limits::ratio_from`].
+    /// The highest ratio of unpacked to packed bytes, once a stream has more than [`Limits::ratio_from`] unpacked bytes.
     pub ratio: u64,
-    /// Bytes of a stream that are taken whatever their ratio: small archives of alike files compress without bound.
+    /// Unpacked bytes up to which the ratio is not checked: small archives of similar files have a high ratio.
     pub ratio_from: u64,
-    /// Bytes of one extension header: a long name, PAX records.
+    /// Bytes of one extension header: a long name, or PAX records.
     pub extension: u64,
 }
 
 impl Default for Limits {
-    /// Ten times what a bundle of 10,000 objects needs, and room for a Kubernetes distribution with its images.
+    /// Ten times the size of a bundle of 10,000 objects, and enough for a Kubernetes distribution with its images.
     fn default() -> Self {
         Self {
             packed: 4 << 30,

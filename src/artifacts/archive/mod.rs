@@ -1,8 +1,7 @@
-//! Archives: files in tar and gzip, written with the same bytes everywhere, and read as something an enemy may have made.
+//! Archives of files in tar and gzip: written reproducibly, and read as untrusted input.
 //!
-//! Nothing read here reaches a disk under a name: contents go into one unlinked temporary file, names into an index, both of
-//! them counted against [`Limits`]. What is read is files and folders, and nothing else; no mode, owner or time is kept but
-//! whether a file is executable.
+//! Reading creates no named files: contents go into one unlinked temporary file and names into an index, both limited by
+//! [`Limits`]. Only files and folders are accepted. Of an entry's metadata only the executable bit is kept.
 
 mod blocks;
 mod entry;

@@ -1,4 +1,4 @@
-//! Archives into a tree: every entry held to the limits and the rules before a byte of it is kept.
+//! Reads archives into a tree: every entry is checked against limits and rules before any of its bytes are stored.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -9,37 +9,37 @@ use super::limits::Limits;
 use super::refusal::{ReadError, Reason};
 use super::spool::Spooling;
 use super::stream::Stream;
-use super::tree::{Growing, Slot, Tree};
+use super::tree::{Slot, Tree, TreeBuilder};
 
-/// A file of this name hides what it is named after (image-spec, layer.md, "Whiteouts").
+/// A file with this prefix hides the path that the rest names (image-spec, layer.md, "Whiteouts").
 const WHITEOUT: &str = ".wh.";
 
-/// Hides all that layers underneath put into its folder.
+/// Hides everything that lower layers have in its folder.
 const OPAQUE: &str = ".wh..wh..opq";
 
-/// What a file whose name starts with `.wh.` means.
+/// The meaning of a file whose name starts with `.wh.`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whiteouts {
-    /// What layers underneath brought is hidden: image layers.
+    /// It hides a path of lower layers, as in image layers.
     Hide,
-    /// Nothing: any other archive.
+    /// None, as in any other archive.
     AreFiles,
 }
 
-/// Archives that lie over each other, lowest first.
+/// Archives that are applied on top of each other, lowest first.
 pub struct Layers {
     limits: Limits,
     whiteouts: Whiteouts,
     spooling: Spooling,
-    growing: Growing,
+    tree: TreeBuilder,
     entries: usize,
     unpacked: u64,
 }
 
-/// Reads one archive, compressed by gzip or not at all.
+/// Reads one archive, with or without gzip compression.
 ///
 /// # Errors
-/// It cannot be read, or something in it is not taken.
+/// It cannot be read, or something in it is refused.
 pub fn read(reader: impl Read, limits: Limits) -> Result<Tree, ReadError> {
     let mut layers = Layers::new(limits, Whiteouts::AreFiles);
     layers.add(reader, &|_| {})?;
@@ -47,42 +47,42 @@ pub fn read(reader: impl Read, limits: Limits) -> Result<Tree, ReadError> {
 }
 
 impl Layers {
-    /// Nothing yet.
+    /// No layers.
     pub fn new(limits: Limits, whiteouts: Whiteouts) -> Self {
         Self {
             limits,
             whiteouts,
             spooling: Spooling::new(),
-            growing: Growing::default(),
+            tree: TreeBuilder::default(),
             entries: 0,
             unpacked: 0,
         }
     }
 
-    /// Lays an archive over those before it. Tells after each entry how many came in all.
+    /// Applies an archive on top of the previous ones. `progress` receives the number of entries so far.
     ///
     /// # Errors
-    /// It cannot be read, or something in it is not taken; then nothing of all the layers is to be used.
-    pub fn add(&mut self, reader: impl Read, told: &dyn Fn(usize)) -> Result<(), ReadError> {
-        self.growing.next_layer();
+    /// It cannot be read, or something in it is refused; then the whole tree is unusable.
+    pub fn add(&mut self, reader: impl Read, progress: &dyn Fn(usize)) -> Result<(), ReadError> {
+        self.tree.next_layer();
         let limits = self.limits.clone();
         let stream = Stream::open(reader, &limits, self.unpacked)?;
         let mut blocks = Blocks::new(stream, &limits);
         let mut hidden = HashSet::new();
         while let Some(head) = blocks.next(&mut self.entries)? {
-            self.take(&head, &mut blocks, &mut hidden)?;
-            told(self.entries);
+            self.add_entry(&head, &mut blocks, &mut hidden)?;
+            progress(self.entries);
         }
         self.unpacked = blocks.unpacked();
         Ok(())
     }
 
-    /// All layers together.
+    /// The tree of all layers.
     pub fn finish(self) -> Tree {
-        self.growing.finish(&self.spooling.finish())
+        self.tree.finish(&self.spooling.finish())
     }
 
-    fn take<R: Read>(
+    fn add_entry<R: Read>(
         &mut self,
         head: &Head,
         blocks: &mut Blocks<'_, R>,
@@ -100,16 +100,16 @@ impl Layers {
         }
         let slot = match kind {
             Kind::Folder => {
-                self.growing.add_folder(&path, &self.limits)?;
+                self.tree.add_folder(&path, &self.limits)?;
                 return Ok(());
             }
-            Kind::HardLink(ref target) => match self.growing.file(target) {
+            Kind::HardLink(ref target) => match self.tree.file(target) {
                 Some(slot) => slot,
                 None => return Err(Reason::HardLink(target.clone()).of(path).into()),
             },
             Kind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
         };
-        self.growing.add_file(&path, slot, &self.limits)?;
+        self.tree.add_file(&path, slot, &self.limits)?;
         if kind == Kind::File {
             blocks.copy(&mut self.spooling)?;
         }
@@ -119,9 +119,9 @@ impl Layers {
     fn white_out(&mut self, path: &str, name: &str) -> Result<(), ReadError> {
         let folder = path[..path.len() - name.len()].trim_end_matches('/');
         if name == OPAQUE {
-            self.growing.hide_below(folder);
+            self.tree.hide_below(folder);
             if !folder.is_empty() {
-                self.growing.add_folder(folder, &self.limits)?;
+                self.tree.add_folder(folder, &self.limits)?;
             }
             return Ok(());
         }
@@ -130,8 +130,8 @@ impl Layers {
             return Err(Reason::Whiteout.of(path).into());
         }
         match folder {
-            "" => self.growing.hide(of),
-            _ => self.growing.hide(&format!("{folder}/{of}")),
+            "" => self.tree.hide(of),
+            _ => self.tree.hide(&format!("{folder}/{of}")),
         }
         Ok(())
     }

@@ -1,27 +1,27 @@
-//! Why an archive is not taken.
+//! The reasons for refusing an archive.
 
 use std::fmt;
 use std::io;
 
-/// Something in an archive that is not taken; nothing of the archive is.
+/// Something in an archive that is refused, and with it the whole archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The entry, by the name that it gives itself; none for the archive as a whole.
+    /// The entry's path as written in the archive; none for the archive as a whole.
     pub entry: Option<String>,
     /// What is wrong.
     pub reason: Reason,
 }
 
-/// What is wrong with an archive or an entry, as the end of a sentence that starts with its name.
+/// What is wrong with an archive or an entry, as the predicate of a sentence about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// A path that is absolute or climbs.
+    /// A path that is absolute or contains `..`.
     #[error("leaves its folder: the path is absolute, or has a `..`")]
     Outside,
-    /// A name that some system cannot hold, or takes for something else.
+    /// A name that some system does not support or interprets.
     #[error("{0}")]
     IllegalPath(String),
-    /// The name is no UTF-8, or has a NUL.
+    /// The name is not UTF-8, or contains a NUL.
     #[error("has a name that is not UTF-8, or has a NUL in it")]
     UnreadableName,
     /// The path has too many bytes.
@@ -33,22 +33,22 @@ pub enum Reason {
     /// A symbolic link.
     #[error("is a symbolic link")]
     SymbolicLink,
-    /// A hard link to something that is no file of the archive before it.
+    /// A hard link to something that is not an earlier file of the archive.
     #[error("is a hard link to `{0}`, which is no file that stands before it in the archive")]
     HardLink(String),
     /// A device, a named pipe, a socket.
     #[error("is a {0}")]
     Special(&'static str),
-    /// A file with holes: its length is what it says, not what comes.
+    /// A sparse file, whose contents are shorter than its length.
     #[error("is a sparse file")]
     Sparse,
-    /// A sort of entry that no standard names.
+    /// An unknown type of entry.
     #[error("is an entry of type `{0}`, which is not known")]
     UnknownType(String),
-    /// The path stands twice.
+    /// The path occurs twice.
     #[error("stands twice in the archive")]
     Duplicate,
-    /// The path is a file, and a folder for another.
+    /// The path is a file, and also the folder of another entry.
     #[error("is a file, and a folder too")]
     FileAndFolder,
     /// The file has too many bytes.
@@ -57,40 +57,40 @@ pub enum Reason {
     /// Too many entries.
     #[error("has more than {0} entries")]
     TooManyEntries(usize),
-    /// The paths have too many bytes together.
+    /// The paths have too many bytes in total.
     #[error("has paths of more than {0} bytes together")]
     NamesTooLong(usize),
-    /// The archive has too many bytes as it comes.
+    /// The archive has too many bytes.
     #[error("is longer than {0} bytes")]
     PackedTooLarge(u64),
-    /// The archive becomes too long.
+    /// The archive unpacks to too many bytes.
     #[error("unpacks to more than {0} bytes")]
     UnpackedTooLarge(u64),
-    /// The archive becomes too many times as long.
+    /// The compression ratio is too high.
     #[error("unpacks to more than {0} times its length")]
     Ratio(u64),
     /// An extension header has too many bytes.
     #[error("has an extension header of more than {0} bytes")]
     ExtensionTooLarge(u64),
-    /// It ends in the middle.
+    /// It ends unexpectedly.
     #[error("is cut short")]
     Truncated,
-    /// Its compression is broken.
+    /// Its compression is corrupt.
     #[error("is no sound gzip stream: {0}")]
     Gzip(String),
-    /// It is compressed by something else.
+    /// It has another compression.
     #[error("is compressed by {0}, and gzip is read")]
     Compression(&'static str),
-    /// Something stands behind its end.
+    /// Data follows its end.
     #[error("has something behind its end")]
     Trailing,
-    /// It is no tar archive.
+    /// It is not a tar archive.
     #[error("is no tar archive")]
     NotTar,
-    /// A header says what it cannot.
+    /// A header is invalid.
     #[error("{0}")]
     Malformed(&'static str),
-    /// A whiteout that hides nothing, or two that hide the same.
+    /// A whiteout that hides nothing, or two that hide the same path.
     #[error("is a whiteout that names nothing")]
     Whiteout,
 }
@@ -98,14 +98,14 @@ pub enum Reason {
 /// Why an archive was not read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// It is not taken.
+    /// It is refused.
     Refused(Refusal),
-    /// It could not be read, or its contents not be kept.
+    /// It could not be read, or its contents could not be stored.
     World(io::Error),
 }
 
 impl Reason {
-    /// Of an entry.
+    /// The refusal for an entry.
     pub(super) fn of(self, entry: impl Into<String>) -> Refusal {
         Refusal {
             entry: Some(entry.into()),
@@ -114,7 +114,7 @@ impl Reason {
     }
 }
 
-/// Of the archive as a whole.
+/// The refusal for the archive as a whole.
 impl From<Reason> for Refusal {
     fn from(reason: Reason) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// What it is, as a clause; control characters of a name are escaped.
+/// The refusal as a clause; control characters in names are escaped.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.entry {

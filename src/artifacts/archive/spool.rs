@@ -1,4 +1,4 @@
-//! Bytes that are kept for a while without being held in memory.
+//! Temporary storage for bytes that may be too many for memory.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,25 +7,25 @@ use tempfile::SpooledTempFile;
 
 use crate::oci::Body;
 
-/// Up to so many bytes stay in memory; more go to a temporary file without a name, which ends with the process at the latest.
+/// The most bytes in memory; more are stored in an unnamed temporary file, which ends with the process at the latest.
 const IN_MEMORY: usize = 1 << 20;
 
-/// How much is read at once.
+/// The bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
-/// Bytes on their way into a [`Spool`].
+/// Writes bytes into a [`Spool`].
 pub struct Spooling {
     file: SpooledTempFile,
     length: u64,
 }
 
-/// Bytes that can be read again and again, from any place.
+/// Stored bytes, which can be read repeatedly and from any position.
 pub struct Spool {
     file: Mutex<SpooledTempFile>,
     length: u64,
 }
 
-/// A part of a spool.
+/// A range of a spool.
 #[derive(Clone)]
 pub struct Stretch {
     spool: Arc<Spool>,
@@ -34,7 +34,7 @@ pub struct Stretch {
 }
 
 impl Spooling {
-    /// Nothing yet.
+    /// An empty one.
     pub fn new() -> Self {
         Self {
             file: SpooledTempFile::new(IN_MEMORY),
@@ -42,12 +42,12 @@ impl Spooling {
         }
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// All that was written.
+    /// The written bytes, for reading.
     pub fn finish(self) -> Arc<Spool> {
         Arc::new(Spool {
             file: Mutex::new(self.file),
@@ -64,9 +64,9 @@ impl Default for Spooling {
 
 impl Write for Spooling {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = self.file.write(bytes)?;
-        self.length += taken as u64;
-        Ok(taken)
+        let written = self.file.write(bytes)?;
+        self.length += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -75,7 +75,7 @@ impl Write for Spooling {
 }
 
 impl Spool {
-    /// A part of it.
+    /// A range of the bytes.
     pub fn stretch(self: &Arc<Self>, start: u64, length: u64) -> Stretch {
         Stretch {
             spool: Arc::clone(self),
@@ -84,7 +84,7 @@ impl Spool {
         }
     }
 
-    /// All of it.
+    /// All bytes.
     pub fn whole(self: &Arc<Self>) -> Stretch {
         self.stretch(0, self.length)
     }
@@ -114,7 +114,7 @@ impl Read for StretchReader {
         if wanted == 0 {
             return Ok(0);
         }
-        // Many readers share the one file: each seeks before it reads.
+        // All readers share one file, so each one seeks before it reads.
         let locked = self.spool.file.lock();
         let mut file = locked.unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(self.at))?;
@@ -135,7 +135,7 @@ mod tests {
     use crate::oci::Body;
 
     #[test]
-    fn parts_of_a_spool_are_read_side_by_side() {
+    fn ranges_of_a_spool_are_read_concurrently() {
         for length in [100, IN_MEMORY + 1000] {
             let bytes: Vec<u8> = (0..length).map(|index| (index % 251) as u8).collect();
             let mut spooling = Spooling::new();

@@ -1,4 +1,4 @@
-//! The bytes of the tar stream, out of gzip or as they come, counted on both sides.
+//! The bytes of the tar stream, unpacked if they are compressed, and counted before and after.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::refusal::{ReadError, Reason};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Compressions that are recognized and not read.
+/// Compressions that are recognized but not supported.
 const OTHERS: [(&[u8], &str); 3] = [
     (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
     (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
@@ -24,11 +24,11 @@ type Raw<R> = BufReader<io::Chain<Cursor<Vec<u8>>, Counted<R>>>;
 pub(super) struct Stream<'a, R: Read> {
     source: Source<R>,
     limits: &'a Limits,
-    /// How many bytes of tar came so far, those of archives before this one included.
+    /// The number of unpacked bytes so far, including earlier archives.
     pub(super) unpacked: u64,
-    /// How many of them were there before.
+    /// The number of unpacked bytes of earlier archives.
     before: u64,
-    /// Whether it is compressed, so that its length and sum are proven at its end.
+    /// Whether it is compressed, so that its length and checksum are verified at the end.
     pub(super) is_gzip: bool,
 }
 
@@ -38,7 +38,7 @@ enum Source<R: Read> {
     Ended,
 }
 
-/// Counts what comes and marks errors of the world, which decoders pass on among their own.
+/// Counts the bytes that are read, and marks I/O errors to distinguish them from those of decoders.
 struct Counted<R> {
     inner: R,
     count: u64,
@@ -47,7 +47,7 @@ struct Counted<R> {
 
 #[derive(Debug)]
 enum Marked {
-    World(io::Error),
+    Io(io::Error),
     TooLarge(u64),
     Trailing,
 }
@@ -63,13 +63,13 @@ impl<R: Read> Read for Counted<R> {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            Err(error) => Err(io::Error::other(Marked::World(error))),
+            Err(error) => Err(io::Error::other(Marked::Io(error))),
         }
     }
 }
 
 impl<'a, R: Read> Stream<'a, R> {
-    /// Looks at the first bytes. `unpacked` counts on from the archives before this one.
+    /// Detects the compression. `unpacked` is the count of earlier archives.
     pub(super) fn open(reader: R, limits: &'a Limits, unpacked: u64) -> Result<Self, ReadError> {
         let mut counted = Counted {
             inner: reader,
@@ -78,7 +78,7 @@ impl<'a, R: Read> Stream<'a, R> {
         };
         let mut head = Vec::new();
         let sniffed = counted.by_ref().take(8).read_to_end(&mut head);
-        sniffed.map_err(told)?;
+        sniffed.map_err(read_error)?;
         if let Some((_, name)) = OTHERS.iter().find(|(magic, _)| head.starts_with(magic)) {
             return Err(Reason::Compression(name).into());
         }
@@ -97,7 +97,7 @@ impl<'a, R: Read> Stream<'a, R> {
         })
     }
 
-    /// Some bytes, none at the end; of several gzip members, those of all.
+    /// Reads some bytes, none at the end; the members of a gzip stream are concatenated.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         loop {
             let read = match &mut self.source {
@@ -109,12 +109,12 @@ impl<'a, R: Read> Stream<'a, R> {
                 Ok(0) if matches!(self.source, Source::Gzip(_)) => self.next_member()?,
                 Ok(read) => return self.counted(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(read_error(error)),
             }
         }
     }
 
-    /// Fills the buffer, or stops at the end: as many bytes as there were.
+    /// Fills the buffer, or stops at the end, and returns the number of bytes.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -131,10 +131,10 @@ impl<'a, R: Read> Stream<'a, R> {
             return Ok(());
         };
         let mut raw = gzip.into_inner();
-        match raw.fill_buf().map_err(told)? {
+        match raw.fill_buf().map_err(read_error)? {
             [] => {}
             [first, ..] if *first == GZIP[0] => self.source = Source::Gzip(GzDecoder::new(raw)),
-            _ => return Err(told(io::Error::other(Marked::Trailing))),
+            _ => return Err(read_error(io::Error::other(Marked::Trailing))),
         }
         Ok(())
     }
@@ -157,12 +157,12 @@ impl<'a, R: Read> Stream<'a, R> {
     }
 }
 
-/// What an error of the reader below or of the decoder means.
-fn told(error: io::Error) -> ReadError {
+/// The error for an error of the input or of the decoder.
+fn read_error(error: io::Error) -> ReadError {
     let kind = error.kind();
     let text = error.to_string();
     match error.downcast::<Marked>() {
-        Ok(Marked::World(error)) => ReadError::World(error),
+        Ok(Marked::Io(error)) => ReadError::World(error),
         Ok(Marked::TooLarge(limit)) => Reason::PackedTooLarge(limit).into(),
         Ok(Marked::Trailing) => Reason::Trailing.into(),
         Err(_) if kind == io::ErrorKind::UnexpectedEof => Reason::Truncated.into(),
@@ -173,7 +173,7 @@ fn told(error: io::Error) -> ReadError {
 impl fmt::Display for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::World(error) => error.fmt(f),
+            Self::Io(error) => error.fmt(f),
             Self::TooLarge(limit) => Reason::PackedTooLarge(*limit).fmt(f),
             Self::Trailing => Reason::Trailing.fmt(f),
         }

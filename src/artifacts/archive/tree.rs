@@ -1,4 +1,4 @@
-//! The files of an archive, or of an image's layers laid over each other.
+//! The files of an archive, or of an image's layers applied on top of each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -8,29 +8,29 @@ use super::limits::Limits;
 use super::refusal::{Reason, Refusal};
 use super::spool::{Spool, Stretch};
 
-/// What was read: files, and the folders that stand there.
+/// The files and folders that were read.
 pub struct Tree {
     /// The files by path.
     pub files: BTreeMap<String, Entry>,
-    /// All folders but the root, those that hold files included.
+    /// All folders but the root, including those of the files.
     pub folders: BTreeSet<String>,
 }
 
 /// A file of an archive.
 #[derive(Clone)]
 pub struct Entry {
-    /// Whether its owner may run it.
+    /// Whether its owner may execute it.
     pub is_executable: bool,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub size: u64,
     /// Its bytes.
     pub content: Stretch,
 }
 
-/// A tree that is being read. Each thing in it knows its layer: the layer above replaces and hides, one layer says nothing
-/// twice.
+/// A tree that is being read. Every entry records its layer: a higher layer replaces and hides, one layer must not contain a
+/// path twice.
 #[derive(Default)]
-pub(super) struct Growing {
+pub(super) struct TreeBuilder {
     files: BTreeMap<String, Slot>,
     folders: BTreeMap<String, usize>,
     /// Bytes of all paths.
@@ -38,7 +38,7 @@ pub(super) struct Growing {
     layer: usize,
 }
 
-/// Where a file's bytes lie.
+/// The position of a file's bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     pub(super) start: u64,
@@ -58,13 +58,13 @@ impl Slot {
     }
 }
 
-impl Growing {
-    /// From here on, what comes lies over what came.
+impl TreeBuilder {
+    /// Starts the next layer.
     pub(super) fn next_layer(&mut self) {
         self.layer += 1;
     }
 
-    /// A file that stands there already.
+    /// An existing file.
     pub(super) fn file(&self, path: &str) -> Option<Slot> {
         self.files.get(path).copied()
     }
@@ -81,7 +81,7 @@ impl Growing {
             (_, Some(there)) if *there == layer => return Err(Reason::FileAndFolder.of(path)),
             (_, Some(_)) => {
                 self.hide(path);
-                // Something of this very layer lies in it.
+                // It contains entries of the same layer.
                 if self.folders.contains_key(path) {
                     return Err(Reason::FileAndFolder.of(path));
                 }
@@ -99,7 +99,7 @@ impl Growing {
         self.enter_folder(path, limits)
     }
 
-    /// Hides a path, and what lies below it, as far as layers underneath brought it.
+    /// Hides a path and everything below it, except entries of this layer.
     pub(super) fn hide(&mut self, path: &str) {
         self.hide_below(path);
         let layer = self.layer;
@@ -111,7 +111,7 @@ impl Growing {
         }
     }
 
-    /// Hides what lies in a folder, as far as layers underneath brought it. The root's path is empty.
+    /// Hides everything below a folder, except entries of this layer. The root's path is empty.
     pub(super) fn hide_below(&mut self, path: &str) {
         let layer = self.layer;
         let inside = match path {
@@ -130,7 +130,7 @@ impl Growing {
         }
     }
 
-    /// What was read, its bytes in that spool.
+    /// The tree, with its bytes in a spool.
     pub(super) fn finish(self, spool: &Arc<Spool>) -> Tree {
         let entry = |slot: Slot| Entry {
             is_executable: slot.is_executable,
@@ -179,7 +179,7 @@ impl Growing {
     }
 }
 
-/// The entries that start with a text.
+/// The entries with a prefix.
 fn below<'a, T>(
     of: &'a BTreeMap<String, T>,
     start: &'a str,

@@ -1,7 +1,8 @@
-//! Files → tar → gzip → a spool, with the same bytes on every machine, on every day.
+//! Packs files into tar and gzip with the same bytes on every machine.
 //!
-//! Sorted by the bytes of their paths; ustar headers, owner 0, no names, no times, modes 0644 and 0755; a gzip header without
-//! a time or a system. The compressed bytes depend on the compressor and its level: both are pinned, and a test holds a digest.
+//! Entries are sorted by the bytes of their paths, with ustar headers, owner 0, no names, no times, and modes 0644 and 0755;
+//! the gzip header has neither time nor system. The compressed bytes depend on the compressor and its level: both are pinned,
+//! and a test compares a digest.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -13,47 +14,47 @@ use tar::{Builder, EntryType, Header};
 use super::spool::Spooling;
 use crate::oci::{Body, Digest, Digesting};
 
-/// The level of `gzip` and of Go's default.
+/// The default level of `gzip` and Go.
 const LEVEL: u32 = 6;
 
-/// RFC 1952, 2.3.1: the system that made it is not known.
+/// "Unknown" operating system (RFC 1952, 2.3.1).
 const NO_SYSTEM: u8 = 255;
 
-/// A file that goes into an archive.
+/// A file to pack.
 pub struct Member<'a> {
     /// The path, `/` between names.
     pub path: &'a str,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub is_executable: bool,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub size: u64,
     /// Its bytes.
     pub content: &'a dyn Body,
 }
 
-/// An archive that was made.
+/// A packed archive.
 #[derive(Clone)]
 pub struct Packed {
     /// The compressed bytes.
     pub content: Arc<dyn Body>,
     /// Their digest.
     pub digest: Digest,
-    /// How many they are.
+    /// Their number.
     pub size: u64,
-    /// The digest of the tar stream inside, which no compressor changes: an image's `diff_id`.
+    /// The digest of the uncompressed tar stream, independent of the compressor: an image's `diff_id`.
     pub unpacked: Digest,
 }
 
-/// Packs files; the folders that they lie in are made entries before them. Tells after each file how many are in.
+/// Packs files, with entries for their folders before them. `progress` receives the number of packed files.
 ///
 /// # Errors
-/// A file cannot be read or has not the length that it was said to have; there is no room for the archive.
-pub fn pack(members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Packed> {
+/// A file cannot be read or does not have its declared length; the archive cannot be stored.
+pub fn pack(members: Vec<Member<'_>>, progress: &dyn Fn(usize)) -> io::Result<Packed> {
     let gzip = GzBuilder::new()
         .mtime(0)
         .operating_system(NO_SYSTEM)
         .write(Digesting::new(Spooling::new()), Compression::new(LEVEL));
-    let (gzip, unpacked, _) = tar(members, Digesting::new(gzip), told)?.finish();
+    let (gzip, unpacked, _) = tar(members, Digesting::new(gzip), progress)?.finish();
     let (spooling, digest, size) = gzip.finish()?.finish();
     Ok(Packed {
         content: Arc::new(spooling.finish().whole()),
@@ -63,16 +64,16 @@ pub fn pack(members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Packed
     })
 }
 
-/// The digest of the tar stream that packing would compress: what the files are, whatever compresses them.
+/// The digest of the tar stream that [`pack`] compresses, which does not depend on the compressor.
 ///
 /// # Errors
-/// A file cannot be read or has not the length that it was said to have.
-pub fn digest(members: Vec<Member<'_>>, told: &dyn Fn(usize)) -> io::Result<Digest> {
-    let (_, digest, _) = tar(members, Digesting::new(io::sink()), told)?.finish();
+/// A file cannot be read or does not have its declared length.
+pub fn digest(members: Vec<Member<'_>>, progress: &dyn Fn(usize)) -> io::Result<Digest> {
+    let (_, digest, _) = tar(members, Digesting::new(io::sink()), progress)?.finish();
     Ok(digest)
 }
 
-fn tar<W: Write>(mut members: Vec<Member<'_>>, into: W, told: &dyn Fn(usize)) -> io::Result<W> {
+fn tar<W: Write>(mut members: Vec<Member<'_>>, into: W, progress: &dyn Fn(usize)) -> io::Result<W> {
     members.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     let mut builder = Builder::new(into);
     let mut folders = BTreeSet::new();
@@ -85,7 +86,7 @@ fn tar<W: Write>(mut members: Vec<Member<'_>>, into: W, told: &dyn Fn(usize)) ->
             }
         }
         append(&mut builder, member)?;
-        told(index + 1);
+        progress(index + 1);
     }
     builder.into_inner()
 }
@@ -111,7 +112,7 @@ fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     header
 }
 
-/// As many bytes as were announced, or an error: a file that grows meanwhile would break the archive.
+/// Reads exactly the declared number of bytes: a file that grows meanwhile would corrupt the archive.
 struct Exact<R> {
     inner: R,
     left: u64,
@@ -144,8 +145,8 @@ mod tests {
         }
     }
 
-    /// Changes only with the compressor, its level or what is written here: then every bundle's digest changes, and users
-    /// are told so.
+    /// The digests change only with the compressor, its level or this module. Then every bundle's digest changes, and the release
+    /// notes must say so.
     #[test]
     fn the_same_files_have_this_digest_everywhere() {
         let (text, script) = (b"a: 1\n".repeat(100), b"#!/bin/sh\n".to_vec());
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_its_length_is_an_error() {
+    fn a_file_with_another_length_is_an_error() {
         let content = b"four".to_vec();
         for size in [3, 5] {
             let member = Member {

@@ -1,4 +1,4 @@
-//! An artifact of a layout as it is put elsewhere: its manifest to the byte, its blobs to be read when they are sent.
+//! Reads artifacts of a layout for copying: the exact manifest, and blobs that are opened when they are sent.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,21 +12,21 @@ use crate::oci::{
 
 use super::Layout;
 
-/// The media type of an image manifest, where the layout does not tell it.
+/// The media type of an image manifest, if the layout does not declare it.
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 /// The media type of an index.
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
-/// The most manifests that an index names.
+/// The most manifests of an index.
 const MOST: usize = 1000;
 
 impl Layout {
-    /// What a reference names: of an index, what it names first, the index itself last. Blobs that the layout leaves out are
-    /// named, too, and cannot be read.
+    /// The artifacts of a reference: those of an index first, the index itself last. Blobs that the layout omits are included, but
+    /// cannot be read.
     ///
     /// # Errors
-    /// A manifest cannot be had; an index names too many, or other indexes.
+    /// A manifest cannot be read; an index has too many manifests, or contains other indexes.
     pub fn artifacts(&self, of: &Reference) -> Result<Vec<Artifact>, Failure> {
         let top = self.one(of)?;
         let mut found = Vec::new();
@@ -54,14 +54,14 @@ impl Layout {
     fn one(&self, of: &Reference) -> Result<Manifest, Failure> {
         let mut found = self.manifests(std::slice::from_ref(of));
         found.pop().unwrap_or_else(|| {
-            let message = "it was not asked for";
+            let message = "it was not requested";
             Err(Failure::new(of, FailureKind::Unreachable, message))
         })
     }
 
     fn artifact(&self, manifest: &Manifest, media_type: &str) -> Result<Artifact, Failure> {
         let mut blobs: Vec<Blob> = Vec::new();
-        let usual = match &manifest.content {
+        let default = match &manifest.content {
             Content::Image { config, layers, .. } => {
                 for descriptor in std::iter::once(&**config).chain(layers) {
                     let digest = &descriptor.digest;
@@ -77,7 +77,7 @@ impl Layout {
             Content::Index { .. } => INDEX,
         };
         let media_type = match media_type.is_empty() {
-            true => usual,
+            true => default,
             false => media_type,
         };
         Ok(Artifact {
@@ -100,7 +100,7 @@ impl Layout {
     }
 }
 
-/// A blob's file, opened when it is read.
+/// The file of a blob, which is opened when it is read.
 struct OnDisk(Option<PathBuf>);
 
 impl Body for OnDisk {

@@ -1,4 +1,4 @@
-//! The files of a layout: its marker, its index, its blobs; nothing outside its folder, nothing longer than is wanted.
+//! Reads the files of a layout: its marker, index and blobs. It reads nothing outside its folder, and at most a given length.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -17,10 +17,10 @@ const INDEX_LIMIT: u64 = 64 << 20;
 /// The longest `oci-layout` that is read, in bytes.
 const MARKER_LIMIT: u64 = 4 << 10;
 
-/// A folder that holds a layout. Displays as `oci-layout:DIR`, `DIR` as it was written.
+/// The folder of a layout. Displays as `oci-layout:DIR`, with `DIR` as the user wrote it.
 pub(super) struct Folder {
     written: String,
-    /// Without links: what is read lies below it.
+    /// The path with links resolved; every file must be below it.
     root: PathBuf,
 }
 
@@ -38,17 +38,17 @@ struct Index {
 /// Why a file of a layout was not read.
 enum Fault {
     Missing,
-    /// Links lead out of the folder, or it is no file.
+    /// A link leads out of the folder, or it is not a file.
     Refused(&'static str),
     TooLarge(u64),
-    World(io::Error),
+    Io(io::Error),
 }
 
 impl Folder {
     /// The layout in a folder relative to `base`.
     ///
     /// # Errors
-    /// There is no such folder, or it says not that it is a layout of version 1.
+    /// There is no such folder, or its marker does not declare a layout of version 1.
     pub(super) fn open(base: &Path, folder: &str) -> Result<Self, Failure> {
         let wanted = format!("{SCHEME}{folder}");
         let failure = |kind, message: String| Failure::new(&wanted, kind, message);
@@ -67,7 +67,7 @@ impl Folder {
         let bytes = opened.file("oci-layout", MARKER_LIMIT).map_err(|fault| {
             let message = match fault {
                 Fault::Missing => "it is no image layout: it has no file `oci-layout`".to_owned(),
-                fault => fault.tell("oci-layout"),
+                fault => fault.message("oci-layout"),
             };
             failure(FailureKind::Corrupt, message)
                 .help("name the folder that holds `oci-layout`, `index.json` and `blobs`")
@@ -88,12 +88,12 @@ impl Folder {
         }
     }
 
-    /// The folder as it was written.
+    /// The folder as the user wrote it.
     pub(super) fn path(&self) -> &str {
         &self.written
     }
 
-    /// Advice where what is in the folder is broken.
+    /// The help for broken content.
     pub(super) fn copy_again(&self) -> String {
         format!("copy the artifact to `{}` again", self.written)
     }
@@ -101,11 +101,11 @@ impl Folder {
     /// The entries of the index, in order.
     ///
     /// # Errors
-    /// The index is missing, too large, or no index.
+    /// The index is missing, too large, or invalid.
     pub(super) fn index(&self) -> Result<Vec<Descriptor>, Failure> {
         let bytes = self
             .file("index.json", INDEX_LIMIT)
-            .map_err(|fault| Failure::new(self, fault.kind(), fault.tell("index.json")))?;
+            .map_err(|fault| Failure::new(self, fault.kind(), fault.message("index.json")))?;
         let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("its index.json cannot be read: {error}");
             Failure::new(self, FailureKind::Corrupt, message)
@@ -113,10 +113,10 @@ impl Folder {
         Ok(index.manifests)
     }
 
-    /// The content of that digest, proven; of that size where one is told.
+    /// The content with a digest, verified, also against its size if it is known.
     ///
     /// # Errors
-    /// It is missing, larger than `limit`, or not what its digest and size promise.
+    /// It is missing, larger than `limit`, or does not have its digest and size.
     pub(super) fn blob(
         &self,
         wanted: &str,
@@ -126,14 +126,14 @@ impl Folder {
     ) -> Result<Vec<u8>, Failure> {
         let failure = |kind, message: String| Failure::new(wanted, kind, message);
         if size.is_some_and(|size| size > limit) {
-            let message = Fault::TooLarge(limit).tell(digest.as_str());
+            let message = Fault::TooLarge(limit).message(digest.as_str());
             return Err(failure(FailureKind::TooLarge, format!("{self}: {message}")));
         }
         let path = blob_path(digest);
         let bytes = self.file(&path, limit).map_err(|fault| {
-            let message = format!("{self}: {}", fault.tell(&path));
+            let message = format!("{self}: {}", fault.message(&path));
             match (&fault, size) {
-                // What the layout itself lists, it should have.
+                // The layout lists it, so it should have it.
                 (Fault::Missing, Some(_)) => {
                     failure(FailureKind::Corrupt, message).help(self.copy_again())
                 }
@@ -153,10 +153,10 @@ impl Folder {
         Err(failure(FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
-    /// Copies content of any length, proven when it is all there.
+    /// Copies content of any length, verified at the end.
     ///
     /// # Errors
-    /// It is missing or not what its descriptor promises, or the writer takes no more.
+    /// It is missing or does not match its descriptor, or the writer fails.
     pub(super) fn copy(
         &self,
         wanted: &str,
@@ -165,7 +165,7 @@ impl Folder {
     ) -> Result<(), Failure> {
         let path = blob_path(&blob.digest);
         let failure = |fault: Fault| {
-            let message = format!("{self}: {}", fault.tell(&path));
+            let message = format!("{self}: {}", fault.message(&path));
             Failure::new(wanted, fault.kind(), message)
         };
         let (file, _) = self.below(&path).map_err(failure)?;
@@ -173,7 +173,7 @@ impl Folder {
             .map_err(|error| failure(Fault::of(error)))?
             .take(blob.size.saturating_add(1));
         let mut digesting = Digesting::like(&blob.digest, into);
-        io::copy(&mut reader, &mut digesting).map_err(|error| failure(Fault::World(error)))?;
+        io::copy(&mut reader, &mut digesting).map_err(|error| failure(Fault::Io(error)))?;
         let (_, digest, length) = digesting.finish();
         if length == blob.size && digest == blob.digest {
             return Ok(());
@@ -182,46 +182,46 @@ impl Folder {
         Err(Failure::new(wanted, FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
-    /// The file of the content of that digest; none where it is left out.
+    /// The file of the content with a digest; none if the layout omits it.
     ///
     /// # Errors
-    /// It is no file of the folder, or the system does not tell.
+    /// It is not a file of the folder, or cannot be queried.
     pub(super) fn path_of(&self, digest: &Digest) -> Result<Option<PathBuf>, Failure> {
         let path = blob_path(digest);
         match self.below(&path) {
             Ok((found, _)) => Ok(Some(found)),
             Err(Fault::Missing) => Ok(None),
-            Err(fault) => Err(Failure::new(self, fault.kind(), fault.tell(&path))),
+            Err(fault) => Err(Failure::new(self, fault.kind(), fault.message(&path))),
         }
     }
 
-    /// How long the content of that digest is; none where it is left out.
+    /// The length of the content with a digest; none if the layout omits it.
     ///
     /// # Errors
-    /// It is no file of the folder, or the system does not tell.
+    /// It is not a file of the folder, or cannot be queried.
     pub(super) fn size(&self, wanted: &str, digest: &Digest) -> Result<Option<u64>, Failure> {
         let path = blob_path(digest);
         match self.below(&path) {
             Ok((_, size)) => Ok(Some(size)),
             Err(Fault::Missing) => Ok(None),
             Err(fault) => {
-                let message = format!("{self}: {}", fault.tell(&path));
+                let message = format!("{self}: {}", fault.message(&path));
                 Err(Failure::new(wanted, fault.kind(), message))
             }
         }
     }
 
-    /// A file of the folder, without links, and its length.
+    /// A file of the folder with links resolved, and its length.
     fn below(&self, path: &str) -> Result<(PathBuf, u64), Fault> {
         let path = fs::canonicalize(self.root.join(path)).map_err(Fault::of)?;
         if !path.starts_with(&self.root) {
             return Err(Fault::Refused("a link that leaves the folder"));
         }
         let metadata = fs::metadata(&path).map_err(Fault::of)?;
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         match metadata.is_file() {
             true => Ok((path, metadata.len())),
-            false => Err(Fault::Refused("no file")),
+            false => Err(Fault::Refused("not a file")),
         }
     }
 
@@ -253,7 +253,7 @@ impl Fault {
     fn of(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
-            _ => Self::World(error),
+            _ => Self::Io(error),
         }
     }
 
@@ -262,16 +262,16 @@ impl Fault {
             Self::Missing => FailureKind::NotFound,
             Self::Refused(_) => FailureKind::Corrupt,
             Self::TooLarge(_) => FailureKind::TooLarge,
-            Self::World(_) => FailureKind::Unreachable,
+            Self::Io(_) => FailureKind::Unreachable,
         }
     }
 
-    fn tell(&self, path: &str) -> String {
+    fn message(&self, path: &str) -> String {
         match self {
             Self::Missing => format!("it has no `{path}`"),
             Self::Refused(what) => format!("its `{path}` is {what}"),
             Self::TooLarge(limit) => format!("its `{path}` has more than {limit} bytes"),
-            Self::World(error) => format!("its `{path}` cannot be read: {error}"),
+            Self::Io(error) => format!("its `{path}` cannot be read: {error}"),
         }
     }
 }

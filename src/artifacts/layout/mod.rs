@@ -1,7 +1,7 @@
-//! An OCI image layout: the folder that `skopeo copy … oci:DIR:NAME`, `oras` and `crane` write, so that artifacts are had
-//! without a network.
+//! OCI image layouts: the folders that `skopeo copy … oci:DIR:NAME`, `oras` and `crane` write, which provide artifacts without a
+//! network.
 //!
-//! Every blob's length and digest are proven; nothing outside the folder is read, whatever links stand in it.
+//! The length and digest of every blob are verified, and nothing outside the folder is read, even through links.
 //!
 //! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
 
@@ -26,10 +26,10 @@ use names::Names;
 use referrers::Referrers;
 pub use sink::LayoutSink;
 
-/// What stands before the folder's name where a project names a layout.
+/// The scheme of a layout in a project file.
 pub const SCHEME: &str = "oci-layout:";
 
-/// A layout, its index read.
+/// A layout whose index was read.
 pub struct Layout {
     folder: Folder,
     entries: Vec<Descriptor>,
@@ -38,10 +38,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the index of the layout in a folder, which is relative to `base`; no artifact yet.
+    /// Reads the index of the layout in a folder, which is relative to `base`. Reads no artifact.
     ///
     /// # Errors
-    /// The folder is not there, or is no layout; its index cannot be read.
+    /// The folder does not exist or is not a layout, or its index cannot be read.
     pub fn open(base: &Path, folder: &str) -> Result<Self, Failure> {
         let folder = Folder::open(base, folder)?;
         let entries = folder.index()?;
@@ -53,13 +53,13 @@ impl Layout {
         })
     }
 
-    /// Every name that the index gives to an artifact, sorted: `registry/repository:tag`, `repository:tag` or `tag`.
+    /// All names in the index, sorted: `registry/repository:tag`, `repository:tag` or `tag`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.all()
     }
 
-    /// The one artifact that is meant: by its name as the index has it or by its digest, or without either the only one there
-    /// is. As a reference to be asked of this layout.
+    /// Selects one artifact: by its name in the index, by its digest, or without either if it is the only one. Returns a reference
+    /// for queries to this layout.
     ///
     /// # Errors
     /// There is none, or more than one.
@@ -105,7 +105,7 @@ impl Layout {
         }
     }
 
-    /// The manifest that a reference names. `alone`: all that is asked for lies in one repository.
+    /// The manifest of a reference. `alone`: all requested references are in one repository.
     fn manifest(&self, wanted: &Reference, alone: bool) -> Result<Manifest, Failure> {
         let (digest, size) = match wanted.target() {
             Target::Digest(digest) => {
@@ -142,7 +142,7 @@ impl Layout {
         Ok(manifest)
     }
 
-    /// The entry of the index that has the name of a reference with that tag.
+    /// The entry of the index with the name of a reference and a tag.
     fn named(&self, wanted: &Reference, tag: &str, alone: bool) -> Result<&Descriptor, Failure> {
         let failure = |kind, message| Failure::new(wanted, kind, message);
         match self.names.find(wanted, tag) {
@@ -179,7 +179,7 @@ impl Layout {
         }
     }
 
-    /// What the unnamed artifacts refer to, read once.
+    /// The referrers among the unnamed artifacts, read once.
     fn subjects(&self) -> Result<&Referrers, Failure> {
         let read = || {
             Referrers::read(self.unnamed().map(|entry| {
@@ -200,7 +200,7 @@ impl Layout {
             .filter(|entry| names::name_of(entry).is_none())
     }
 
-    /// What refers to a manifest: the artifacts that say so, and the list under the fallback tag.
+    /// The referrers of a manifest: the artifacts with this subject, and the list under the fallback tag.
     fn referrers_of(
         &self,
         wanted: &Reference,
@@ -251,7 +251,7 @@ impl Store for Layout {
         wanted.iter().map(read).collect()
     }
 
-    /// Bounded memory, whatever its length.
+    /// Uses bounded memory, whatever the length of the blob.
     fn copy(
         &self,
         of: &Reference,
@@ -262,7 +262,7 @@ impl Store for Layout {
         self.folder.copy(&name, blob, into)
     }
 
-    /// A layout may leave blobs out, to be had elsewhere (image-layout.md, "Blobs").
+    /// A layout may omit blobs that are stored elsewhere (image-layout.md, "Blobs").
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
         let size = |(reference, digest): &(Reference, Digest)| {
             self.folder.size(&reference.at(digest).to_string(), digest)
@@ -292,7 +292,7 @@ impl Store for Layout {
     }
 }
 
-/// Whether a tag is made of a digest, as those of signatures and of lists of referrers are: it means one thing in every
+/// Whether a tag is derived from a digest, as those of signatures and of lists of referrers: it has the same meaning in every
 /// repository.
 fn names_content(tag: &str) -> bool {
     tag.strip_prefix("sha256-")

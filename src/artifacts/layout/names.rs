@@ -1,7 +1,7 @@
-//! What the artifacts of a layout are called, and which name a reference means.
+//! The names of a layout's artifacts, and how references resolve to them.
 //!
-//! `skopeo` writes the whole `registry/repository:tag` that it is told, others `repository:tag`, most the bare tag. A bare
-//! tag says not of which repository it is: it counts where the layout names no other repository.
+//! `skopeo` writes the `registry/repository:tag` that the user passes, other tools `repository:tag`, most the bare tag. A bare
+//! tag does not include the repository: it matches only if the layout names no other repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::oci::{Descriptor, Reference, SCHEME};
 /// The annotation that names an artifact (image-spec, annotations.md).
 pub(super) const NAME: &str = "org.opencontainers.image.ref.name";
 
-/// Where `docker save` and BuildKit write the whole name; their [`NAME`] is the bare tag.
+/// The annotation in which `docker save` and BuildKit write the full name; their [`NAME`] is the bare tag.
 const CONTAINERD_NAME: &str = "io.containerd.image.name";
 
-/// The most names that advice lists.
+/// The most names in a help text.
 const LISTED: usize = 5;
 
 /// The names of a layout.
 pub(super) struct Names {
-    /// The entries of each name, by their places in the index; more than one only where their digests differ.
+    /// The entries of each name, as indexes into the index; several only if their digests differ.
     entries: BTreeMap<String, Vec<usize>>,
-    /// The repositories that names spell out, with a registry where they have one.
+    /// The repositories in names, with a registry if they have one.
     repositories: BTreeSet<String>,
 }
 
-/// What a name stands for.
+/// The result of looking up a name.
 pub(super) struct Found<'n> {
-    /// The name as it is written.
+    /// The name as written.
     pub(super) name: &'n str,
-    /// The entries that have it.
+    /// The entries with this name.
     pub(super) entries: &'n [usize],
     /// Whether it is only a tag.
     pub(super) is_bare: bool,
@@ -74,7 +74,7 @@ impl Names {
         self.entries.keys().map(String::as_str)
     }
 
-    /// What the repository of a reference calls by that tag: the whole name, then without the registry, then the tag alone.
+    /// The entries for a repository and tag: by the full name, without the registry, or by the tag only.
     pub(super) fn find(&self, reference: &Reference, tag: &str) -> Option<Found<'_>> {
         let get = |name: &str, is_bare| {
             let (name, entries) = self.entries.get_key_value(name)?;
@@ -103,7 +103,7 @@ impl Names {
         tags.into_iter().collect()
     }
 
-    /// The repositories of that registry, and those that stand without one; sorted.
+    /// The repositories of a registry, and those without a registry; sorted.
     pub(super) fn repositories(&self, registry: &str) -> Vec<String> {
         let within = |repository: &String| match repository.split_once('/') {
             Some((host, rest)) if host == registry => Some(rest.to_owned()),
@@ -114,7 +114,7 @@ impl Names {
         found.into_iter().collect()
     }
 
-    /// Advice where there is no such name: the tags of the repository, the nearest first; else the nearest repository.
+    /// The help for an unknown name: the nearest tag or the tags of the repository, else the nearest repository.
     pub(super) fn nearest(&self, wanted: &Reference, tag: &str) -> String {
         let tags = self.tags(wanted);
         if !tags.is_empty() {
@@ -139,7 +139,7 @@ impl Names {
         }
     }
 
-    /// Whether no name speaks of another repository.
+    /// Whether all names are of this repository or bare tags.
     fn has_only(&self, reference: &Reference) -> bool {
         self.repositories.iter().all(|name| is_of(name, reference))
     }
@@ -149,14 +149,14 @@ fn is_of(repository: &str, reference: &Reference) -> bool {
     *repository == *reference.repository || repository == reference.name()
 }
 
-/// Repository and tag of a name; none where it is a tag only, or ends in a digest.
+/// Repository and tag of a name; none for a bare tag or a name with a digest.
 fn split(name: &str) -> Option<(&str, &str)> {
     let slash = name.rfind('/').map_or(0, |slash| slash + 1);
     let colon = slash + name[slash..].find(':')?;
     (!name.contains('@')).then(|| (&name[..colon], &name[colon + 1..]))
 }
 
-/// Whether the first part of a name is a registry's, as container tools decide it.
+/// Whether the first part of a name is a registry, by the rule of container tools.
 fn is_host(part: &str) -> bool {
     part == "localhost" || part.contains(['.', ':'])
 }

@@ -1,17 +1,17 @@
-//! Which artifacts of a layout refer to which, by their `subject`.
+//! Finds the referrers of a layout's artifacts by their `subject`.
 
 use std::collections::HashMap;
 
 use crate::oci::{Content, Descriptor, Digest, Failure, Manifest};
 
-/// The artifacts that refer to each digest, in the order of the index.
+/// The referrers of each digest, in the order of the index.
 pub(super) struct Referrers(HashMap<Digest, Vec<Descriptor>>);
 
 impl Referrers {
-    /// Gathers them from the artifacts given, each with its entry in the index.
+    /// Collects the referrers among artifacts, each given with its entry in the index.
     ///
     /// # Errors
-    /// The first artifact that cannot be read: nobody knows what it refers to.
+    /// The first artifact that cannot be read: its subject is unknown.
     pub(super) fn read<'e>(
         artifacts: impl Iterator<Item = Result<(&'e Descriptor, Manifest), Failure>>,
     ) -> Result<Self, Failure> {
@@ -28,14 +28,14 @@ impl Referrers {
         Ok(Self(found))
     }
 
-    /// What refers to that digest.
+    /// The referrers of a digest.
     pub(super) fn of(&self, digest: &Digest) -> &[Descriptor] {
         self.0.get(digest).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What a manifest refers to, and how a list of referrers describes it: with its annotations, and the type of its
-/// configuration where it names none of its own (distribution-spec, "Listing Referrers").
+/// The subject of a manifest, and its descriptor for a list of referrers: with its annotations, and with the type of its
+/// configuration if it declares no artifact type (distribution-spec, "Listing Referrers").
 fn referrer(entry: &Descriptor, manifest: Manifest) -> Option<(Digest, Descriptor)> {
     let Content::Image {
         config,

@@ -1,5 +1,5 @@
-//! Puts artifacts into a layout: blobs first, the index last and in one step, so that it is whole at any moment. What the index
-//! names already stays, but for what had the name that is given.
+//! Writes artifacts into a layout: blobs first, the index last and atomically, so that the layout is complete at any moment.
+//! Existing entries of the index are kept, except those with the same name.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,21 +15,21 @@ use super::SCHEME;
 use super::disk::blob_path;
 use super::names::NAME;
 
-/// What files are called until they are whole. They stand beside `blobs`, where no reader of a layout looks.
+/// The prefix of incomplete files. They are beside `blobs`, where no reader of a layout looks.
 const STAGED: &str = ".metalmark-tmp-";
 
-/// The longest `index.json` that is added to, in bytes.
+/// The longest `index.json` that can be extended, in bytes.
 const INDEX_LIMIT: u64 = 64 << 20;
 
-/// A layout that is written to; it is made where nothing is.
+/// A layout to write to; it is created if it does not exist.
 pub struct LayoutSink {
-    /// The folder as it was written.
+    /// The folder as the user wrote it.
     written: String,
     root: PathBuf,
 }
 
 impl LayoutSink {
-    /// The layout in a folder, which is relative to `base`. Nothing is made yet.
+    /// The layout in a folder, which is relative to `base`. Creates nothing.
     pub fn new(base: &Path, folder: &str) -> Self {
         Self {
             written: folder.to_owned(),
@@ -37,10 +37,10 @@ impl LayoutSink {
         }
     }
 
-    /// Puts an artifact under a name of its own, such as `1.2` or `group/bundle:1.2`; without one it is found by its digest.
+    /// Writes an artifact under a name such as `1.2` or `group/bundle:1.2`, or without one, to be found by its digest.
     ///
     /// # Errors
-    /// The folder holds something else, or cannot be written; a body is not what its descriptor says.
+    /// The folder contains something else, or cannot be written; a blob does not match its descriptor.
     pub fn put_as(&self, name: Option<&str>, artifact: &Artifact) -> Result<Put, Failure> {
         let wanted = match name {
             Some(name) => format!("{SCHEME}{}:{name}", self.written),
@@ -66,11 +66,11 @@ impl LayoutSink {
         Ok(Put { sent, is_unchanged })
     }
 
-    /// Makes what is missing of the layout, and keeps others from writing it meanwhile.
+    /// Creates what is missing of the layout, and locks it against other writers.
     fn begin(&self) -> Result<File, Fault> {
         fs::create_dir_all(&self.root)?;
         let held = File::open(&self.root)?;
-        // Where a file system knows no locks, whoever writes there is alone by custom.
+        // On a file system without locks, concurrent writers are not supported.
         let _ = held.lock();
         let mut others = Vec::new();
         for entry in fs::read_dir(&self.root)? {
@@ -97,13 +97,13 @@ impl LayoutSink {
         Ok(held)
     }
 
-    /// Writes a blob where it is not there, whole, and tells whether it did.
+    /// Writes a blob unless it exists, and returns whether it did.
     fn blob(&self, blob: &Blob) -> Result<bool, Fault> {
         let Descriptor { digest, size, .. } = &blob.descriptor;
         let path = self.root.join(blob_path(digest));
-        let is_there =
+        let exists =
             fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == *size);
-        if is_there && digest_of(&mut File::open(&path)?, digest)? == *digest {
+        if exists && digest_of(&mut File::open(&path)?, digest)? == *digest {
             return Ok(false);
         }
         let folder = path.parent().unwrap_or(&self.root);
@@ -121,7 +121,7 @@ impl LayoutSink {
         written.map(|()| true)
     }
 
-    /// Enters a manifest into the index, and tells whether it stood there so.
+    /// Adds a manifest to the index, and returns whether it was there already.
     fn enter(&self, name: Option<&str>, descriptor: &Descriptor) -> Result<bool, Fault> {
         let path = self.root.join("index.json");
         let mut bytes = Vec::new();
@@ -132,13 +132,13 @@ impl LayoutSink {
         let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
         let entries = entries.ok_or(Fault::Index)?;
         let named = |entry: &Value| entry["annotations"][NAME].as_str().map(str::to_owned);
-        let is_it = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
-        let mut standing = entries
+        let is_same = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
+        let mut existing = entries
             .iter()
             .filter(|entry| named(entry).as_deref() == name);
         let is_unchanged = match name {
-            Some(_) => standing.next().is_some_and(is_it) && standing.next().is_none(),
-            None => standing.any(is_it),
+            Some(_) => existing.next().is_some_and(is_same) && existing.next().is_none(),
+            None => existing.any(is_same),
         };
         if is_unchanged {
             return Ok(true);
@@ -167,14 +167,14 @@ impl LayoutSink {
 }
 
 impl Sink for LayoutSink {
-    /// Under `registry/repository:tag`, the name that `skopeo` gives and that tells repositories apart.
+    /// The name is `registry/repository:tag`, as `skopeo` writes it: it distinguishes repositories.
     fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure> {
         if let Some(digest) = to
             .digest
             .as_ref()
             .filter(|it| **it != artifact.descriptor.digest)
         {
-            let message = format!("what is to be put there does not have the digest `{digest}`");
+            let message = format!("what is written there does not have the digest `{digest}`");
             return Err(Failure::new(to, FailureKind::Corrupt, message));
         }
         let name = to.tag.as_ref().map(|tag| format!("{}:{tag}", to.name()));
@@ -203,7 +203,7 @@ fn entry(name: Option<&str>, descriptor: &Descriptor) -> Value {
     Value::Object(entry)
 }
 
-/// Writes what is proven to be the content of a descriptor.
+/// Writes content to a file, and verifies it against the descriptor.
 fn write(content: &dyn Body, descriptor: &Descriptor, staged: &Path) -> Result<(), Fault> {
     let limit = descriptor.size.saturating_add(1);
     let mut reader = content.open()?.take(limit);
@@ -222,22 +222,22 @@ fn digest_of(reader: &mut impl Read, like: &Digest) -> Result<Digest, Fault> {
     Ok(into.finish().1)
 }
 
-/// Why nothing was put.
+/// Why nothing was written.
 #[derive(Debug)]
 enum Fault {
-    World(io::Error),
-    /// The folder holds this, and is no layout.
+    Io(io::Error),
+    /// The folder contains this entry, and is not a layout.
     Other(String),
     /// A link leads out of the folder.
     Outside,
     Index,
-    /// The content is not of that digest.
+    /// The content does not match this digest.
     Changed(Digest),
 }
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        Self::World(error)
+        Self::Io(error)
     }
 }
 
@@ -245,28 +245,28 @@ impl Fault {
     fn failure(self, wanted: &str) -> Failure {
         let failure = |kind, message: String| Failure::new(wanted, kind, message);
         match self {
-            Self::World(error) => failure(
+            Self::Io(error) => failure(
                 FailureKind::Unreachable,
                 format!("it cannot be written: {error}"),
             ),
             Self::Other(name) => failure(
                 FailureKind::Unsupported,
-                format!("the folder is no image layout and holds `{name}`"),
+                format!("the folder is not an image layout and contains `{name}`"),
             )
-            .help("name a folder that holds a layout, or nothing yet"),
+            .help("name a folder with a layout, or an empty one"),
             Self::Outside => failure(
                 FailureKind::Corrupt,
                 "a link in it leads out of the folder".to_owned(),
             ),
             Self::Index => failure(
                 FailureKind::Corrupt,
-                "its index.json is no index, and is left as it is".to_owned(),
+                "its index.json is not an index, and was not changed".to_owned(),
             ),
             Self::Changed(digest) => failure(
                 FailureKind::Corrupt,
-                format!("the content of blob `{digest}` is not what is to be put there"),
+                format!("blob `{digest}` does not have the expected content"),
             )
-            .help("what is put there changed meanwhile: leave it alone and do it again"),
+            .help("the files changed while they were written: run it again, without changing them meanwhile"),
         }
     }
 }

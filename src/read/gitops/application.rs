@@ -10,7 +10,7 @@ use crate::model::value::{Node, Value};
 use super::files::below;
 use super::object::{Object, flag, items, text};
 use super::overrides::{self, Override};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::release::{Composed, floating};
 use super::set::Style;
 use super::{MissingSource, State};
@@ -20,13 +20,13 @@ pub(super) fn compose(
     reader: &mut Reader<'_>,
     state: &State,
     application: &Object,
-) -> Result<Composed, Stop> {
+) -> Result<Composed, ComposeError> {
     let tree = &application.tree;
     let sources: Vec<&Node> = match tree.at(&["spec", "sources"]) {
         Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
         None => tree.at(&["spec", "source"]).into_iter().collect(),
     };
-    // A source with a `ref` and no chart only lends its files to the others.
+    // A source with a `ref` and no chart only provides files to the others.
     let Some(source) = sources
         .iter()
         .find(|source| source.at(&["helm"]).is_some())
@@ -72,7 +72,7 @@ struct Chart<'c, 'r> {
 }
 
 impl Chart<'_, '_> {
-    /// The chart's folder, if it is in this repository or was given for it.
+    /// The chart's folder, if it is in this repository or given in the state.
     fn home(&self) -> Option<PathBuf> {
         match text(self.source, &["path"]) {
             Some(path) => below(Path::new(""), path.trim_start_matches('/')),
@@ -89,7 +89,7 @@ impl Chart<'_, '_> {
             .unwrap_or_default()
     }
 
-    fn own_values(&mut self) -> Result<Vec<Layer>, Stop> {
+    fn own_values(&mut self) -> Result<Vec<Layer>, ComposeError> {
         let tree = match self.home() {
             Some(home) => self.reader.values(&home.join("values.yaml"))?,
             None => None,
@@ -100,14 +100,14 @@ impl Chart<'_, '_> {
                 kind: LayerKind::Chart,
             }]),
             None => {
-                self.miss("values.yaml", self.source.place);
+                self.add_missing("values.yaml", self.source.place);
                 Ok(Vec::new())
             }
         }
     }
 
-    fn value_files(&mut self) -> Result<Vec<Override>, Stop> {
-        let is_forgiving = flag(self.source, &["helm", "ignoreMissingValueFiles"]);
+    fn value_files(&mut self) -> Result<Vec<Override>, ComposeError> {
+        let ignores_missing = flag(self.source, &["helm", "ignoreMissingValueFiles"]);
         let mut overrides = Vec::new();
         for item in items(self.source, &["helm", "valueFiles"]) {
             let Some(written) = item.value.as_str() else {
@@ -115,7 +115,7 @@ impl Chart<'_, '_> {
             };
             let named = self.substituted(written);
             let Some(path) = self.file(&named, item.place)? else {
-                self.miss(&named, item.place);
+                self.add_missing(&named, item.place);
                 continue;
             };
             if self.reader.is_own_output(&path, item.place)? {
@@ -123,7 +123,7 @@ impl Chart<'_, '_> {
             }
             match self.reader.values(&path)? {
                 Some(tree) => overrides.push(Override::Values(tree)),
-                None if is_forgiving => {}
+                None if ignores_missing => {}
                 None => {
                     return Err(self
                         .reader
@@ -134,7 +134,7 @@ impl Chart<'_, '_> {
         Ok(overrides)
     }
 
-    /// The variables that Argo CD sets for a build and that are known here.
+    /// Substitutes the known variables of Argo CD's build environment.
     fn substituted(&self, text: &str) -> String {
         text.replace("$ARGOCD_APP_NAMESPACE", self.destination())
             .replace("$ARGOCD_APP_NAME", self.application.name())
@@ -148,8 +148,8 @@ impl Chart<'_, '_> {
         .unwrap_or_default()
     }
 
-    /// A file beside the chart, from the repository's root, or from another source's; none where that is not this repository.
-    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, Stop> {
+    /// The path of a file beside the chart, below the repository's root, or in another source; none if it is not in this repository.
+    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, ComposeError> {
         let (from, path) = if let Some(rest) = named.strip_prefix('$') {
             let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
             if !self
@@ -180,8 +180,8 @@ impl Chart<'_, '_> {
         }
     }
 
-    /// `valuesObject`, or else `values`.
-    fn inline(&mut self) -> Result<Option<Node>, Stop> {
+    /// The values in `valuesObject`, else those in `values`.
+    fn inline(&mut self) -> Result<Option<Node>, ComposeError> {
         if let Some(node) = self
             .source
             .at(&["helm", "valuesObject"])
@@ -198,8 +198,8 @@ impl Chart<'_, '_> {
         }
     }
 
-    /// `parameters` and `fileParameters`, in the order of Helm: typed ones, strings, files.
-    fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), Stop> {
+    /// `parameters` and `fileParameters`, in Helm's order: typed ones, strings, files.
+    fn parameters(&mut self, overrides: &mut Vec<Override>) -> Result<(), ComposeError> {
         let parameters = items(self.source, &["helm", "parameters"]);
         for (style, forced) in [(Style::Typed, false), (Style::Strings, true)] {
             for parameter in parameters
@@ -224,7 +224,7 @@ impl Chart<'_, '_> {
             let name = text(parameter, &["name"]).unwrap_or_default();
             let named = text(parameter, &["path"]).unwrap_or_default();
             let Some(path) = self.file(named, parameter.place)? else {
-                self.miss(named, parameter.place);
+                self.add_missing(named, parameter.place);
                 continue;
             };
             if self.reader.is_own_output(&path, parameter.place)? {
@@ -251,7 +251,7 @@ impl Chart<'_, '_> {
         Ok(())
     }
 
-    fn miss(&mut self, key: &str, place: Place) {
+    fn add_missing(&mut self, key: &str, place: Place) {
         let (name, key) = (self.chart_name().to_owned(), key.to_owned());
         self.missing.push(MissingSource {
             kind: "HelmChart".to_owned(),
@@ -262,7 +262,7 @@ impl Chart<'_, '_> {
     }
 }
 
-/// A parameter's value as Argo CD hands it to `--set`: its commas do not part it.
+/// A parameter's value as Argo CD passes it to `--set`: with escaped commas.
 fn with_commas(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut before = ' ';
@@ -281,7 +281,7 @@ mod tests {
     use super::with_commas;
 
     #[test]
-    fn commas_of_a_parameter_are_its_own() {
+    fn commas_of_a_parameter_are_escaped() {
         assert_eq!(with_commas(r"a,b\,c"), r"a\,b\,c");
     }
 }

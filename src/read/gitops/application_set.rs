@@ -11,13 +11,16 @@ use crate::model::value::{Entry, Node, Number, Value};
 use super::UNSUPPORTED;
 use super::files::matches;
 use super::object::{Object, flag, items, set, text};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 
-/// The names that a generator gives to its template, each with its text.
+/// The parameters of a generator, by name.
 type Parameters = BTreeMap<String, String>;
 
-/// The Applications that the set makes.
-pub(super) fn applications(reader: &mut Reader<'_>, set: &Object) -> Result<Vec<Object>, Stop> {
+/// The Applications that an ApplicationSet generates.
+pub(super) fn applications(
+    reader: &mut Reader<'_>,
+    set: &Object,
+) -> Result<Vec<Object>, ComposeError> {
     let Some(template) = set.tree.at(&["spec", "template"]) else {
         return Ok(Vec::new());
     };
@@ -35,7 +38,7 @@ fn parameters(
     reader: &mut Reader<'_>,
     generator: &Node,
     is_go: bool,
-) -> Result<Vec<Parameters>, Stop> {
+) -> Result<Vec<Parameters>, ComposeError> {
     let prefix = if is_go { "." } else { "" };
     if let Some(list) = generator.at(&["list"]) {
         let elements = items(list, &["elements"]).iter();
@@ -47,7 +50,7 @@ fn parameters(
             None => files(reader, git, prefix),
         };
     }
-    let message = "this generator of an ApplicationSet is not followed here".to_owned();
+    let message = "this generator of an ApplicationSet is not supported".to_owned();
     let finding = reader.finding(UNSUPPORTED, message, generator.place);
     reader
         .findings
@@ -55,15 +58,15 @@ fn parameters(
     Ok(Vec::new())
 }
 
-fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, Stop> {
-    let mut unwanted = Vec::new();
+fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameters>, ComposeError> {
+    let mut excluded = Vec::new();
     for item in items(git, &["directories"])
         .iter()
         .filter(|item| flag(item, &["exclude"]))
     {
         let pattern = text(item, &["path"]).unwrap_or_default();
         match GlobBuilder::new(pattern).literal_separator(true).build() {
-            Ok(glob) => unwanted.push(glob.compile_matcher()),
+            Ok(glob) => excluded.push(glob.compile_matcher()),
             Err(_) => {
                 return Err(
                     reader.refused(format!("`{pattern}` is no pattern of paths"), item.place)
@@ -77,7 +80,7 @@ fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameter
         .filter(|item| !flag(item, &["exclude"]))
     {
         for path in matches(reader.files, text(item, &["path"]).unwrap_or_default())? {
-            if !unwanted.iter().any(|glob| glob.is_match(&path))
+            if !excluded.iter().any(|glob| glob.is_match(&path))
                 && reader.files.folder(&path)?.is_some()
             {
                 found.insert(path);
@@ -116,7 +119,11 @@ fn of_path(path: &Path, is_go: bool) -> Parameters {
     parameters
 }
 
-fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parameters>, Stop> {
+fn files(
+    reader: &mut Reader<'_>,
+    git: &Node,
+    prefix: &str,
+) -> Result<Vec<Parameters>, ComposeError> {
     let mut paths = BTreeSet::new();
     for item in items(git, &["files"]) {
         paths.extend(matches(
@@ -143,7 +150,7 @@ fn files(reader: &mut Reader<'_>, git: &Node, prefix: &str) -> Result<Vec<Parame
     Ok(found)
 }
 
-/// The scalars of an element by their path, as a template names them.
+/// The scalars of an element, by path.
 fn flat(element: &Node, prefix: &str) -> Parameters {
     let mut found = Parameters::new();
     let mut open = vec![(prefix.to_owned(), element)];
@@ -176,20 +183,20 @@ fn application(
     template: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<Object, Stop> {
+) -> Result<Object, ComposeError> {
     let mut tree = filled(reader, template, parameters, is_go)?;
     set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
     set(&mut tree, &["kind"], "Application".into());
     Ok(Object::new(tree))
 }
 
-/// The template with its `{{…}}` filled in.
+/// The template with its `{{…}}` replaced.
 fn filled(
     reader: &Reader<'_>,
     node: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<Node, Stop> {
+) -> Result<Node, ComposeError> {
     let value = match &node.value {
         Value::String(text) if text.contains("{{") => {
             Value::from(replaced(reader, text, node, parameters, is_go)?)
@@ -208,7 +215,9 @@ fn filled(
                     ..entry.clone()
                 })
             });
-            Value::Map(std::sync::Arc::new(entries.collect::<Result<_, Stop>>()?))
+            Value::Map(std::sync::Arc::new(
+                entries.collect::<Result<_, ComposeError>>()?,
+            ))
         }
         other => other.clone(),
     };
@@ -224,17 +233,17 @@ fn replaced(
     node: &Node,
     parameters: &Parameters,
     is_go: bool,
-) -> Result<String, Stop> {
+) -> Result<String, ComposeError> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("{{") {
-        let Some((name, after)) = behind.split_once("}}") else {
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else {
             break;
         };
         filled.push_str(before);
         match parameters.get(name.trim()) {
             Some(value) => filled.push_str(value),
-            // Without Go templates an unknown name stays as it is.
+            // Without Go templates, unknown names are kept.
             None if !is_go => filled.push_str(&format!("{{{{{name}}}}}")),
             None => {
                 let message =

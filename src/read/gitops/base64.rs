@@ -1,8 +1,8 @@
-//! Base64 as kustomize writes it into Secrets.
+//! Base64 in the form that kustomize writes into Secrets.
 
 use crate::model::bytes::BASE64;
 
-/// Bytes to text, in lines of 70 digits if there is more than one, as kustomize writes it.
+/// Encodes bytes, in lines of 70 characters if there is more than one.
 pub(super) fn wrapped(bytes: &[u8]) -> String {
     let text = BASE64.encode(bytes);
     if text.len() < LINE {
@@ -21,7 +21,7 @@ pub(super) fn wrapped(bytes: &[u8]) -> String {
 
 const LINE: usize = 70;
 
-/// Text to bytes; line breaks do not count. None if it is no base64.
+/// Decodes text, ignoring line breaks. None if it is not base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text.as_bytes()).ok()
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::{decode, wrapped};
 
     #[test]
-    fn the_examples_of_the_standard() {
+    fn examples_of_the_standard_are_encoded_and_decoded() {
         for (plain, coded) in [
             ("", ""),
             ("f", "Zg=="),

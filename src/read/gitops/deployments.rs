@@ -1,4 +1,4 @@
-//! What a folder or file deploys: its HelmReleases, its Applications, and those that its ApplicationSets make.
+//! Finds the HelmReleases and Applications that a folder or file deploys, including those of ApplicationSets.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::model::place::Place;
 
 use super::kustomization::{self, Built};
 use super::object::{Object, text};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::{Composition, State, application, application_set, release};
 
 /// Whether an object deploys a chart.
@@ -22,8 +22,8 @@ fn is_argo(object: &Object, kind: &str) -> bool {
     object.kind() == kind && object.group() == "argoproj.io"
 }
 
-/// Whether a folder without a kustomization, or a file, holds one.
-pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, Stop> {
+/// Whether a folder without a kustomization, or a file, contains a deployment.
+pub(super) fn is_in(reader: &mut Reader<'_>, path: &Path) -> Result<bool, ComposeError> {
     Ok(built(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
 }
 
@@ -32,7 +32,7 @@ pub(super) fn all(
     reader: &mut Reader<'_>,
     state: &State,
     path: &Path,
-) -> Result<Vec<Composition>, Stop> {
+) -> Result<Vec<Composition>, ComposeError> {
     let Some(built) = built(reader, path)? else {
         return Ok(Vec::new());
     };
@@ -55,7 +55,7 @@ pub(super) fn all(
     Ok(all)
 }
 
-/// The composition with what was found on the way to it.
+/// The composition with the findings that were collected meanwhile.
 fn with_findings(mut composition: Composition, reader: &mut Reader<'_>) -> Composition {
     composition.findings.append(&mut reader.findings);
     composition
@@ -66,7 +66,7 @@ fn of_release(
     state: &State,
     built: &Built,
     release: &Object,
-) -> Result<Composition, Stop> {
+) -> Result<Composition, ComposeError> {
     let composed = release::compose(reader, state, built, release)?;
     if composed
         .missing
@@ -92,7 +92,7 @@ fn of_application(
     reader: &mut Reader<'_>,
     state: &State,
     application: &Object,
-) -> Result<Composition, Stop> {
+) -> Result<Composition, ComposeError> {
     let composed = application::compose(reader, state, application)?;
     let at = |path: &[&str]| text(&application.tree, path).filter(|text| !text.is_empty());
     let name = at(&["spec", "source", "helm", "releaseName"]).unwrap_or(application.name());
@@ -108,8 +108,8 @@ fn of_application(
     })
 }
 
-/// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if nothing is there.
-pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, Stop> {
+/// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
+pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built>, ComposeError> {
     if let Some(built) = kustomization::build(reader, path)? {
         return Ok(Some(built));
     }
@@ -125,7 +125,7 @@ pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built
         if reader.is_own_output(file, Place::NONE)? {
             continue;
         }
-        // Values files stand beside manifests; what is wrong in them is told when they are read as values.
+        // Values files may be beside manifests; their errors are reported when they are read as values.
         if !reader.mentions(file, "kind:")? {
             continue;
         }

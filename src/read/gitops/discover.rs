@@ -1,19 +1,19 @@
-//! Which of the folders that a pattern matches are clusters: those that build to a release and are no part of another.
+//! Discovers clusters among the folders that a pattern matches: those that build to a release and are not part of another one.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::{deployments, kustomization};
 
 /// The clusters among `folders`, in their order.
 ///
-/// A folder that others build on (a base, a component) is none, and neither is one without a HelmRelease or an Application.
-/// A folder that does not build is kept, so that composing it tells why.
+/// A folder that others build on (a base, a component) is not a cluster, nor is one without a HelmRelease or an Application.
+/// A folder that fails to build is kept, so that composing it reports the error.
 pub(super) fn clusters(
     reader: &mut Reader<'_>,
     folders: Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, Stop> {
+) -> Result<Vec<PathBuf>, ComposeError> {
     let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
     for folder in folders {
         match kustomization::build(reader, &folder) {
@@ -29,7 +29,7 @@ pub(super) fn clusters(
                     found.push(folder);
                 }
             }
-            Err(Stop::Finding(_)) => found.push(folder),
+            Err(ComposeError::Finding(_)) => found.push(folder),
             Err(error) => return Err(error),
         }
     }

@@ -1,4 +1,4 @@
-//! The paths that a composition may read: those below the repository's root, and nothing outside it.
+//! Resolves the paths that a composition may read: only those below the repository's root.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,7 +7,7 @@ use globset::Glob;
 use crate::error::Error;
 use crate::files::Files;
 
-/// `path` as seen from the folder `from`, both below the root; none where it leads out of the root.
+/// `path` relative to the folder `from`, both below the root; none if it leads out of the root.
 pub(super) fn below(from: &Path, path: &str) -> Option<PathBuf> {
     let mut parts = PathBuf::new();
     for part in from.join(path).components() {
@@ -25,11 +25,11 @@ pub(super) fn below(from: &Path, path: &str) -> Option<PathBuf> {
     Some(parts)
 }
 
-/// The paths that a pattern matches, sorted: `*` stays within a folder, `**` crosses them, hidden names match only what
-/// names their dot. Only the folders that can match are read.
+/// The paths that a pattern matches, sorted: `*` matches within a folder, `**` across folders, and hidden names match only a
+/// pattern with the dot. Only folders that can match are read.
 ///
 /// # Errors
-/// A folder that cannot be read. A pattern that is none matches nothing.
+/// A folder cannot be read. An invalid pattern matches nothing.
 pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let parts: Vec<&str> = pattern
         .split('/')
@@ -63,7 +63,7 @@ pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, 
     Ok(found)
 }
 
-/// The characters that make a part of a path a pattern.
+/// The characters of patterns.
 const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 #[cfg(test)]

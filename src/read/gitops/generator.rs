@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a kustomization makes of files, literals and env files, and how they join those that are there.
+//! ConfigMap and Secret generators: from files, literals and env files, and how their objects merge with existing ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::yaml;
 use super::base64;
 use super::files::below;
 use super::object::{Object, flag, items, map_mut, set, text};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 
-/// What a generator makes.
+/// The kind of object that a generator creates.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum GeneratedKind {
     ConfigMap,
     Secret,
 }
 
-impl Made {
+impl GeneratedKind {
     /// The field of a kustomization that lists its generators.
     pub(super) fn field(self) -> &'static str {
         match self {
@@ -36,15 +36,15 @@ impl Made {
     }
 }
 
-/// Runs one generator of the kustomization `whole` in `folder` and joins its object with `objects`.
+/// Runs one generator of the kustomization `whole` in `folder`, and adds its object to `objects`.
 pub(super) fn generate(
     reader: &mut Reader<'_>,
     folder: &Path,
-    made: Made,
+    kind: GeneratedKind,
     generator: &Node,
     whole: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     let Some(name) = text(generator, &["name"]) else {
         return Err(reader.refused("a generator lacks its `name`".to_owned(), generator.place));
     };
@@ -53,9 +53,9 @@ pub(super) fn generate(
         place: generator.place,
     };
     set(&mut tree, &["apiVersion"], "v1".into());
-    set(&mut tree, &["kind"], made.kind().into());
+    set(&mut tree, &["kind"], kind.kind().into());
     set(&mut tree, &["metadata", "name"], name.into());
-    if made == Made::Secret {
+    if kind == GeneratedKind::Secret {
         set(
             &mut tree,
             &["type"],
@@ -71,7 +71,7 @@ pub(super) fn generate(
         }
     }
     let mut data = Data {
-        made,
+        kind,
         entries: Map::default(),
         binary: Map::default(),
     };
@@ -79,8 +79,8 @@ pub(super) fn generate(
     data.literals(reader, generator)?;
     data.files(reader, folder, generator)?;
     for (field, map) in [("data", data.entries), ("binaryData", data.binary)] {
-        // Of a Secret without data kustomize prints `data: {}`.
-        if !map.is_empty() || (made == Made::Secret && field == "data") {
+        // Kustomize prints `data: {}` for a Secret without data.
+        if !map.is_empty() || (kind == GeneratedKind::Secret && field == "data") {
             set(&mut tree, &[field], map.into());
         }
     }
@@ -92,9 +92,9 @@ pub(super) fn generate(
     join(objects, object, behavior).map_err(|message| reader.refused(message, generator.place))
 }
 
-/// Adds the object, or merges it with or puts it in the place of the one that its behavior needs.
+/// Adds an object, or merges it with or replaces the existing one, according to its behavior.
 fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result<(), String> {
-    let mut matches = (0..objects.len()).filter(|index| objects[*index].answers_to(&object));
+    let mut matches = (0..objects.len()).filter(|index| objects[*index].is_same_as(&object));
     let (found, more) = (matches.next(), matches.next());
     let shown = format!("{} `{}`", object.kind(), object.name());
     match (found, more, behavior) {
@@ -108,7 +108,7 @@ fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result
         }
         (Some(index), _, "merge" | "replace") => {
             let old = &objects[index];
-            object.succeed(old);
+            object.take_names_of(old);
             if behavior == "merge" {
                 for field in ["data", "binaryData"] {
                     merge_data(&mut object.tree, &old.tree, field);
@@ -126,7 +126,7 @@ fn join(objects: &mut Vec<Object>, mut object: Object, behavior: &str) -> Result
     }
 }
 
-/// The old entries under the new ones.
+/// Adds the old entries that the new object does not have.
 fn merge_data(new: &mut Node, old: &Node, field: &str) {
     let Some(old) = old.at(&[field]).and_then(|node| node.value.as_map()) else {
         return;
@@ -160,9 +160,9 @@ fn merge_marks(new: &mut Node, old: &Node, field: &str) {
     }
 }
 
-/// The data of one object while its generator runs.
+/// The data of an object while its generator runs.
 struct Data {
-    made: Made,
+    kind: GeneratedKind,
     entries: Map,
     binary: Map,
 }
@@ -174,10 +174,10 @@ impl Data {
         key: &str,
         value: &str,
         place: Place,
-    ) -> Result<(), Stop> {
-        let value: Arc<str> = match self.made {
-            Made::ConfigMap => value.into(),
-            Made::Secret => base64::wrapped(value.as_bytes()).into(),
+    ) -> Result<(), ComposeError> {
+        let value: Arc<str> = match self.kind {
+            GeneratedKind::ConfigMap => value.into(),
+            GeneratedKind::Secret => base64::wrapped(value.as_bytes()).into(),
         };
         let node = Node {
             value: Value::String(value),
@@ -199,7 +199,7 @@ impl Data {
         reader: &mut Reader<'_>,
         folder: &Path,
         generator: &Node,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComposeError> {
         for item in items(generator, &["files"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
@@ -211,7 +211,7 @@ impl Data {
                 let message = format!("`{named}` is neither a path nor `key=path`");
                 return Err(reader.refused(message, item.place));
             }
-            let Some(load) = open(reader, self.made, folder, path, item.place)? else {
+            let Some(load) = open(reader, self.kind, folder, path, item.place)? else {
                 self.add(reader, key, "", Place::NONE)?;
                 continue;
             };
@@ -230,7 +230,7 @@ impl Data {
         Ok(())
     }
 
-    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), Stop> {
+    fn literals(&mut self, reader: &Reader<'_>, generator: &Node) -> Result<(), ComposeError> {
         for item in items(generator, &["literals"]) {
             let Some(literal) = item.value.as_str() else {
                 continue;
@@ -258,13 +258,13 @@ impl Data {
         reader: &mut Reader<'_>,
         folder: &Path,
         generator: &Node,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComposeError> {
         let one = generator.at(&["env"]);
         for item in items(generator, &["envs"]).iter().chain(one) {
             let Some(path) = item.value.as_str() else {
                 continue;
             };
-            let Some((file, _)) = open(reader, self.made, folder, path, item.place)? else {
+            let Some((file, _)) = open(reader, self.kind, folder, path, item.place)? else {
                 continue;
             };
             let source = reader.source(file);
@@ -291,20 +291,20 @@ impl Data {
     }
 }
 
-/// The file that a generator names, and whether it is text; none where metalmark has not rendered it yet.
+/// The file that a generator names, and whether it is text; none if metalmark has not rendered it yet.
 fn open(
     reader: &mut Reader<'_>,
-    made: Made,
+    kind: GeneratedKind,
     folder: &Path,
     path: &str,
     place: Place,
-) -> Result<Option<(FileId, bool)>, Stop> {
+) -> Result<Option<(FileId, bool)>, ComposeError> {
     let Some(file) = below(folder, path) else {
         return Err(reader.refused(format!("`{path}` lies outside of the repository"), place));
     };
-    let load = match made {
-        Made::ConfigMap => reader.open(&file)?,
-        Made::Secret => reader.open_secret(&file)?,
+    let load = match kind {
+        GeneratedKind::ConfigMap => reader.open(&file)?,
+        GeneratedKind::Secret => reader.open_secret(&file)?,
     };
     match load {
         Some(load) => Ok(Some((load.file, load.is_text))),

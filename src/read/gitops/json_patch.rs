@@ -1,20 +1,20 @@
-//! JSON patches, as kustomize applies them (<https://www.rfc-editor.org/rfc/rfc6902>; of its library: indices from the end).
+//! JSON patches, as kustomize applies them (<https://www.rfc-editor.org/rfc/rfc6902>; its library also allows negative indexes).
 
 use std::sync::Arc;
 
 use crate::model::value::{Entry, Node, Value};
 
 use super::object::text;
-use super::strategic::Clash;
+use super::strategic::PatchError;
 use super::work::Work;
 
-/// How many keys a path may have: patches must not build what is too deep to be walked.
+/// The most keys of a path: patches must not build a tree that is too deep to be walked.
 const DEEPEST: usize = 100;
 
 /// Applies all operations of a patch to an object.
-pub(super) fn apply(tree: &mut Node, operations: &[Node], work: &Work) -> Result<(), Clash> {
+pub(super) fn apply(tree: &mut Node, operations: &[Node], work: &Work) -> Result<(), PatchError> {
     for operation in operations {
-        apply_one(tree, operation, work).map_err(|message| Clash {
+        apply_one(tree, operation, work).map_err(|message| PatchError {
             place: operation
                 .at(&["path"])
                 .map_or(operation.place, |path| path.place),
@@ -99,7 +99,7 @@ fn get<'n>(tree: &'n Node, path: &[String]) -> Result<&'n Node, String> {
     Ok(node)
 }
 
-/// The container of the last key of a path, to be changed.
+/// The container of the last key of a path.
 fn parent<'n, 'p>(
     tree: &'n mut Node,
     path: &'p [String],
@@ -185,7 +185,7 @@ fn remove(tree: &mut Node, path: &[String]) -> Result<Node, String> {
     }
 }
 
-/// An index below `end`; a negative one counts from it.
+/// An index below `end`; a negative one counts backward from it.
 fn index(key: &str, end: usize) -> Option<usize> {
     let index: isize = key.parse().ok()?;
     let index = if index < 0 {

@@ -1,6 +1,6 @@
-//! A Kustomization, built in the order of kustomize: resources, generators, components, patches, names.
+//! Builds a Kustomization in the order of kustomize: resources, generators, components, patches, names.
 //!
-//! Files may lie anywhere in the repository, as for Flux, which builds without kustomize's own restriction to the folder
+//! Files may be anywhere in the repository, as in Flux, which builds without kustomize's restriction to the folder
 //! (<https://github.com/fluxcd/kustomize-controller/blob/main/docs/spec/v1/kustomizations.md>).
 
 use std::collections::HashMap;
@@ -12,35 +12,35 @@ use crate::model::value::Node;
 
 use super::UNSUPPORTED;
 use super::files::below;
-use super::generator::{self, Made};
+use super::generator::{self, GeneratedKind};
 use super::names::{self, Reference};
 use super::object::{Object, items, text};
 use super::patch;
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::unsupported;
 use super::work::Work;
 
-/// The names that a kustomization's file may have.
+/// The file names of a kustomization.
 pub(super) const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// How deep kustomizations may stand in one another.
+/// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;
 
-/// How many kustomizations one build may visit: without it, ten that each name the next twice would visit a thousand.
+/// The most kustomizations in one build: without it, ten that each name the next one twice would cause a thousand.
 const MOST: usize = 2_000;
 
-/// What kustomize makes of a folder.
+/// The result of building a folder.
 #[derive(Default)]
 pub(super) struct Built {
     pub(super) objects: Vec<Object>,
-    /// What could not be built, and may hold what is missing later.
+    /// Findings about what could not be built, which may explain missing objects.
     pub(super) unknown: Vec<Finding>,
-    /// The folders that were built into this one.
+    /// The folders that were built.
     pub(super) folders: Vec<PathBuf>,
 }
 
-/// Builds the kustomization in a folder; none if it holds none.
-pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, Stop> {
+/// Builds the kustomization in a folder; none if there is none.
+pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Built>, ComposeError> {
     let Some(kustomization) = find(reader, folder)? else {
         return Ok(None);
     };
@@ -63,8 +63,8 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         reader,
         ..
     } = build;
-    let asked = names::asked(&objects).saturating_mul(objects.len());
-    reader.spend(asked, kustomization.place)?;
+    let references_count = names::count_references(&objects).saturating_mul(objects.len());
+    reader.spend(references_count, kustomization.place)?;
     names::finish(&mut objects, &references);
     Ok(Some(Built {
         objects,
@@ -73,8 +73,8 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
     }))
 }
 
-/// The kustomization in a folder; none if it holds none.
-pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, Stop> {
+/// The kustomization in a folder, if there is one.
+pub(super) fn find(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Node>, ComposeError> {
     let mut found: Option<Node> = None;
     for name in NAMES {
         let Some(documents) = reader.objects(&folder.join(name))? else {
@@ -101,13 +101,13 @@ struct Build<'b, 'r> {
 }
 
 impl Build<'_, '_> {
-    /// Builds one kustomization onto `objects`: those of the parent for a component, none for any other.
+    /// Builds one kustomization. `objects` are those of the parent for a component, otherwise none.
     fn target(
         &mut self,
         folder: &Path,
         kustomization: &Node,
         mut objects: Vec<Object>,
-    ) -> Result<Vec<Object>, Stop> {
+    ) -> Result<Vec<Object>, ComposeError> {
         self.enter(folder, kustomization.place)?;
         let resources = [
             items(kustomization, &["resources"]),
@@ -117,7 +117,7 @@ impl Build<'_, '_> {
             self.resource(folder, resource, &mut objects)?;
         }
         self.configurations(folder, kustomization)?;
-        for made in [Made::ConfigMap, Made::Secret] {
+        for made in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
             for one in items(kustomization, &[made.field()]) {
                 generator::generate(self.reader, folder, made, one, kustomization, &mut objects)?;
             }
@@ -140,13 +140,13 @@ impl Build<'_, '_> {
         Ok(objects)
     }
 
-    fn enter(&mut self, folder: &Path, place: Place) -> Result<(), Stop> {
+    fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ComposeError> {
         if self.within.iter().any(|outer| outer == folder) {
             let message = format!("`{}` is built into itself", folder.display());
             return Err(self.reader.refused(message, place));
         }
         if self.within.len() >= DEEPEST || self.folders.len() >= MOST {
-            let message = "the kustomizations stand in one another without end".to_owned();
+            let message = "kustomizations are nested too deeply, or too many".to_owned();
             return Err(self.reader.finding(UNSUPPORTED, message, place).into());
         }
         self.within.push(folder.to_owned());
@@ -154,13 +154,13 @@ impl Build<'_, '_> {
         Ok(())
     }
 
-    /// A file of objects, or a folder with a kustomization.
+    /// Adds a file of objects, or a folder with a kustomization.
     fn resource(
         &mut self,
         folder: &Path,
         resource: &Node,
         objects: &mut Vec<Object>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComposeError> {
         let Some(named) = resource.value.as_str() else {
             return Ok(());
         };
@@ -191,7 +191,7 @@ impl Build<'_, '_> {
         folder: &Path,
         component: &Node,
         objects: Vec<Object>,
-    ) -> Result<Vec<Object>, Stop> {
+    ) -> Result<Vec<Object>, ComposeError> {
         let Some(named) = component.value.as_str() else {
             return Ok(objects);
         };
@@ -203,13 +203,18 @@ impl Build<'_, '_> {
         }
         let kustomization = self.kustomization(&path, named, component.place)?;
         if text(&kustomization, &["kind"]) != Some("Component") {
-            let message = format!("`{named}` is no Component: name it under `resources`");
+            let message = format!("`{named}` is not a Component: name it under `resources`");
             return Err(self.reader.refused(message, component.place));
         }
         self.target(&path, &kustomization, objects)
     }
 
-    fn kustomization(&mut self, path: &Path, named: &str, place: Place) -> Result<Node, Stop> {
+    fn kustomization(
+        &mut self,
+        path: &Path,
+        named: &str,
+        place: Place,
+    ) -> Result<Node, ComposeError> {
         match find(self.reader, path)? {
             Some(kustomization) => Ok(kustomization),
             None => {
@@ -220,10 +225,15 @@ impl Build<'_, '_> {
         }
     }
 
-    /// A path below the root; none for what is fetched from elsewhere, which is noted.
-    fn path(&mut self, folder: &Path, named: &str, place: Place) -> Result<Option<PathBuf>, Stop> {
+    /// A path below the root; none for a remote resource, which is reported.
+    fn path(
+        &mut self,
+        folder: &Path,
+        named: &str,
+        place: Place,
+    ) -> Result<Option<PathBuf>, ComposeError> {
         if is_remote(named) {
-            let message = format!("`{named}` is fetched from elsewhere and not built here");
+            let message = format!("`{named}` is remote and not built here");
             self.unknown
                 .push(self.reader.finding(UNSUPPORTED, message, place));
             return Ok(None);
@@ -236,7 +246,7 @@ impl Build<'_, '_> {
         }
     }
 
-    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), Stop> {
+    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), ComposeError> {
         for item in items(kustomization, &["configurations"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
@@ -258,8 +268,8 @@ impl Build<'_, '_> {
         Ok(())
     }
 
-    /// Refuses two objects of one name.
-    fn check_names(&self, objects: &[Object]) -> Result<(), Stop> {
+    /// Refuses two objects with the same name.
+    fn check_names(&self, objects: &[Object]) -> Result<(), ComposeError> {
         let place = objects
             .last()
             .map_or(Place::NONE, |object| object.tree.place);
@@ -296,7 +306,7 @@ pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
     }
 }
 
-/// Whether a resource is a URL or a repository, in the forms that kustomize knows.
+/// Whether a resource is a URL or a repository, in the forms that kustomize supports.
 fn is_remote(named: &str) -> bool {
     named.contains("://")
         || named.starts_with("git@")

@@ -1,6 +1,6 @@
-//! A cluster as Flux or Argo CD composes it: the values layers of a folder or file that holds a HelmRelease or an Application.
+//! Composes clusters as Flux and Argo CD do: the values layers of a folder or file with a HelmRelease or an Application.
 //!
-//! The part of kustomize that shapes those objects is done here. What else touches them is a finding that names it.
+//! The features of kustomize that affect those objects are implemented here. Other features that affect them are reported.
 
 mod application;
 mod application_set;
@@ -38,32 +38,32 @@ pub use crate::files::{Disk, Files, Found};
 
 pub use super::own_output::OwnOutput;
 
-use reader::{Loads, Reader, Stop};
+use reader::{ComposeError, Loads, Reader};
 
-/// The rule of what a real build would refuse.
+/// The rule for what a real build would refuse.
 const FAILED: &str = "composition-failed";
 
-/// The rule of what is not built here.
+/// The rule for what is not implemented here.
 const UNSUPPORTED: &str = "composition-unsupported";
 
-/// What exists only at run time, given as files below the root: `ConfigMap/NAME` and `Secret/NAME` stand for the object's
-/// manifest or for a file of its values, `HelmChart/NAME` for the folder of a chart that comes from a registry.
+/// Objects that exist only at run time, given as files below the root: `ConfigMap/NAME` and `Secret/NAME` map to the object's
+/// manifest or to a file of its values, `HelmChart/NAME` to the folder of a chart from a registry.
 pub type State = BTreeMap<String, PathBuf>;
 
-/// How clusters are composed.
+/// The options for composing clusters.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Who reads the values.
+    /// The engine whose reading of values applies.
     pub engine: Engine,
-    /// What exists only at run time.
+    /// Objects that exist only at run time.
     pub state: State,
     /// Files that were read for all clusters.
     pub shared: Shared,
-    /// What metalmark renders, which no composition reads.
+    /// The files that metalmark renders, which compositions do not read.
     pub own_output: Arc<OwnOutput>,
 }
 
-/// Files that many clusters have in common, read once: see [`share`].
+/// Files that many clusters share, read once: see [`share`].
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
     loads: Loads,
@@ -74,15 +74,15 @@ pub struct Shared {
 pub struct Composition {
     /// The release's name.
     pub name: String,
-    /// The namespace that it is installed into.
+    /// The namespace of the installation.
     pub namespace: String,
     /// Where it is declared.
     pub place: Place,
     /// Its values, lowest first.
     pub layers: Vec<Layer>,
-    /// What it needs and the repository does not hold.
+    /// What it needs and the repository does not contain.
     pub missing: Vec<MissingSource>,
-    /// What is wrong. Where composing had to end, there are no layers.
+    /// The findings. If composing failed, there are no layers.
     pub findings: Vec<Finding>,
 }
 
@@ -93,19 +93,19 @@ pub struct MissingSource {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// The key, or the chart's file, that is asked for.
+    /// The required key, or the chart's file.
     pub key: String,
-    /// Where it is asked for.
+    /// The place of the requirement.
     pub place: Place,
 }
 
-/// Knows what objects of the run time will hold, where the repository tells it elsewhere.
+/// Provides the content of run-time objects, where the repository declares it elsewhere.
 pub trait RunTime {
-    /// The values under a key of a ConfigMap or Secret that nothing here makes and no file stands for; none where that is
-    /// not known. Their places point into `sources`, which takes the files.
+    /// The values under a key of a ConfigMap or Secret that is neither built nor given in the state; none if they are not known.
+    /// Their places refer to `sources`, to which the files are added.
     ///
     /// # Errors
-    /// The world failed.
+    /// An I/O error.
     fn values(
         &self,
         kind: &str,
@@ -116,10 +116,10 @@ pub trait RunTime {
 }
 
 /// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
-/// finding: nobody says which one is the cluster's.
+/// finding, since none of them is known to be the cluster's.
 ///
 /// # Errors
-/// A file that is there and cannot be read.
+/// A file exists and cannot be read.
 pub fn cluster(
     files: &dyn Files,
     path: &Path,
@@ -129,7 +129,7 @@ pub fn cluster(
     one(files, path, options, None, sources)
 }
 
-/// As [`cluster`], with what is known of the run time.
+/// As [`cluster`], with the known content of run-time objects.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -168,8 +168,7 @@ fn one(
     Ok(all.into_iter().next())
 }
 
-/// Every release of a folder or file: each HelmRelease, Application, and Application that an
-/// ApplicationSet makes.
+/// All releases of a folder or file: each HelmRelease and Application, including those of an ApplicationSet.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -183,8 +182,7 @@ pub fn clusters(
     compositions(&mut reader, path, options)
 }
 
-/// Reads once what a cluster has in common with others, all of its files outside of its own folder, into sources that are
-/// to be shared.
+/// Reads the files that a cluster shares with others, which are all files outside its own folder, into shared sources.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -202,8 +200,8 @@ pub fn share(
     Ok(())
 }
 
-/// The folders and files that patterns match and that are clusters: they deploy something, and no other one of them is
-/// built on them. A folder that does not build is kept, so that composing it reports why.
+/// The folders and files that match patterns and are clusters: they deploy something, and no other one of them builds on them. A
+/// folder that fails to build is kept, so that composing it reports the error.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -221,13 +219,13 @@ pub fn discover(
     let mut reader = Reader::new(files, &options, &mut sources);
     match discover::clusters(&mut reader, matched) {
         Ok(found) => Ok(found),
-        Err(Stop::Error(error)) => Err(error),
-        // Only the world ends a discovery.
-        Err(Stop::Finding(_)) => Ok(Vec::new()),
+        Err(ComposeError::Error(error)) => Err(error),
+        // Discovery ends early only on an I/O error.
+        Err(ComposeError::Finding(_)) => Ok(Vec::new()),
     }
 }
 
-/// The paths that a pattern may match, in no order: those whose last name has no wildcard are not looked for.
+/// The paths that a pattern may match. If the last name has no wildcard, the path may not exist.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -235,7 +233,7 @@ pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> 
     files::matches(files, pattern)
 }
 
-/// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or what it refuses.
+/// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or the error of the build.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -251,8 +249,8 @@ pub fn objects(
             let objects = built.map(|built| built.objects).unwrap_or_default();
             Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
         }
-        Err(Stop::Finding(finding)) => Ok(Err(*finding)),
-        Err(Stop::Error(error)) => Err(error),
+        Err(ComposeError::Finding(finding)) => Ok(Err(*finding)),
+        Err(ComposeError::Error(error)) => Err(error),
     }
 }
 
@@ -263,8 +261,8 @@ fn compositions(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = match deployments::all(reader, &options.state, path) {
         Ok(all) => all,
-        Err(Stop::Error(error)) => return Err(error),
-        Err(Stop::Finding(finding)) => {
+        Err(ComposeError::Error(error)) => return Err(error),
+        Err(ComposeError::Finding(finding)) => {
             reader.findings.push(*finding);
             vec![unfinished(path)]
         }
@@ -275,7 +273,7 @@ fn compositions(
     Ok(all)
 }
 
-/// What is known of a cluster whose composing had to end.
+/// The composition of a cluster that failed to compose.
 fn unfinished(path: &Path) -> Composition {
     let name = path.file_stem().unwrap_or_default();
     Composition {

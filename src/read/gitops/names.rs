@@ -1,4 +1,4 @@
-//! What overlays do to names: namespace, prefix, suffix, the hash of a generated object, and the references that follow.
+//! Changes of names by overlays: namespace, prefix, suffix, the hash of a generated object, and the updated references.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::model::value::{Map, Node};
 use super::object::{Object, items, text};
 use super::set::{self, Step};
 
-/// Kinds whose name a prefix or suffix leaves alone.
+/// Kinds whose names get no prefix or suffix.
 const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"];
 
 /// Applies a kustomization's `namespace`, `namePrefix` and `nameSuffix`.
@@ -39,7 +39,7 @@ pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
     }
 }
 
-/// That a HelmRelease's `valuesFrom` names objects of a kind, as a file under `configurations` says.
+/// A `configurations` file's declaration that a HelmRelease's `valuesFrom` refers to objects of a kind by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     ConfigMap,
@@ -76,16 +76,17 @@ impl Reference {
     }
 }
 
-/// How many objects HelmReleases ask for by name.
-pub(super) fn asked(objects: &[Object]) -> usize {
+/// The number of references by name in HelmReleases.
+pub(super) fn count_references(objects: &[Object]) -> usize {
     let releases = objects
         .iter()
         .filter(|object| object.kind() == "HelmRelease");
-    let asked = releases.map(|release| items(&release.tree, &["spec", "valuesFrom"]).len());
-    asked.sum()
+    releases
+        .map(|release| items(&release.tree, &["spec", "valuesFrom"]).len())
+        .sum()
 }
 
-/// Ends a build: generated names get the hash of their content, and references follow every change of a name.
+/// Completes a build: generated names get the hash of their content, and references are updated.
 pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
     for object in objects.iter_mut().filter(|object| object.is_hashed) {
         let name = format!("{}-{}", object.name(), hash(object));
@@ -103,7 +104,7 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
         {
             let kind = text(item, &["kind"]).unwrap_or_default();
             let name = text(item, &["name"]).unwrap_or_default();
-            let target = formerly(objects, release, kind, name);
+            let target = by_any_name(objects, release, kind, name);
             if let Some(target) = target.filter(|_| references.iter().any(|one| one.kind() == kind))
             {
                 followed.push((at, index, target.name().to_owned()));
@@ -122,7 +123,7 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
             .get(index)
             .and_then(|item| item.at(&["name"]));
         let place = item.map_or(Place::NONE, |node| node.place);
-        // The path was just walked.
+        // The path exists: it was found above.
         let _ = set::assign(
             &mut objects[at].tree,
             &valid,
@@ -134,8 +135,8 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
     }
 }
 
-/// The hash of a generated object, as kustomize makes it: SHA-256 of its content in JSON, without its name, in letters and
-/// digits that spell no words.
+/// The hash of a generated object in kustomize's form: SHA-256 of its content as JSON, without its name, in a code without
+/// vowels.
 fn hash(object: &Object) -> String {
     let mut fields = vec![("kind", quoted(object.kind())), ("name", quoted(""))];
     for field in ["data", "binaryData", "stringData"] {
@@ -191,7 +192,7 @@ fn json(map: &Map) -> String {
     format!("{{{}}}", entries.join(","))
 }
 
-/// A string in JSON as Go writes it, safe within HTML.
+/// A string in JSON as Go writes it, with HTML characters escaped.
 fn quoted(text: &str) -> String {
     let plain = serde_json::Value::from(text).to_string();
     let mut safe = String::with_capacity(plain.len());
@@ -208,15 +209,15 @@ fn quoted(text: &str) -> String {
 
 /// The object that a HelmRelease's reference leads to.
 pub(super) enum Referred<'o> {
-    /// This one.
+    /// It exists.
     Object(&'o Object),
-    /// None: the object of this name got another one, and the reference did not follow it.
+    /// The object with this name was renamed, and the reference was not updated.
     Renamed(&'o Object),
-    /// None.
+    /// There is none.
     Nothing,
 }
 
-/// Finds what `kind` `name` means to a release.
+/// Resolves a reference of a release by kind and name.
 pub(super) fn referred<'o>(
     objects: &'o [Object],
     release: &'o Object,
@@ -226,11 +227,11 @@ pub(super) fn referred<'o>(
     if let Some(object) = candidates(objects, release, kind).find(|object| object.name() == name) {
         return Referred::Object(object);
     }
-    formerly(objects, release, kind, name).map_or(Referred::Nothing, Referred::Renamed)
+    by_any_name(objects, release, kind, name).map_or(Referred::Nothing, Referred::Renamed)
 }
 
-/// The object that had this name at any time.
-fn formerly<'o>(
+/// The object with this name now or before.
+fn by_any_name<'o>(
     objects: &'o [Object],
     release: &'o Object,
     kind: &'o str,
@@ -240,7 +241,7 @@ fn formerly<'o>(
         .find(|object| object.names().any(|named| *named.name == *name))
 }
 
-/// The objects of a kind in the release's namespace, and those without one, which land wherever the whole is applied.
+/// The objects of a kind in the release's namespace, and those without one, whose namespace is set when they are applied.
 fn candidates<'o>(
     objects: &'o [Object],
     release: &'o Object,

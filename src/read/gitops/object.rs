@@ -1,4 +1,4 @@
-//! One Kubernetes object while kustomize's steps change it, and the names that it has had.
+//! A Kubernetes object during a build, and the names that it has had.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crate::model::value::{Entry, Map, Node, Value};
 /// An object of the build.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
-    /// What it says, with the places that say it.
+    /// The object, with the places of its values.
     pub(super) tree: Node,
-    /// The names that it had before overlays changed them; patches and generators still find it by those.
+    /// Its names before overlays changed them; patches and generators still find it by these.
     previous: Vec<Named>,
-    /// Its name will end in a hash of its content.
+    /// Whether its name will end in a hash of its content.
     pub(super) is_hashed: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Object {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Named {
     pub(super) name: Arc<str>,
-    /// `default` where none is set, as kustomize compares them.
+    /// `default` if none is set: kustomize treats these as equal.
     pub(super) namespace: Arc<str>,
 }
 
@@ -36,7 +36,7 @@ impl Object {
         text(&self.tree, &["kind"]).unwrap_or_default()
     }
 
-    /// The group of `apiVersion`; empty for the core's.
+    /// The group of `apiVersion`; empty for the core group.
     pub(super) fn group(&self) -> &str {
         let version = text(&self.tree, &["apiVersion"]).unwrap_or_default();
         version.split_once('/').map_or("", |(group, _)| group)
@@ -58,7 +58,7 @@ impl Object {
         text(&self.tree, &["metadata", "namespace"]).unwrap_or_default()
     }
 
-    /// The current name, and before it all earlier ones.
+    /// All names, the current one last.
     pub(super) fn names(&self) -> impl Iterator<Item = Named> + '_ {
         self.previous.iter().cloned().chain([self.current()])
     }
@@ -74,8 +74,8 @@ impl Object {
         }
     }
 
-    /// Whether kustomize takes both for the same object: kind, and any name that this one has had.
-    pub(super) fn answers_to(&self, other: &Object) -> bool {
+    /// Whether kustomize treats both as the same object: by kind, and any name that this one has had.
+    pub(super) fn is_same_as(&self, other: &Object) -> bool {
         let named = other.current();
         self.is_kind_of(other) && self.names().any(|name| name == named)
     }
@@ -86,7 +86,7 @@ impl Object {
             && self.version() == other.version()
     }
 
-    /// Gives it another name or namespace, and remembers the one it had.
+    /// Changes the name or namespace, and records the previous one.
     pub(super) fn rename(&mut self, field: &str, value: &str) {
         let current = self.current();
         if !self.previous.contains(&current) {
@@ -95,8 +95,8 @@ impl Object {
         set(&mut self.tree, &["metadata", field], Value::from(value));
     }
 
-    /// Takes the names, and the fate of the name, of the object that this one replaces.
-    pub(super) fn succeed(&mut self, other: &Object) {
+    /// Copies the names of the object that this one replaces, and whether the name gets a hash.
+    pub(super) fn take_names_of(&mut self, other: &Object) {
         self.previous.clone_from(&other.previous);
         self.is_hashed = other.is_hashed;
         for field in ["name", "namespace"] {
@@ -107,8 +107,8 @@ impl Object {
         }
     }
 
-    /// The value of a label or an annotation (`field` says which).
-    pub(super) fn mark(&self, field: &str, key: &str) -> Option<&str> {
+    /// The value of a label or an annotation; `field` is `labels` or `annotations`.
+    pub(super) fn metadata(&self, field: &str, key: &str) -> Option<&str> {
         text(&self.tree, &["metadata", field, key])
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn flag(node: &Node, path: &[&str]) -> bool {
         .is_some_and(|node| node.value == Value::Bool(true))
 }
 
-/// Sets the value at a path of keys, making the maps that lead there.
+/// Sets the value at a path of keys, and creates missing maps.
 pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
     let Some((key, rest)) = path.split_first() else {
         node.value = value;
@@ -146,7 +146,7 @@ pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
     }
 }
 
-/// Takes out the value at a path of keys, if there is one.
+/// Removes the value at a path of keys, if there is one.
 pub(super) fn remove(node: &mut Node, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else {
         return;
@@ -167,13 +167,13 @@ pub(super) fn remove(node: &mut Node, path: &[&str]) {
     map_mut(node).remove(last);
 }
 
-/// The node's map, its own copy; what is no map becomes an empty one.
+/// The node's map, for changes; another value is replaced by an empty map.
 pub(super) fn map_mut(node: &mut Node) -> &mut Map {
     if node.value.as_map().is_none() {
         node.value = Value::empty_map();
     }
     match &mut node.value {
         Value::Map(map) => Arc::make_mut(map),
-        _ => unreachable!("made a map above"),
+        _ => unreachable!("set to a map above"),
     }
 }

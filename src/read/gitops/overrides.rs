@@ -1,7 +1,7 @@
-//! A user's values in their order, where single values are set by path between or above them.
+//! The user's values in their order, including single values that are set by path.
 //!
-//! A set value cannot be a layer by itself, because an index reaches into a list that an earlier layer wrote. So the values
-//! are composed as the engine does, and each path that was set becomes a layer on top with what stands there in the end.
+//! A value that is set by path cannot be a layer by itself, because an index may refer to a list of an earlier layer. So the
+//! values are composed as the engine does, and the final value of each such path becomes a layer on top.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::value::{Entry, Node, Value};
 
 use super::set::{self, Step, Style};
 
-/// One of a user's sources of values.
+/// One source of the user's values.
 pub(super) enum Override {
     /// A whole tree.
     Values(Node),
@@ -27,12 +27,12 @@ pub(super) enum Override {
 
 /// The layers, lowest first; `inline` is Flux's `spec.values`, above all trees.
 ///
-/// Flux merges `inline` in before it sets a path and once more at the end
-/// (<https://github.com/fluxcd/helm-controller/pull/1060>): a set value stays over an inline one only where both are held by
-/// the same map or list in the controller's memory, which is what `holds_too` follows.
+/// Flux merges `inline` before it sets a path and again at the end
+/// (<https://github.com/fluxcd/helm-controller/pull/1060>): a set value overrides an inline one only if both are in the same map
+/// or list in the controller's memory. `holds_too` models this.
 ///
 /// # Errors
-/// What Helm refuses of a path or value, with its place.
+/// Helm's error for a path or value, with its place.
 pub(super) fn layers(
     overrides: Vec<Override>,
     inline: Option<Node>,
@@ -78,15 +78,15 @@ pub(super) fn layers(
     if !paths.is_empty() && !again.value.same(&result.value) {
         trees = vec![result];
     }
-    let is_said = |tree: &Node| tree.value.as_map().is_none_or(|map| !map.is_empty());
+    let has_values = |tree: &Node| tree.value.as_map().is_none_or(|map| !map.is_empty());
     let layer = |tree| Layer {
         tree,
         kind: LayerKind::Override,
     };
-    Ok(trees.into_iter().filter(is_said).map(layer).collect())
+    Ok(trees.into_iter().filter(has_values).map(layer).collect())
 }
 
-/// Whether the map or list that a path sets a value in is, after merging, the very one of the inline values.
+/// Whether the map or list that a path changes is, after merging, shared with the inline values.
 fn holds_too(path: &[Step], result: &Node, inline: &Node) -> bool {
     let Some((last, parents)) = path.split_last() else {
         return false;
@@ -112,7 +112,7 @@ fn holds_too(path: &[Step], result: &Node, inline: &Node) -> bool {
     }
     match (last, &above.value) {
         (Step::Key(_), Value::Map(_)) => is_shared,
-        // A list that grows is a new one.
+        // Growing a list creates a new one.
         (Step::Index(index), Value::List(items)) if *index < items.len() => is_shared,
         (Step::Index(_), Value::List(_)) => outer,
         _ => false,
@@ -129,7 +129,7 @@ fn keys(path: &[Step]) -> Vec<Arc<str>> {
         .collect()
 }
 
-/// A tree of only what stands at a path.
+/// A tree with only the value at a path.
 fn branch(tree: &Node, path: &[Arc<str>]) -> Option<Node> {
     let names: Vec<&str> = path.iter().map(|key| &**key).collect();
     let node = tree.at(&names)?.clone();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_value_reaches_into_an_inline_list() {
+    fn a_set_value_changes_an_item_of_an_inline_list() {
         let composed = composed("a: 1", "m.list[0].url=x", "m: {list: [{name: n}]}");
         assert!(
             composed
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inline_value_stands_where_flux_merges_it_again() {
+    fn an_inline_value_wins_where_flux_merges_it_again() {
         let at = |node: Node| node.at(&["a", "b"]).map(|node| node.value.clone());
         assert_eq!(
             at(composed("{}", "a.b=set", "a: {b: inline}")),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_value_stands_over_the_trees_below() {
+    fn a_set_value_overrides_lower_trees() {
         let composed = composed("a: {b: 1, c: 2}", "a.b=null,d={}", "{}");
         assert_eq!(
             composed.at(&["a", "b"]).map(|node| &node.value),

@@ -8,9 +8,9 @@ use crate::model::value::{Node, Value};
 use super::files::below;
 use super::json_patch;
 use super::object::{Object, items, remove, set, text};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
-use super::strategic::{self, Clash};
+use super::strategic::{self, PatchError};
 
 /// Applies `patchesStrategicMerge`, then `patches`.
 pub(super) fn merge_patches(
@@ -18,7 +18,7 @@ pub(super) fn merge_patches(
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     for item in items(kustomization, &["patchesStrategicMerge"]) {
         let Some(named) = item.value.as_str() else {
             continue;
@@ -42,26 +42,26 @@ pub(super) fn merge_patches(
     Ok(())
 }
 
-/// Applies `patchesJson6902`, which kustomize does after the names have changed.
+/// Applies `patchesJson6902`, which kustomize does after changing names.
 pub(super) fn json_patches(
     reader: &mut Reader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     for patch in items(kustomization, &["patchesJson6902"]) {
         apply(reader, folder, patch, objects)?;
     }
     Ok(())
 }
 
-/// One patch with its target.
+/// Applies one patch to its target.
 fn apply(
     reader: &mut Reader<'_>,
     folder: &Path,
     patch: &Node,
     objects: &mut Vec<Object>,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     let documents = documents(reader, folder, patch)?;
     let target = patch.at(&["target"]);
     let selector = target.map(Selector::new).transpose();
@@ -72,7 +72,7 @@ fn apply(
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
                     json_patch::apply(&mut object.tree, operations, &reader.work)
-                        .map_err(|clash| refused(reader, clash, patch))?;
+                        .map_err(|error| refused(reader, error, patch))?;
                 }
             }
             (Value::List(_), None) => {
@@ -105,8 +105,12 @@ fn apply(
     Ok(())
 }
 
-/// The documents of a patch, inline or in a file.
-fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec<Node>, Stop> {
+/// The documents of a patch, inline or from a file.
+fn documents(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    patch: &Node,
+) -> Result<Vec<Node>, ComposeError> {
     let inline = patch
         .at(&["patch"])
         .and_then(|node| Some((node.value.as_str()?, node.place)));
@@ -135,13 +139,17 @@ fn documents(reader: &mut Reader<'_>, folder: &Path, patch: &Node) -> Result<Vec
     }
 }
 
-/// Merges a patch into the one object that it names itself.
-fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> Result<(), Stop> {
+/// Merges a patch into the one object with its kind and name.
+fn merge_named(
+    reader: &Reader<'_>,
+    patch: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), ComposeError> {
     let named = Object::new(patch.clone());
     reader.spend(objects.len(), patch.place)?;
     let matching = objects
         .iter()
-        .filter(|object| object.answers_to(&named))
+        .filter(|object| object.is_same_as(&named))
         .count();
     if matching != 1 {
         let what = format!("{} `{}`", named.kind(), named.name());
@@ -155,12 +163,12 @@ fn merge_named(reader: &Reader<'_>, patch: &Node, objects: &mut Vec<Object>) -> 
         reader,
         patch,
         objects,
-        |object| object.answers_to(&named),
+        |object| object.is_same_as(&named),
         Allowed::default(),
     )
 }
 
-/// What a patch may change of an object's identity.
+/// Which parts of an object's identity a patch may change.
 #[derive(Clone, Copy, Default)]
 struct Allowed {
     name: bool,
@@ -183,14 +191,14 @@ fn merge_into(
     objects: &mut Vec<Object>,
     selects: impl Fn(&Object) -> bool,
     allowed: Allowed,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
             let copied = reader.work.spend_on(&object.tree, 0);
             copied.map_err(|message| reader.refused(message, patch.place))?;
             let merged = strategic::patched(&object.tree, patch)
-                .map_err(|clash| refused(reader, clash, patch))?;
+                .map_err(|error| refused(reader, error, patch))?;
             let Some(merged) = merged else { continue };
             restore(&mut object, merged, allowed);
         }
@@ -200,7 +208,7 @@ fn merge_into(
     Ok(())
 }
 
-/// Takes the merged tree, but keeps what tells the object from others.
+/// Replaces the object's tree by the merged one, but keeps its identity.
 fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     let mut keep = vec![vec!["apiVersion"], vec!["metadata", "namespace"]];
     if !allowed.kind {
@@ -220,11 +228,11 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refused(reader: &Reader<'_>, clash: Clash, patch: &Node) -> Stop {
-    let place: Place = if clash.place.is_known() {
-        clash.place
+fn refused(reader: &Reader<'_>, error: PatchError, patch: &Node) -> ComposeError {
+    let place: Place = if error.place.is_known() {
+        error.place
     } else {
         patch.place
     };
-    reader.refused(clash.message, place)
+    reader.refused(error.message, place)
 }

@@ -1,4 +1,4 @@
-//! Each file of a composition, read once: as objects, as values, or as plain text, with its places.
+//! Reads each file of a composition once, as objects, values or plain text, with places.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,53 +20,53 @@ use super::{FAILED, Options, RunTime, base64};
 
 /// Why a composition ends early.
 #[derive(Debug)]
-pub(super) enum Stop {
-    /// Somebody can mend it in a file.
+pub(super) enum ComposeError {
+    /// An error in a file of the user.
     Finding(Box<Finding>),
-    /// The world failed.
+    /// An I/O error.
     Error(Error),
 }
 
-impl From<Error> for Stop {
+impl From<Error> for ComposeError {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
-impl From<Finding> for Stop {
+impl From<Finding> for ComposeError {
     fn from(finding: Finding) -> Self {
         Self::Finding(Box::new(finding))
     }
 }
 
-/// Files that were read for one composition and serve the others of the fleet, by path.
+/// Files that were read, by path.
 pub(super) type Loads = BTreeMap<PathBuf, Load>;
 
-/// One file as it was read, as far as it was asked for.
+/// A file, and its parsed forms as far as they were needed.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) file: FileId,
-    /// Whether its bytes are UTF-8; kustomize keeps others as binary data, which holds no values.
+    /// Whether its bytes are UTF-8; kustomize keeps others as binary data, which contains no values.
     pub(super) is_text: bool,
     objects: Option<Arc<Vec<Node>>>,
     values: Option<Node>,
 }
 
-/// Reads files and keeps them.
+/// Reads files, and caches them.
 pub(super) struct Reader<'r> {
     pub(super) files: &'r dyn Files,
     pub(super) engine: Engine,
     pub(super) sources: &'r mut Sources,
     pub(super) findings: Vec<Finding>,
-    /// What was read for all clusters.
+    /// The files that were read for all clusters.
     pub(super) shared: &'r Loads,
-    /// What was read for this one.
+    /// The files that were read for this cluster.
     pub(super) loads: Loads,
-    /// What is known of the run time.
+    /// The known content of run-time objects.
     pub(super) run_time: Option<&'r dyn RunTime>,
-    /// The files that metalmark rendered.
+    /// The files that metalmark renders.
     own_output: &'r OwnOutput,
-    /// What the build that is under way may still spend.
+    /// The remaining work of the current build.
     pub(super) work: Work,
 }
 
@@ -89,9 +89,13 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Whether metalmark renders the file or the kustomization at a path, so that it is left out. What is not rendered yet
-    /// is reported, for its path may be misspelled.
-    pub(super) fn is_own_output(&mut self, path: &Path, place: Place) -> Result<bool, Stop> {
+    /// Whether metalmark renders the file or the kustomization at a path, so that it is skipped. A file that is not rendered yet is
+    /// reported, since its path may be misspelled.
+    pub(super) fn is_own_output(
+        &mut self,
+        path: &Path,
+        place: Place,
+    ) -> Result<bool, ComposeError> {
         let kustomization = path.join(NAMES[0]);
         if self.own_output.has(self.files, path)?
             || self.own_output.has(self.files, &kustomization)?
@@ -110,13 +114,13 @@ impl<'r> Reader<'r> {
     }
 
     /// Whether a place is in a file that metalmark rendered.
-    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, Stop> {
+    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, ComposeError> {
         let source = self.source(place.file);
         Ok(self.own_output.has(self.files, Path::new(&*source.path))?)
     }
 
     /// The file at a path; none if there is none.
-    pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, Stop> {
+    pub(super) fn open(&mut self, path: &Path) -> Result<Option<Load>, ComposeError> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {
             return Ok(Some(load.clone()));
         }
@@ -144,8 +148,8 @@ impl<'r> Reader<'r> {
         Ok(Some(load))
     }
 
-    /// The file at a path, all of whose values are secret because a Secret is made of it.
-    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, Stop> {
+    /// The file at a path. All of its values are secret because it becomes a Secret.
+    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, ComposeError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -164,8 +168,8 @@ impl<'r> Reader<'r> {
         Ok(Some(load))
     }
 
-    /// Whether a file is there and a line of it starts with this text.
-    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, Stop> {
+    /// Whether a file exists and has a line with this prefix.
+    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, ComposeError> {
         let Some(load) = self.open(path)? else {
             return Ok(false);
         };
@@ -173,8 +177,8 @@ impl<'r> Reader<'r> {
         Ok(source.text.lines().any(|line| line.starts_with(text)))
     }
 
-    /// The documents of a file of Kubernetes objects, as kubectl reads them; none if there is no such file.
-    pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, Stop> {
+    /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.
+    pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, ComposeError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -191,8 +195,8 @@ impl<'r> Reader<'r> {
         Ok(Some(objects))
     }
 
-    /// A values file, as Helm reads it; none if there is no such file.
-    pub(super) fn values(&mut self, path: &Path) -> Result<Option<Node>, Stop> {
+    /// A values file, parsed as by Helm; none if there is no such file.
+    pub(super) fn values(&mut self, path: &Path) -> Result<Option<Node>, ComposeError> {
         let Some(load) = self.open(path)? else {
             return Ok(None);
         };
@@ -210,9 +214,9 @@ impl<'r> Reader<'r> {
         Ok(Some(values))
     }
 
-    /// The values that an object holds as text: in a ConfigMap, a Secret, an Application. They are placed in the file that
-    /// the text came from, if it came from one as a whole, else inside the scalar that holds them.
-    pub(super) fn embedded(&mut self, text: &str, place: Place) -> Result<Node, Stop> {
+    /// Parses values in a text of a ConfigMap, a Secret or an Application. Their places are in the file that is the source of the
+    /// text, if it was a whole file, otherwise within the scalar.
+    pub(super) fn embedded(&mut self, text: &str, place: Place) -> Result<Node, ComposeError> {
         let source = self.source(place.file);
         if is_whole(&source, place) && source.text == text {
             let path = PathBuf::from(&*source.path);
@@ -229,8 +233,8 @@ impl<'r> Reader<'r> {
         self.read_values(text, place.file, Some(&at))
     }
 
-    /// The documents in a text that a file holds in a scalar: an inline patch.
-    pub(super) fn inline(&self, text: &str, place: Place) -> Result<Vec<Node>, Stop> {
+    /// Parses the documents in a scalar: an inline patch.
+    pub(super) fn inline(&self, text: &str, place: Place) -> Result<Vec<Node>, ComposeError> {
         let source = self.source(place.file);
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
@@ -247,7 +251,7 @@ impl<'r> Reader<'r> {
         text: &str,
         file: FileId,
         within: Option<&dyn Fn(Place) -> Place>,
-    ) -> Result<Node, Stop> {
+    ) -> Result<Node, ComposeError> {
         let at = |place| within.map_or(place, |within| within(place));
         let read =
             yaml::read(text, file, self.engine).and_then(|read| Ok((read.values()?, read.notices)));
@@ -265,7 +269,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// The file of that number; an empty one for values that stand in no file.
+    /// The source with this ID; an empty one for values without a file.
     pub(super) fn source(&self, file: FileId) -> Arc<Source> {
         let found = self.sources.get(file);
         found.map_or_else(|| Arc::new(Source::new("", "")), Arc::clone)
@@ -276,25 +280,25 @@ impl<'r> Reader<'r> {
         Finding::new(rule, message).at(self.sources.resolve(place), "")
     }
 
-    /// Spends steps of the build, for what stands at a place.
-    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), Stop> {
+    /// Charges steps of the build to a place.
+    pub(super) fn spend(&self, steps: usize, place: Place) -> Result<(), ComposeError> {
         let spent = self.work.spend(steps);
         spent.map_err(|message| self.refused(message, place))
     }
 
-    /// What Flux or kustomize would refuse, at a place.
-    pub(super) fn refused(&self, message: String, place: Place) -> Stop {
+    /// The error for what Flux or kustomize would refuse, at a place.
+    pub(super) fn refused(&self, message: String, place: Place) -> ComposeError {
         self.finding(FAILED, message, place).into()
     }
 }
 
-/// The text of a Secret's `data` value.
+/// The decoded value of a Secret's `data`.
 pub(super) fn decoded(node: &Node) -> Option<String> {
     let text = node.value.as_str()?;
     String::from_utf8(base64::decode(text)?).ok()
 }
 
-/// Documents that are not null.
+/// The documents that are not null.
 fn present(read: Documents) -> Vec<Node> {
     let mut documents = read.documents;
     documents.retain(|document| !document.value.is_null());
@@ -314,7 +318,7 @@ fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
     }
 }
 
-/// The same tree at other places. As deep as the reader lets a tree be.
+/// The same tree with other places. The recursion is limited by the parser's depth limit.
 fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
     let place = if node.place.is_known() {
         at(node.place)

@@ -1,4 +1,4 @@
-//! A Flux HelmRelease's values: the chart's files, `valuesFrom` in order, `values`
+//! The values of a Flux HelmRelease: the chart's files, `valuesFrom` in order, `values`
 //! (<https://github.com/fluxcd/helm-controller/blob/main/docs/spec/v2/helmreleases.md>).
 
 use std::path::{Path, PathBuf};
@@ -13,26 +13,26 @@ use super::kustomization::Built;
 use super::names::{Referred, referred};
 use super::object::{Object, flag, items, text};
 use super::overrides::{self, Override};
-use super::reader::{Reader, Stop, decoded};
+use super::reader::{ComposeError, Reader, decoded};
 use super::set::Style;
 use super::{FAILED, MissingSource, State, UNSUPPORTED};
 
-/// The key that is read where `valuesKey` names none.
+/// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
 
-/// The layers of a release, and the objects and files that it needs and that are not in the repository.
+/// The layers of a release, and what it needs that is not in the repository.
 pub(super) struct Composed {
     pub(super) layers: Vec<Layer>,
     pub(super) missing: Vec<MissingSource>,
 }
 
-/// Composes the values of a HelmRelease among the objects of its build.
+/// Composes the values of a HelmRelease and the objects of its build.
 pub(super) fn compose(
     reader: &mut Reader<'_>,
     state: &State,
     built: &Built,
     release: &Object,
-) -> Result<Composed, Stop> {
+) -> Result<Composed, ComposeError> {
     let mut release = Release {
         reader,
         state,
@@ -65,7 +65,7 @@ struct Release<'c, 'r> {
 
 impl Release<'_, '_> {
     /// The chart's own values: `valuesFiles`, or its `values.yaml`.
-    fn chart(&mut self) -> Result<Vec<Layer>, Stop> {
+    fn chart(&mut self) -> Result<Vec<Layer>, ComposeError> {
         if let Some(reference) = self.release.tree.at(&["spec", "chartRef"]) {
             let message =
                 "the chart of a `chartRef` is not in this repository: its values are not known"
@@ -98,7 +98,7 @@ impl Release<'_, '_> {
         if files.is_empty() {
             files.push((&default, chart_place));
         }
-        let is_forgiving = flag(spec, &["ignoreMissingValuesFiles"]);
+        let ignores_missing = flag(spec, &["ignoreMissingValuesFiles"]);
         let mut layers = Vec::new();
         for (file, place) in files {
             let tree = match &root {
@@ -110,14 +110,19 @@ impl Release<'_, '_> {
                     tree,
                     kind: LayerKind::Chart,
                 }),
-                None if is_forgiving => {}
-                None => self.miss("HelmChart", chart, file, place),
+                None if ignores_missing => {}
+                None => self.add_missing("HelmChart", chart, file, place),
             }
         }
         Ok(layers)
     }
 
-    fn chart_file(&mut self, root: &Path, file: &str, place: Place) -> Result<Option<Node>, Stop> {
+    fn chart_file(
+        &mut self,
+        root: &Path,
+        file: &str,
+        place: Place,
+    ) -> Result<Option<Node>, ComposeError> {
         match below(root, file.trim_start_matches('/')) {
             Some(path) => self.reader.values(&path),
             None => Err(self
@@ -126,8 +131,8 @@ impl Release<'_, '_> {
         }
     }
 
-    /// What one item of `valuesFrom` adds; none if its object is not known here.
-    fn values_from(&mut self, item: &Node) -> Result<Option<Override>, Stop> {
+    /// The values of one item of `valuesFrom`; none if its object is not known.
+    fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ComposeError> {
         let kind = text(item, &["kind"]).unwrap_or_default();
         let name = text(item, &["name"]).unwrap_or_default();
         let key = text(item, &["valuesKey"])
@@ -142,19 +147,19 @@ impl Release<'_, '_> {
         let is_optional = flag(item, &["optional"]);
         let found = match referred(&self.built.objects, self.release, kind, name) {
             Referred::Object(object) => self.data(object, key)?,
-            Referred::Renamed(object) if self.given(kind, name).is_none() => {
+            Referred::Renamed(object) if self.state_file(kind, name).is_none() => {
                 let finding = self.renamed(object, kind, name, name_place);
                 self.reader.findings.push(finding);
                 return Ok(None);
             }
-            Referred::Nothing | Referred::Renamed(_) => match self.given(kind, name) {
+            Referred::Nothing | Referred::Renamed(_) => match self.state_file(kind, name) {
                 Some(path) => self.state_data(&path, kind, key)?,
                 None => {
-                    let told = self.told(item, kind, name, key)?;
-                    if told.is_none() && !is_optional {
-                        self.miss(kind, name, key, name_place);
+                    let known = self.run_time_values(item, kind, name, key)?;
+                    if known.is_none() && !is_optional {
+                        self.add_missing(kind, name, key, name_place);
                     }
-                    return Ok(told);
+                    return Ok(known);
                 }
             },
         };
@@ -175,14 +180,14 @@ impl Release<'_, '_> {
         }
     }
 
-    /// What is known of an object of the run time.
-    fn told(
+    /// The known values of a run-time object.
+    fn run_time_values(
         &mut self,
         item: &Node,
         kind: &str,
         name: &str,
         key: &str,
-    ) -> Result<Option<Override>, Stop> {
+    ) -> Result<Option<Override>, ComposeError> {
         let is_path = text(item, &["targetPath"]).is_some_and(|path| !path.is_empty());
         let Some(run_time) = self.reader.run_time.filter(|_| !is_path) else {
             return Ok(None);
@@ -191,7 +196,12 @@ impl Release<'_, '_> {
         Ok(values.map(Override::Values))
     }
 
-    fn override_of(&mut self, item: &Node, value: String, place: Place) -> Result<Override, Stop> {
+    fn override_of(
+        &mut self,
+        item: &Node,
+        value: String,
+        place: Place,
+    ) -> Result<Override, ComposeError> {
         let Some(path) = text(item, &["targetPath"]).filter(|path| !path.is_empty()) else {
             return self.reader.embedded(&value, place).map(Override::Values);
         };
@@ -211,7 +221,7 @@ impl Release<'_, '_> {
     }
 
     /// The text of a key of a ConfigMap or Secret, and its place.
-    fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, Stop> {
+    fn data(&self, object: &Object, key: &str) -> Result<Option<(String, Place)>, ComposeError> {
         let is_secret = object.kind() == "Secret";
         let plain = is_secret
             .then(|| object.tree.at(&["stringData", key]))
@@ -228,9 +238,9 @@ impl Release<'_, '_> {
         match found {
             Some(text) => Ok(Some((text, node.place))),
             None => {
-                let wanted = if is_secret { "base64 of text" } else { "text" };
+                let expected = if is_secret { "base64 of text" } else { "text" };
                 let message = format!(
-                    "the key `{key}` of {} `{}` is not {wanted}",
+                    "the key `{key}` of {} `{}` is not {expected}",
                     object.kind(),
                     object.name()
                 );
@@ -239,18 +249,18 @@ impl Release<'_, '_> {
         }
     }
 
-    /// The file that stands for an object of the run time.
-    fn given(&self, kind: &str, name: &str) -> Option<PathBuf> {
+    /// The file that the state gives for a run-time object.
+    fn state_file(&self, kind: &str, name: &str) -> Option<PathBuf> {
         self.state.get(&format!("{kind}/{name}")).cloned()
     }
 
-    /// A key of an object that was given as a file: the object's own manifest, or a file of values for every key.
+    /// A key of an object given by a file: its manifest, or a file of values for every key.
     fn state_data(
         &mut self,
         path: &Path,
         kind: &str,
         key: &str,
-    ) -> Result<Option<(String, Place)>, Stop> {
+    ) -> Result<Option<(String, Place)>, ComposeError> {
         let documents = self.reader.objects(path)?;
         let manifest = documents.iter().flat_map(|documents| documents.iter());
         let is_object =
@@ -260,7 +270,7 @@ impl Release<'_, '_> {
         }
         let Some(load) = self.reader.open(path)? else {
             let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Stop::Error(crate::error::Error::Read {
+            return Err(ComposeError::Error(crate::error::Error::Read {
                 path: path.to_owned(),
                 cause: error,
             }));
@@ -277,18 +287,18 @@ impl Release<'_, '_> {
     fn renamed(&self, object: &Object, kind: &str, name: &str, place: Place) -> Finding {
         let message = match object.is_hashed {
             true => format!(
-                "{kind} `{name}` gets a hash behind its name, which `valuesFrom` does not follow"
+                "{kind} `{name}` gets a hash at the end of its name, which `valuesFrom` does not follow"
             ),
             false => format!(
                 "{kind} `{name}` is renamed to `{}`, which `valuesFrom` does not follow",
                 object.name()
             ),
         };
-        let made = self.reader.sources.resolve(object.tree.place);
+        let origin = self.reader.sources.resolve(object.tree.place);
         let finding = self
             .reader
             .finding(FAILED, message, place)
-            .at(made, "made here");
+            .at(origin, "defined here");
         let help = match object.is_hashed {
             true => "set `options: {disableNameSuffixHash: true}` on its generator",
             false => {
@@ -298,8 +308,8 @@ impl Release<'_, '_> {
         finding.help(help)
     }
 
-    /// `spec.values`, whose numbers the controller reads from JSON.
-    fn inline(&self) -> Result<Option<Node>, Stop> {
+    /// `spec.values`. The controller reads its numbers from JSON.
+    fn inline(&self) -> Result<Option<Node>, ComposeError> {
         match self.release.tree.at(&["spec", "values"]) {
             None => Ok(None),
             Some(node) => match node.value {
@@ -312,7 +322,7 @@ impl Release<'_, '_> {
         }
     }
 
-    fn miss(&mut self, kind: &str, name: &str, key: &str, place: Place) {
+    fn add_missing(&mut self, kind: &str, name: &str, key: &str, place: Place) {
         let (name, key) = (name.to_owned(), key.to_owned());
         self.missing.push(MissingSource {
             kind: kind.to_owned(),
@@ -323,7 +333,7 @@ impl Release<'_, '_> {
     }
 }
 
-/// The same values with numbers as Helm holds them.
+/// The same values with numbers as floats, as in Helm.
 pub(super) fn floating(node: &Node) -> Node {
     let value = match &node.value {
         Value::Number(Number::Int(number)) => Value::Number(Number::Float(*number as f64)),

@@ -1,11 +1,11 @@
-//! Which objects a patch is for: kustomize's target selector, whose parts are anchored regular expressions and label selectors.
+//! Selects the objects for a patch: kustomize's target selector, with anchored regular expressions and label selectors.
 
 use crate::model::value::Node;
 use crate::regexp::Regexp;
 
 use super::object::{Object, text};
 
-/// A target. A part that is not given selects everything.
+/// A target. A missing part selects everything.
 pub(super) struct Selector {
     group: Option<Regexp>,
     version: Option<Regexp>,
@@ -17,7 +17,7 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    /// Reads a `target`; says what is wrong with it.
+    /// Parses a `target`; the error describes what is wrong.
     pub(super) fn new(target: &Node) -> Result<Self, String> {
         let part = |field: &str| match text(target, &[field]) {
             None | Some("") => Ok(None),
@@ -37,7 +37,7 @@ impl Selector {
         })
     }
 
-    /// Whether it selects an object, by its present name or any earlier one.
+    /// Whether it selects an object, by its current name or an earlier one.
     pub(super) fn selects(&self, object: &Object) -> bool {
         let fits = |part: &Option<Regexp>, text: &str| {
             part.as_ref().is_none_or(|pattern| pattern.is_match(text))
@@ -48,7 +48,7 @@ impl Selector {
         let marked = |requirements: &[Requirement], field: &str| {
             requirements
                 .iter()
-                .all(|requirement| requirement.holds(object.mark(field, &requirement.key)))
+                .all(|requirement| requirement.is_met(object.metadata(field, &requirement.key)))
         };
         named
             && fits(&self.group, object.group())
@@ -59,15 +59,15 @@ impl Selector {
     }
 }
 
-/// One part of a label selector.
+/// One requirement of a label selector.
 #[derive(Debug, PartialEq, Eq)]
 struct Requirement {
     key: String,
-    wanted: Wanted,
+    condition: Condition,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum Condition {
     Present,
     Absent,
     In(Vec<String>),
@@ -75,19 +75,19 @@ enum Wanted {
 }
 
 impl Requirement {
-    fn holds(&self, value: Option<&str>) -> bool {
+    fn is_met(&self, value: Option<&str>) -> bool {
         let is_among =
             |list: &[String]| value.is_some_and(|value| list.iter().any(|one| one == value));
-        match &self.wanted {
-            Wanted::Present => value.is_some(),
-            Wanted::Absent => value.is_none(),
-            Wanted::In(list) => is_among(list),
-            Wanted::NotIn(list) => !is_among(list),
+        match &self.condition {
+            Condition::Present => value.is_some(),
+            Condition::Absent => value.is_none(),
+            Condition::In(list) => is_among(list),
+            Condition::NotIn(list) => !is_among(list),
         }
     }
 }
 
-/// Reads `a=b,c!=d,e in (x,y),f notin (z),g,!h`
+/// Parses `a=b,c!=d,e in (x,y),f notin (z),g,!h`
 /// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors>).
 fn requirements(selector: &str) -> Result<Vec<Requirement>, String> {
     parts(selector)
@@ -98,7 +98,7 @@ fn requirements(selector: &str) -> Result<Vec<Requirement>, String> {
         .collect()
 }
 
-/// Cuts at the commas that stand outside of brackets.
+/// Splits at commas outside of parentheses.
 fn parts(selector: &str) -> Vec<&str> {
     let (mut parts, mut start, mut is_inside) = (Vec::new(), 0, false);
     for (index, character) in selector.char_indices() {
@@ -119,12 +119,12 @@ fn parts(selector: &str) -> Vec<&str> {
 fn requirement(part: &str) -> Option<Requirement> {
     let is_key = |key: &str| !key.is_empty() && !key.contains([' ', '=', '!', '(', ')']);
     let one = |value: &str| vec![value.trim().to_owned()];
-    let (key, wanted) = if let Some(key) = part.strip_prefix('!') {
-        (key, Wanted::Absent)
+    let (key, condition) = if let Some(key) = part.strip_prefix('!') {
+        (key, Condition::Absent)
     } else if let Some((key, value)) = part.split_once("!=") {
-        (key, Wanted::NotIn(one(value)))
+        (key, Condition::NotIn(one(value)))
     } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        (key, Wanted::In(one(value)))
+        (key, Condition::In(one(value)))
     } else if let Some((key, rest)) = part.split_once(char::is_whitespace) {
         let rest = rest.trim();
         let (list, is_in) = match rest.strip_prefix("notin") {
@@ -139,48 +139,48 @@ fn requirement(part: &str) -> Option<Requirement> {
         (
             key,
             if is_in {
-                Wanted::In(list)
+                Condition::In(list)
             } else {
-                Wanted::NotIn(list)
+                Condition::NotIn(list)
             },
         )
     } else {
-        (part, Wanted::Present)
+        (part, Condition::Present)
     };
     let key = key.trim();
     is_key(key).then(|| Requirement {
         key: key.to_owned(),
-        wanted,
+        condition,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Wanted, requirements};
+    use super::{Condition, requirements};
 
     #[test]
     fn label_selectors_have_six_forms() {
         let read = requirements("a=b, c!=d,e in (x, y),f notin (z),g,!h,i==j").expect("is one");
-        let wanted: Vec<_> = read.iter().map(|one| (&*one.key, &one.wanted)).collect();
+        let condition: Vec<_> = read.iter().map(|one| (&*one.key, &one.condition)).collect();
         let list = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
         assert_eq!(
-            wanted,
+            condition,
             [
-                ("a", &Wanted::In(list(&["b"]))),
-                ("c", &Wanted::NotIn(list(&["d"]))),
-                ("e", &Wanted::In(list(&["x", "y"]))),
-                ("f", &Wanted::NotIn(list(&["z"]))),
-                ("g", &Wanted::Present),
-                ("h", &Wanted::Absent),
-                ("i", &Wanted::In(list(&["j"]))),
+                ("a", &Condition::In(list(&["b"]))),
+                ("c", &Condition::NotIn(list(&["d"]))),
+                ("e", &Condition::In(list(&["x", "y"]))),
+                ("f", &Condition::NotIn(list(&["z"]))),
+                ("g", &Condition::Present),
+                ("h", &Condition::Absent),
+                ("i", &Condition::In(list(&["j"]))),
             ]
         );
         assert!(requirements("a b c").is_err());
     }
 
     #[test]
-    fn a_label_that_is_missing_is_not_in_any_list() {
+    fn a_missing_label_is_not_in_any_list() {
         let read = requirements("a!=b").expect("is one");
-        assert!(read[0].holds(None) && read[0].holds(Some("c")) && !read[0].holds(Some("b")));
+        assert!(read[0].is_met(None) && read[0].is_met(Some("c")) && !read[0].is_met(Some("b")));
     }
 }

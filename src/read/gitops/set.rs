@@ -1,4 +1,4 @@
-//! Helm's `--set` syntax: `a.b=1,list[0].c=x,names={x,y}`, with `\` before what is meant literally
+//! Helm's `--set` syntax: `a.b=1,list[0].c=x,names={x,y}`, with `\` as the escape character
 //! (<https://helm.sh/docs/intro/using_helm/#the-format-and-limitations-of---set>).
 
 use std::iter::Peekable;
@@ -10,10 +10,10 @@ use crate::model::value::{Entry, Node, Number, Value};
 
 use super::object::map_mut;
 
-/// How the value behind `=` is read.
+/// How the value after `=` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// `--set`: numbers, booleans and null are what they look like.
+    /// `--set`: numbers, booleans and null are recognized.
     Typed,
     /// `--set-string`: all values are strings.
     Strings,
@@ -28,20 +28,20 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// One value and where it goes.
+/// A path and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Assignment {
     pub(super) path: Vec<Step>,
     pub(super) value: Node,
 }
 
-/// How deep a path may lead, as in Helm.
+/// The deepest path, as in Helm.
 const DEEPEST: usize = 30;
 
 /// The highest index of a list, as in Helm.
 const HIGHEST: usize = 65_536;
 
-/// Reads `path=value,…`; each value stands at `place`.
+/// Parses `path=value,…`; each value gets `place`.
 pub(super) fn parse(text: &str, style: Style, place: Place) -> Result<Vec<Assignment>, String> {
     let mut parser = Parser {
         chars: text.chars().peekable(),
@@ -62,7 +62,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// One assignment; none if its key is empty, which Helm passes over at the top.
+    /// One assignment; none if its key is empty, which Helm ignores at the top level.
     fn assignment(&mut self) -> Result<Option<Assignment>, String> {
         let mut path = Vec::new();
         loop {
@@ -166,7 +166,7 @@ impl Parser<'_> {
         if text.eq_ignore_ascii_case("null") {
             return Value::Null;
         }
-        // A leading zero keeps it text: `007` is a name.
+        // A leading zero makes it a text: `007`.
         let is_number = text == "0" || !text.starts_with('0');
         match text.parse::<i64>() {
             Ok(number) if is_number => Value::Number(Number::Int(number)),
@@ -174,7 +174,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The text up to one of these characters, which is taken too; without the `\` before others.
+    /// The text up to one of these characters, which is consumed, without escape characters.
     fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
         let mut text = String::new();
         while let Some(character) = self.chars.next() {
@@ -190,7 +190,7 @@ impl Parser<'_> {
     }
 }
 
-/// Puts the value in its place, making maps and lists on the way.
+/// Assigns a value at a path, and creates missing maps and lists.
 pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(), String> {
     let Some((step, rest)) = path.split_first() else {
         *tree = value.clone();
@@ -239,7 +239,7 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
     }
 }
 
-/// What a path leads into when nothing is there.
+/// The new value for the rest of a path.
 fn fresh(rest: &[Step], place: Place) -> Node {
     let value = match rest.first() {
         Some(Step::Key(_)) => Value::empty_map(),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_typed_as_they_look() {
+    fn values_are_typed_by_their_text() {
         for (text, expected) in [
             ("a=1", "{a:Int(1)}"),
             ("a=007", r#"{a:"007"}"#),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helm_refuses_is_refused() {
+    fn texts_that_helm_refuses_are_refused() {
         for text in [
             "a",
             "a,b=1",

@@ -1,4 +1,4 @@
-//! Strategic merge patches, as kustomize applies them to objects whose lists have no keys: maps merge, lists are replaced.
+//! Strategic merge patches for objects whose lists have no merge keys: maps are merged, lists are replaced.
 //!
 //! HelmReleases, ConfigMaps and Secrets have no list that merges by key, so no schema is needed
 //! (<https://github.com/kubernetes-sigs/kustomize/blob/master/examples/inlinePatch.md>).
@@ -8,18 +8,18 @@ use crate::model::value::{Entry, Map, Node, Value};
 
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Clash {
+pub(super) struct PatchError {
     /// The value in the patch.
     pub(super) place: Place,
     pub(super) message: String,
 }
 
-/// `node` with `patch` applied; none if the patch deletes it.
-pub(super) fn patched(node: &Node, patch: &Node) -> Result<Option<Node>, Clash> {
+/// `node` after applying `patch`; none if the patch deletes it.
+pub(super) fn patched(node: &Node, patch: &Node) -> Result<Option<Node>, PatchError> {
     merge(Some(node), Some(patch))
 }
 
-fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, Clash> {
+fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, PatchError> {
     let Some(patch) = patch else {
         return Ok(below.and_then(unpatched));
     };
@@ -46,7 +46,7 @@ fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, Cla
     }))
 }
 
-fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, Clash> {
+fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, PatchError> {
     let empty = Map::default();
     let lower = lower.unwrap_or(&empty);
     let mut entries = Vec::with_capacity(lower.len() + upper.len());
@@ -71,7 +71,7 @@ fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, Clash> {
     Ok(entries.into_iter().collect())
 }
 
-/// What kustomize leaves of a value that the patch does not name: a key without any value goes away.
+/// The value after a patch that does not mention it: kustomize removes keys without a value.
 fn unpatched(node: &Node) -> Option<Node> {
     match &node.value {
         Value::Null if node.place.is_known() && node.place.start == node.place.end => None,
@@ -93,7 +93,7 @@ fn unpatched(node: &Node) -> Option<Node> {
     }
 }
 
-/// The key of a map that says what becomes of it.
+/// The key of a map with a directive.
 const DIRECTIVE: &str = "$patch";
 
 enum Directive {
@@ -102,7 +102,7 @@ enum Directive {
     Delete,
 }
 
-fn directive(patch: &Map) -> Result<Directive, Clash> {
+fn directive(patch: &Map) -> Result<Directive, PatchError> {
     let Some(node) = patch.get(DIRECTIVE) else {
         return Ok(Directive::Merge);
     };
@@ -110,14 +110,14 @@ fn directive(patch: &Map) -> Result<Directive, Clash> {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
-        _ => Err(Clash {
+        _ => Err(PatchError {
             place: node.place,
             message: "`$patch` is `merge`, `replace` or `delete`".to_owned(),
         }),
     }
 }
 
-fn check_kinds(node: &Node, patch: &Node) -> Result<(), Clash> {
+fn check_kinds(node: &Node, patch: &Node) -> Result<(), PatchError> {
     let shape = |value: &Value| match value {
         Value::Map(_) => 0,
         Value::List(_) => 1,
@@ -126,7 +126,7 @@ fn check_kinds(node: &Node, patch: &Node) -> Result<(), Clash> {
     if shape(&node.value) == shape(&patch.value) {
         return Ok(());
     }
-    Err(Clash {
+    Err(PatchError {
         place: patch.place,
         message: format!(
             "the patch has {} where the object has {}",

@@ -1,4 +1,4 @@
-//! What a kustomization asks for that is not built here, told where it could change the values.
+//! Reports features of a kustomization that are not implemented here, if they may change the values.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::model::value::Node;
 use super::UNSUPPORTED;
 use super::files::below;
 use super::object::{Object, items, text};
-use super::reader::{Reader, Stop};
+use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
 
-/// Kinds whose content shapes a cluster's values.
+/// Kinds that affect a cluster's values.
 const SHAPING: &[&str] = &[
     "HelmRelease",
     "ConfigMap",
@@ -20,17 +20,17 @@ const SHAPING: &[&str] = &[
     "ApplicationSet",
 ];
 
-/// Fields that make objects which are not known here. They matter only if an object is missing in the end.
+/// Fields that create objects not known here. They are reported only if an object is missing in the end.
 const MAKERS: &[&str] = &["generators", "helmCharts", "helmChartInflationGenerator"];
 
-/// Reports what changes the objects that shape values, at once; what might make them, into `unknown`.
+/// Reports features that change the objects that affect values; those that may create objects go into `unknown`.
 pub(super) fn check(
     reader: &mut Reader<'_>,
     folder: &Path,
     kustomization: &Node,
     objects: &[Object],
     unknown: &mut Vec<Finding>,
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     let shaping: Vec<&Object> = objects
         .iter()
         .filter(|object| SHAPING.contains(&object.kind()))
@@ -63,7 +63,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The single replacements of a file, which may hold a list of them.
+/// The replacements in a document, which may be a list.
 fn flattened(document: &Node) -> &[Node] {
     document
         .value
@@ -71,7 +71,11 @@ fn flattened(document: &Node) -> &[Node] {
         .unwrap_or(std::slice::from_ref(document))
 }
 
-fn replaces(reader: &mut Reader<'_>, replacement: &Node, shaping: &[&Object]) -> Result<(), Stop> {
+fn replaces(
+    reader: &mut Reader<'_>,
+    replacement: &Node,
+    shaping: &[&Object],
+) -> Result<(), ComposeError> {
     for target in items(replacement, &["targets"]) {
         let Some(select) = target.at(&["select"]) else {
             continue;
@@ -91,7 +95,7 @@ fn replaces(reader: &mut Reader<'_>, replacement: &Node, shaping: &[&Object]) ->
     Ok(())
 }
 
-/// Transformers that change nothing of what a values layer is made of.
+/// Transformers that do not change values.
 const HARMLESS: &[&str] = &[
     "LabelTransformer",
     "AnnotationsTransformer",
@@ -104,7 +108,7 @@ fn transformer(
     folder: &Path,
     item: &Node,
     shaping: &[&Object],
-) -> Result<(), Stop> {
+) -> Result<(), ComposeError> {
     let named = item
         .value
         .as_str()

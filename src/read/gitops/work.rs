@@ -1,17 +1,17 @@
-//! What one build may spend. Patches are tried on every object and copy what they touch, so that a few megabytes of them could
-//! otherwise keep a machine busy for days, or copy a tree into itself until nothing can walk it.
+//! Limits the work of one build. Patches are tried on every object and copy what they change, so that a few megabytes of them
+//! could otherwise take days, or copy a tree into itself until it is too deep to be walked.
 
 use std::cell::Cell;
 
 use crate::model::value::{Node, Value};
 
-/// How many objects looked at and values copied one build may take. The largest kustomization of sylva-core takes some 10,000.
+/// The most steps of one build: objects compared and values copied. The largest kustomization of sylva-core needs about 10,000.
 const STEPS: u64 = 10_000_000;
 
-/// How deeply values may be nested in what patches make: what YAML's reader takes, and a path below it.
+/// The deepest nesting of values that patches may create: the YAML parser's limit, and a path below it.
 const DEEPEST: usize = 400;
 
-/// What a build has left.
+/// The remaining work of a build.
 pub(super) struct Work(Cell<u64>);
 
 impl Default for Work {
@@ -21,7 +21,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Spends steps; the words for it where there are not so many left.
+    /// Charges steps; an error if there are not enough left.
     pub(super) fn spend(&self, steps: usize) -> Result<(), String> {
         let left = self.0.get().checked_sub(steps as u64);
         self.0.set(left.unwrap_or(0));
@@ -31,7 +31,7 @@ impl Work {
         }
     }
 
-    /// Spends as many steps as there are values in a tree, which is to stand `above` levels deep.
+    /// Charges one step for each value in a tree, which will be `above` levels deep.
     pub(super) fn spend_on(&self, node: &Node, above: usize) -> Result<(), String> {
         self.spend(1)?;
         if above > DEEPEST {
