@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn files_up_to_the_limit_are_read() {
+    fn the_largest_file_is_read_and_a_larger_one_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let (disk, path) = (Disk::new(folder.path()).expect("there"), Path::new("a"));
         let file = File::create(folder.path().join(path)).expect("created");

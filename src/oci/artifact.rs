@@ -1,4 +1,4 @@
-//! An artifact that is made here: the bytes of its manifest, and its blobs, which may be too long to hold.
+//! Artifacts to push: a manifest's bytes and its blobs, which may be too large for memory.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use sha2::{Digest as _, Sha256, Sha512};
 use super::digest::Digest;
 use super::manifest::Descriptor;
 
-/// A manifest with all that it names, to be put into a [`super::Sink`].
+/// A manifest with everything that it names, for a [`super::Sink`].
 #[derive(Clone)]
 pub struct Artifact {
     /// The descriptor of the manifest: media type, digest, length.
     pub descriptor: Descriptor,
-    /// The bytes of the manifest, exactly those that the digest is of.
+    /// The exact bytes of the manifest, of which the digest is.
     pub manifest: Vec<u8>,
-    /// The configuration and the layers, each once, in the order in which the manifest names them.
+    /// The configuration and the layers, without duplicates, in the order of the manifest.
     pub blobs: Vec<Blob>,
 }
 
-/// Some content and what is said of it.
+/// Content with its descriptor.
 #[derive(Clone)]
 pub struct Blob {
     /// Its media type, digest and length.
@@ -28,12 +28,12 @@ pub struct Blob {
     pub content: Arc<dyn Body>,
 }
 
-/// Bytes that can be read from their beginning as often as needed: a request that fails is made again.
+/// Bytes that can be read from the start repeatedly, because a failed request is retried.
 pub trait Body: Send + Sync {
     /// The bytes, from the first one.
     ///
     /// # Errors
-    /// They cannot be read, such as those of a file that is gone.
+    /// They cannot be read, for example because the file was removed.
     fn open(&self) -> io::Result<Box<dyn Read + Send>>;
 }
 
@@ -44,7 +44,7 @@ impl Body for Vec<u8> {
     }
 }
 
-/// Counts and digests what is written, and passes it on: nothing is held.
+/// A writer that counts and digests the bytes that it passes on.
 pub struct Digesting<W> {
     into: W,
     hash: Hash,
@@ -57,7 +57,7 @@ enum Hash {
 }
 
 impl<W: Write> Digesting<W> {
-    /// Digests by sha256, as content is named that is made here.
+    /// Uses sha256, the algorithm of all content that is created here.
     pub fn new(into: W) -> Self {
         Self {
             into,
@@ -66,7 +66,7 @@ impl<W: Write> Digesting<W> {
         }
     }
 
-    /// Digests by the algorithm of a digest, to compare with it.
+    /// Uses the algorithm of a digest, to compare with it.
     pub fn like(digest: &Digest, into: W) -> Self {
         let hash = match digest.as_str().starts_with("sha512:") {
             true => Hash::Sha512(Sha512::new()),
@@ -79,12 +79,12 @@ impl<W: Write> Digesting<W> {
         }
     }
 
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// The writer, the digest of all that went through, and how many bytes that were.
+    /// The writer, the digest of all bytes, and their number.
     pub fn finish(self) -> (W, Digest, u64) {
         let digest = match self.hash {
             Hash::Sha256(hash) => Digest::of_hash("sha256", &hash.finalize()),
@@ -96,13 +96,13 @@ impl<W: Write> Digesting<W> {
 
 impl<W: Write> Write for Digesting<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = self.into.write(bytes)?;
+        let written = self.into.write(bytes)?;
         match &mut self.hash {
-            Hash::Sha256(hash) => hash.update(&bytes[..taken]),
-            Hash::Sha512(hash) => hash.update(&bytes[..taken]),
+            Hash::Sha256(hash) => hash.update(&bytes[..written]),
+            Hash::Sha512(hash) => hash.update(&bytes[..written]),
         }
-        self.written += taken as u64;
-        Ok(taken)
+        self.written += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -119,7 +119,7 @@ mod tests {
     use super::{Digest, Digesting};
 
     #[test]
-    fn a_digest_is_of_what_was_passed_on() {
+    fn the_digest_covers_all_written_bytes() {
         let mut digesting = Digesting::new(Vec::new());
         digesting.write_all(b"some ").expect("memory");
         digesting.write_all(b"bytes").expect("memory");
@@ -129,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_digest_is_compared_by_its_own_algorithm() {
-        let wanted = Digest::of_hash("sha512", &Sha512::digest(b"bytes"));
-        let mut digesting = Digesting::like(&wanted, Vec::new());
+    fn a_sha512_digest_is_compared_with_its_own_algorithm() {
+        let expected = Digest::of_hash("sha512", &Sha512::digest(b"bytes"));
+        let mut digesting = Digesting::like(&expected, Vec::new());
         digesting.write_all(b"bytes").expect("memory");
-        assert_eq!(digesting.finish().1, wanted);
+        assert_eq!(digesting.finish().1, expected);
     }
 }

@@ -1,17 +1,17 @@
-//! From what a reference names to the one image that is meant: of an index, the manifest for an architecture.
+//! Resolves references to images: for an index, to the manifest of an architecture.
 
 use super::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
-/// The image that a reference comes to.
+/// The image of a reference.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The image's own manifest, never an index.
     pub manifest: Manifest,
-    /// The digests on the way: what the reference names first, the image's manifest last; one or two.
+    /// The digests from the reference to the image: that of an index first, if there is one, then that of the image's manifest.
     pub chain: Vec<Digest>,
 }
 
-/// The images that references come to, in the order asked: one batch, and one more for all indexes among them.
+/// The images of references, in their order: one batch of requests, and one more for all indexes among them.
 pub fn images(
     store: &dyn Store,
     wanted: &[Reference],
@@ -42,7 +42,7 @@ pub fn images(
     chosen
 }
 
-/// The descriptor for an architecture; the only one there is, where it names none.
+/// The descriptor for an architecture; if there is only one without an architecture, that one.
 fn for_architecture<'a>(
     reference: &Reference,
     manifests: &'a [Descriptor],
@@ -68,9 +68,9 @@ fn for_architecture<'a>(
     let message = format!("its index has no manifest for `{architecture}`");
     let failure = Failure::new(reference, FailureKind::NotFound, message);
     Err(match offered.is_empty() {
-        true => failure.help("the index names no architecture: name the digest of the manifest that is meant"),
+        true => failure.help("the index declares no architecture: name the digest of the manifest"),
         false => failure.help(format!(
-            "it has: {}; the project file's `registries: {{architecture: …}}` says which one is meant",
+            "it has: {}; select one with `registries: {{architecture: …}}` in the project file",
             offered.join(", ")
         )),
     })
@@ -95,14 +95,14 @@ mod tests {
     };
     use super::images;
 
-    /// Manifests by tag or digest, and how many each batch asked for.
+    /// Manifests by tag or digest, and the number of references in each batch.
     #[derive(Default)]
-    struct Shelf {
+    struct FakeStore {
         content: BTreeMap<String, Vec<u8>>,
         batches: Mutex<Vec<usize>>,
     }
 
-    impl Shelf {
+    impl FakeStore {
         fn put(&mut self, tag: &str, text: &str) -> Digest {
             let digest = Digest::of(text.as_bytes());
             self.content.insert(digest.to_string(), text.into());
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    impl Store for Shelf {
+    impl Store for FakeStore {
         fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
             self.batches
                 .lock()
@@ -170,16 +170,16 @@ mod tests {
     const ARM64: &str = r#","platform":{"architecture":"arm64","os":"linux"}"#;
 
     #[test]
-    fn of_an_index_the_manifest_for_the_architecture_is_taken_in_one_more_batch() {
-        let mut shelf = Shelf::default();
-        let (plain, amd, arm) = (shelf.image("plain"), shelf.image("amd"), shelf.image("arm"));
-        let both = shelf.index("both", &[(ARM64, &arm), (AMD64, &amd)]);
-        let bare = shelf.index("bare", &[("", &plain)]);
-        shelf.index("arm-only", &[(ARM64, &arm)]);
-        shelf.index("nested", &[(AMD64, &both)]);
+    fn indexes_are_resolved_for_the_architecture_in_one_more_batch() {
+        let mut store = FakeStore::default();
+        let (plain, amd, arm) = (store.image("plain"), store.image("amd"), store.image("arm"));
+        let both = store.index("both", &[(ARM64, &arm), (AMD64, &amd)]);
+        let bare = store.index("bare", &[("", &plain)]);
+        store.index("arm-only", &[(ARM64, &arm)]);
+        store.index("nested", &[(AMD64, &both)]);
         let tags = ["plain", "both", "bare", "arm-only", "nested", "missing"];
         let wanted = tags.map(|tag| Reference::parse(&format!("r.example/a:{tag}")).expect("one"));
-        let chosen = images(&shelf, &wanted, "amd64");
+        let chosen = images(&store, &wanted, "amd64");
         let chains: Vec<Option<Vec<Digest>>> = chosen
             .iter()
             .map(|chosen| Some(chosen.as_ref().ok()?.chain.clone()))
@@ -191,6 +191,6 @@ mod tests {
         assert_eq!(kind(3), Some(FailureKind::NotFound));
         assert_eq!(kind(4), Some(FailureKind::Unsupported));
         assert_eq!(kind(5), Some(FailureKind::NotFound));
-        assert_eq!(*shelf.batches.lock().expect("not poisoned"), [6, 3]);
+        assert_eq!(*store.batches.lock().expect("not poisoned"), [6, 3]);
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256, Sha512};
 
-/// The digest of some bytes, spelled as registries spell it.
+/// The digest of some bytes, in the form of registries.
 ///
 /// Source: image-spec, descriptor.md, "Digests": lower-case hex; sha256 and sha512 are the registered algorithms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(Arc<str>);
 
-/// Why a text is no digest.
+/// Why a text is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no digest: `sha256:` and 64 lower-case hex digits are")]
 pub struct DigestError {
@@ -24,15 +24,15 @@ impl Digest {
         Self::of_hash("sha256", &Sha256::digest(bytes))
     }
 
-    /// The digest whose hash was computed by that algorithm.
+    /// The digest for a hash that was computed with an algorithm.
     pub(super) fn of_hash(algorithm: &str, hash: &[u8]) -> Self {
         Self(format!("{algorithm}:{}", hex(hash)).into())
     }
 
-    /// Reads a digest.
+    /// Parses a digest.
     ///
     /// # Errors
-    /// It is none, or of an algorithm that is not sha256 or sha512.
+    /// It is invalid, or of another algorithm than sha256 and sha512.
     pub fn parse(text: &str) -> Result<Self, DigestError> {
         let digits = match text.split_once(':') {
             Some(("sha256", hex)) if hex.len() == 64 => hex,
@@ -47,12 +47,12 @@ impl Digest {
         Ok(Self(text.into()))
     }
 
-    /// The whole text, `sha256:…`.
+    /// The full text, `sha256:…`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The hex digits alone.
+    /// The hex digits only.
     pub fn hex(&self) -> &str {
         self.0.split_once(':').map_or("", |(_, hex)| hex)
     }
@@ -80,12 +80,12 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::Digest;
 
-    /// The digest of nothing, as the image-spec prints it.
+    /// The digest of no bytes, from the image-spec.
     const OF_NOTHING: &str =
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
     #[test]
-    fn the_digest_of_bytes_is_spelled_as_registries_spell_it() {
+    fn digests_have_the_form_of_registries() {
         assert_eq!(Digest::of(b"").as_str(), OF_NOTHING);
         let parsed = Digest::parse(OF_NOTHING);
         assert_eq!(parsed.as_ref(), Ok(&Digest::of(b"")));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn invalid_digests_are_refused() {
         let upper = OF_NOTHING.to_uppercase();
         let short = &OF_NOTHING[..70];
         for text in ["", "sha256:", "md5:00", "sha256", &upper, short] {

@@ -1,42 +1,42 @@
-//! Why an artifact could not be had, in words that tell what to do.
+//! Failures to get an artifact, with help.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// One thing wanted of a store and not had.
+/// A failed request to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What was wanted: a reference, a repository, a file.
+    /// The requested reference, repository or file.
     pub wanted: String,
-    /// The sort of failure, for those who act on it.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What happened, in one clause: who answered what.
+    /// What happened, in one clause that names the actor.
     pub message: String,
     /// What to do, each an imperative.
     pub help: Vec<String>,
-    /// What the user's files want it for, and where: `` `KEY`, file:line:column ``.
+    /// The key and place in the user's files that require it: `` `KEY`, file:line:column ``.
     pub place: Option<String>,
 }
 
-/// The sorts of failure that callers tell apart.
+/// The kinds of failure that callers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
-    /// The store answered that it has no such thing.
+    /// The store does not have it.
     NotFound,
-    /// The store wants other credentials, or forbids it (401, 403).
+    /// The store requires other credentials, or denies access (401, 403).
     Denied,
-    /// What came is not what its digest, size or media type promised.
+    /// The content does not match its digest, size or media type.
     Corrupt,
-    /// What came, or was promised, is larger than the limit.
+    /// The content, or its declared size, exceeds the limit.
     TooLarge,
-    /// The store answered something else, or nothing: a status, DNS, TLS, a time-out.
+    /// The store gave another answer or none: another status, DNS, TLS, a timeout.
     Unreachable,
-    /// What is wanted cannot be asked of this store: a reference without a registry, a list that it does not offer.
+    /// The store does not support the request: a reference without a registry, a list that it does not offer.
     Unsupported,
 }
 
 impl Failure {
-    /// A failure without advice yet.
+    /// A failure without help.
     pub fn new(wanted: impl fmt::Display, kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             wanted: wanted.to_string(),
@@ -47,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// The same, of that image of the user's files.
+    /// The same, with the place and the key in the user's files.
     pub fn at(self, place: Option<String>, key: &str) -> Self {
         let place = match place {
             Some(place) => format!("{place} (`{key}`)"),
@@ -59,23 +59,23 @@ impl Failure {
         }
     }
 
-    /// Adds an imperative.
+    /// Adds a help text, an imperative.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }
 }
 
-/// `oci://…: what happened`, the place that wants it, then a line of help each.
+/// `oci://…: what happened`, the place that requires it, then one line per help text.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         listed(std::slice::from_ref(self), f)
     }
 }
 
-/// Failures in the order given; those with one cause are one: the first is complete, the others name what was requested.
+/// Lists failures in the given order. Failures with one cause are listed together: the first in full, the others by reference.
 pub fn listed(failures: &[Failure], f: &mut dyn fmt::Write) -> fmt::Result {
-    /// Others that are named.
+    /// The most others that are listed.
     const SHOWN: usize = 5;
     let mut causes: Vec<Vec<&Failure>> = Vec::new();
     let mut known: HashMap<(&str, &[String]), usize> = HashMap::new();
@@ -120,7 +120,7 @@ mod tests {
     use super::{Failure, FailureKind, listed};
 
     #[test]
-    fn a_thousand_failures_of_one_cause_are_one_message() {
+    fn failures_with_one_cause_are_listed_together() {
         let failure = |number: usize| {
             let failure = Failure::new(
                 format!("oci://r.invalid/i{number}:1"),

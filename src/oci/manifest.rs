@@ -1,4 +1,4 @@
-//! Manifests and indexes, read from the very bytes that their digest names.
+//! Manifests and indexes, parsed from the exact bytes of their digest.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,23 @@ use serde::Deserialize;
 
 use super::digest::Digest;
 
-/// The longest manifest that is read, in bytes: what registries promise to take (distribution-spec, "Pushing manifests").
+/// The most bytes of a manifest: what registries must accept (distribution-spec, "Pushing manifests").
 pub const MANIFEST_LIMIT: usize = 4 << 20;
 
-/// A manifest or an index as it came.
+/// A manifest or an index, with its bytes.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// The digest, computed from the bytes.
     pub digest: Digest,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What they say.
+    /// The parsed content.
     pub content: Content,
-    /// Where it was had, where that is not the registry of its reference: a mirror's reference, or
-    /// `oci-layout:DIR`.
+    /// The source, if it is not the registry of its reference: a mirror's reference, or `oci-layout:DIR`.
     pub mirror: Option<String>,
 }
 
-/// What a manifest says.
+/// The content of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// One artifact.
@@ -34,7 +33,7 @@ pub enum Content {
         layers: Vec<Descriptor>,
         /// Its annotations.
         annotations: BTreeMap<String, String>,
-        /// What sort of artifact it is, where it says so.
+        /// The type of artifact, if declared.
         artifact_type: Option<String>,
         /// The manifest that it refers to.
         subject: Option<Box<Descriptor>>,
@@ -48,7 +47,7 @@ pub enum Content {
     },
 }
 
-/// What a descriptor says of some content.
+/// A descriptor of some content.
 ///
 /// Source: image-spec, descriptor.md.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -62,17 +61,17 @@ pub struct Descriptor {
     pub size: u64,
     /// Its annotations.
     pub annotations: BTreeMap<String, String>,
-    /// `arm64`, `amd64`, where the content is for one architecture.
+    /// `arm64`, `amd64` …, if the content is for one architecture.
     pub architecture: Option<String>,
-    /// What sort of artifact it is, in a list of referrers.
+    /// The type of artifact, in a list of referrers.
     pub artifact_type: Option<String>,
 }
 
-/// Why bytes are no manifest.
+/// Why bytes are not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// More than [`MANIFEST_LIMIT`] bytes.
-    #[error("its manifest has {0} bytes, and at most {MANIFEST_LIMIT} are read")]
+    #[error("its manifest has {0} bytes; at most {MANIFEST_LIMIT} are read")]
     TooLarge(usize),
     /// Not JSON, or JSON of another shape.
     #[error("its manifest cannot be read: {0}")]
@@ -80,15 +79,15 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Reads a manifest or an index. Its media type is told by its fields: some registries send the wrong one.
+    /// Parses a manifest or an index. Its fields determine which: some registries send a wrong media type.
     ///
     /// # Errors
-    /// The bytes are too many, or are neither.
+    /// There are too many bytes, or they are neither.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ManifestError> {
         if bytes.len() > MANIFEST_LIMIT {
             return Err(ManifestError::TooLarge(bytes.len()));
         }
-        // JSON is UTF-8 (RFC 8259, 8.1), and the lock keeps it as text.
+        // JSON is UTF-8 (RFC 8259, 8.1), and the lock stores it as text.
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| ManifestError::Malformed("it is not UTF-8".to_owned()))?;
         let raw: RawManifest = serde_json::from_str(text)
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_tells_its_layers_and_annotations() {
+    fn a_manifest_has_layers_and_annotations() {
         let layer = descriptor();
         let text = format!(
             r#"{{"schemaVersion":2,"config":{layer},"layers":[{layer}],"annotations":{{"a":"b"}}}}"#
@@ -191,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_told_from_a_manifest() {
+    fn an_index_is_distinguished_from_a_manifest() {
         let text = format!(r#"{{"schemaVersion":2,"manifests":[{}]}}"#, descriptor());
         let manifest = Manifest::read(text.into_bytes()).expect("an index");
         assert!(matches!(manifest.content, Content::Index { .. }));
     }
 
     #[test]
-    fn what_is_no_manifest_is_refused() {
+    fn invalid_manifests_are_refused() {
         for text in ["", "[]", "{}", r#"{"config":{"digest":"x"}}"#, "<html>"] {
             let read = Manifest::read(text.as_bytes().to_vec());
             assert!(matches!(read, Err(ManifestError::Malformed(_))), "{text}");

@@ -1,7 +1,7 @@
-//! Artifacts as the Open Container Initiative names and describes them: references, digests, manifests; and the one
-//! interface behind which they lie, be it a registry or a folder.
+//! The data types of the Open Container Initiative (references, digests, manifests), and the interface of stores for artifacts,
+//! which are registries and folders.
 //!
-//! Pure: knows no network and no disk. `crate::artifacts::registry` and `crate::artifacts::layout` implement [`Store`].
+//! Pure: uses neither network nor disk. `crate::artifacts::registry` and `crate::artifacts::layout` implement [`Store`].
 //!
 //! Source: OCI image-spec and distribution-spec 1.1, <https://github.com/opencontainers/distribution-spec/blob/main/spec.md>.
 
@@ -21,51 +21,51 @@ pub use failure::{Failure, FailureKind, listed as listed_failures};
 pub use manifest::{Content, Descriptor, MANIFEST_LIMIT, Manifest, ManifestError};
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
 
-/// Where artifacts are put: a registry, or an image layout in a folder.
+/// A destination for artifacts: a registry, or an image layout in a folder.
 ///
-/// Whatever is put is there whole or not at all, and what is there already is not sent again.
+/// Content is stored completely or not at all, and existing content is not sent again.
 pub trait Sink: Send + Sync {
-    /// Puts an artifact under a reference: its blobs first, then its manifest. A reference with a digest and no tag puts the
-    /// manifest under its digest alone. What an index names is put before it, each by its digest.
+    /// Stores an artifact under a reference: its blobs first, then its manifest. A reference with a digest and no tag stores the
+    /// manifest under its digest only. The manifests of an index are stored before it, each under its digest.
     ///
     /// # Errors
-    /// The sink cannot be reached, refuses it, or names it by another digest; a body cannot be read, or its bytes are not those
-    /// of its descriptor.
+    /// The sink cannot be reached, refuses it, or reports another digest; a blob cannot be read, or does not match its
+    /// descriptor.
     fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure>;
 }
 
-/// What was sent to a sink.
+/// The result of storing an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// How many blobs were sent, and not only found there.
+    /// The number of blobs that were sent, because they did not exist there.
     pub sent: usize,
-    /// Whether the reference named that very manifest before.
+    /// Whether the reference already named this manifest.
     pub is_unchanged: bool,
 }
 
-/// Where artifacts lie: a registry, or an image layout in a folder.
+/// A source of artifacts: a registry, or an image layout in a folder.
 ///
-/// Every call takes all that is wanted at once and answers in the order asked: concurrency, connections and retries are the
-/// store's own affair. One failure never hides another.
+/// Every call takes all requests at once and returns the results in their order: concurrency, connections and retries are
+/// internal to the store. One failure does not affect the other results.
 pub trait Store: Send + Sync {
-    /// The manifests, or indexes, that references name, their bytes proven against the digest asked for. An index stays an
-    /// index: [`Manifest::content`] tells.
+    /// The manifests or indexes of references, verified against the requested digests. An index is returned as such:
+    /// [`Manifest::content`] shows which it is.
     fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>>;
 
-    /// Small blobs, whole, their bytes proven against their descriptors. None is longer than its descriptor says or than
-    /// `limit` bytes. The reference says in which repository each lies.
+    /// Small blobs as a whole, verified against their descriptors. None is longer than its descriptor declares or than `limit`
+    /// bytes. The references name the repositories.
     fn blobs(
         &self,
         wanted: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>>;
 
-    /// Copies a blob of any length into a writer, never more bytes than its descriptor says, its length and digest proven:
-    /// until this returns, what was written is not to be relied on. As it stands here it holds the blob meanwhile; where
-    /// content comes in pieces, a store passes the pieces on.
+    /// Copies a blob of any length into a writer, at most as many bytes as its descriptor declares, and verifies length and digest:
+    /// until this returns, the written bytes must not be used. This default implementation holds the blob in memory; a store that
+    /// receives content in chunks writes each chunk.
     ///
     /// # Errors
-    /// It cannot be had, its bytes are not those of its descriptor, or the writer takes no more.
+    /// The blob cannot be read, does not match its descriptor, or the writer fails.
     fn copy(
         &self,
         of: &Reference,
@@ -75,23 +75,23 @@ pub trait Store: Send + Sync {
         let mut got = self.blobs(&[(of.clone(), blob.clone())], blob.size);
         let bytes = got.pop().unwrap_or_else(|| Ok(Vec::new()))?;
         into.write_all(&bytes).map_err(|error| {
-            let message = format!("blob `{}` cannot be kept: {error}", blob.digest);
+            let message = format!("blob `{}` cannot be stored: {error}", blob.digest);
             Failure::new(of, FailureKind::Unreachable, message)
         })
     }
 
-    /// How many bytes the blobs of those digests have, as the store tells without sending them; none where it need not hold
-    /// them. The references say in which repository each lies.
+    /// The sizes of blobs in bytes, as the store reports them without sending the blobs; none if the store may omit them. The
+    /// references name the repositories.
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>>;
 
-    /// What refers to the manifest of that digest by `subject` (distribution-spec, listing referrers), by the API or by the
-    /// fallback tag. Empty where nothing does.
+    /// The referrers of manifests by `subject` (distribution-spec, listing referrers), by the API or by the fallback tag. Empty if
+    /// there are none.
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>>;
 
     /// The tags of the repository of a reference, sorted.
     ///
     /// # Errors
-    /// There is no such repository, or it cannot be asked.
+    /// There is no such repository, or it cannot be queried.
     fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure>;
 
     /// The tags of many repositories, each sorted.
@@ -99,9 +99,9 @@ pub trait Store: Send + Sync {
         of.iter().map(|of| self.tags(of)).collect()
     }
 
-    /// The repositories that the store of a reference lists, sorted: `_catalog`, which many registries do not offer.
+    /// The repositories in the registry of a reference, sorted, from `_catalog`, which many registries do not offer.
     ///
     /// # Errors
-    /// It cannot be asked, or offers no such list.
+    /// It cannot be queried, or offers no such list.
     fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure>;
 }

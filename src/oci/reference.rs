@@ -5,32 +5,32 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 
-/// The scheme that Helm values, Flux and Argo CD write before a registry's name.
+/// The scheme that Helm values, Flux and Argo CD write before the registry.
 pub const SCHEME: &str = "oci://";
 
-/// What names an artifact in a registry. The registry is always spelled out: no Docker Hub by default.
+/// A reference to an artifact in a registry. The registry is mandatory: Docker Hub is not a default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference {
-    /// The registry's host, with its port where it has one.
+    /// The registry's host, with its port if it has one.
     pub registry: Arc<str>,
     /// The repository: `/` between lower-case names.
     pub repository: Arc<str>,
-    /// The tag, where one is written.
+    /// The tag, if there is one.
     pub tag: Option<Arc<str>>,
-    /// The digest, where one is written; it wins over the tag.
+    /// The digest, if there is one; it takes precedence over the tag.
     pub digest: Option<Digest>,
 }
 
-/// What a reference asks a registry for: the text behind `manifests/`.
+/// What a reference requests from a registry: the text after `manifests/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// A name that may move.
+    /// A tag, which may move.
     Tag(&'a str),
-    /// Content that cannot.
+    /// A digest.
     Digest(&'a Digest),
 }
 
-/// Why a text is no reference.
+/// Why a text is not a reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no OCI reference: {reason}")]
 pub struct ReferenceError {
@@ -39,10 +39,10 @@ pub struct ReferenceError {
 }
 
 impl Reference {
-    /// Reads `oci://registry/repository[:tag][@digest]`; the scheme may be left out.
+    /// Parses `oci://registry/repository[:tag][@digest]`; the scheme is optional.
     ///
     /// # Errors
-    /// There is no registry or no repository; a part is not spelled as the distribution-spec demands.
+    /// There is no registry or no repository; a part does not have the syntax of the distribution-spec.
     pub fn parse(text: &str) -> Result<Self, ReferenceError> {
         let error = |reason: &str| ReferenceError {
             text: text.to_owned(),
@@ -88,7 +88,7 @@ impl Reference {
         })
     }
 
-    /// What it asks for: the digest before the tag, `latest` where it has neither.
+    /// The target of a request: the digest, else the tag, else `latest`.
     pub fn target(&self) -> Target<'_> {
         match (&self.digest, &self.tag) {
             (Some(digest), _) => Target::Digest(digest),
@@ -96,7 +96,7 @@ impl Reference {
         }
     }
 
-    /// The same artifact by that digest, its tag kept for people to read.
+    /// The same artifact with a digest; the tag is kept for people.
     pub fn at(&self, digest: &Digest) -> Self {
         Self {
             digest: Some(digest.clone()),
@@ -104,7 +104,7 @@ impl Reference {
         }
     }
 
-    /// Another tag of the same repository.
+    /// Another tag in the same repository.
     pub fn tagged(&self, tag: &str) -> Self {
         Self {
             tag: Some(tag.into()),
@@ -119,7 +119,7 @@ impl Reference {
     }
 }
 
-/// With its scheme, as values write it.
+/// With its scheme, as in values.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}/{}", self.registry, self.repository)?;
@@ -141,7 +141,7 @@ impl fmt::Display for Target<'_> {
     }
 }
 
-/// A host name or address, perhaps with a port.
+/// A host name or address, optionally with a port.
 fn is_registry(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => {
@@ -188,7 +188,7 @@ mod tests {
     use super::{Digest, Reference, Target};
 
     #[test]
-    fn a_reference_is_read_and_written() {
+    fn references_are_parsed_and_printed() {
         let digest = Digest::of(b"");
         let whole = format!("oci://registry.example.org:5000/os/noble:0.4.12@{digest}");
         for text in [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_refused() {
+    fn invalid_references_are_refused() {
         for text in [
             "",
             "oci://",

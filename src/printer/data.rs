@@ -1,5 +1,5 @@
-//! Data as JSON and YAML: each string without secrets, and nothing in it that a terminal or a CI runner obeys. Programs read the
-//! same strings, for JSON has an escape for each character.
+//! Prints data as JSON and YAML: every string without secrets, and without characters that a terminal or a CI runner interprets.
+//! Programs read the original strings, because JSON has an escape for each character.
 
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ use crate::yaml;
 
 use super::text::is_unsafe;
 
-/// Writes data as JSON over several lines.
+/// Writes data as JSON with indentation.
 pub(super) fn json<T: Serialize + ?Sized>(data: &T, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, Masking::default());
     data.serialize(&mut serializer)?;
     Ok(())
 }
 
-/// A value as YAML. Where a block of text would hold a command of a CI runner, all of it is JSON, which YAML reads as well.
+/// A value as YAML. If a block would contain a command of a CI runner, the whole value is JSON, which is valid YAML.
 pub(super) fn yaml(value: &Value) -> io::Result<String> {
     let text = yaml::emit(&masked(value));
     let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
@@ -32,7 +32,7 @@ pub(super) fn yaml(value: &Value) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A value without secrets, for an answer that is a part of the product.
+/// A value without secrets, for an answer that contains other output.
 pub fn masked(value: &Value) -> Value {
     let masked = |text: &str| -> std::sync::Arc<str> { secret::mask(text).into() };
     match value {
@@ -60,7 +60,7 @@ fn node(node: &Node) -> Node {
     }
 }
 
-/// Gathers each string, masks it whole, and escapes it.
+/// Collects each string, masks it as a whole, and escapes it.
 #[derive(Default)]
 struct Masking {
     pretty: PrettyFormatter<'static>,
@@ -103,7 +103,7 @@ impl Formatter for Masking {
     }
 
     fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        // A key of letters and digits is a word of a schema; another one is somebody's name for something.
+        // A key of letters and digits is a fixed name of a schema; other keys may be the user's text.
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let masked = match self.is_key && self.string.chars().all(is_word) {
             true => self.string.as_str().into(),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_runner_or_terminal_obeys_is_escaped() {
+    fn characters_that_a_runner_or_terminal_interprets_are_escaped() {
         assert_eq!(
             quoted("##[a] \u{202e}\u{9b}\u{7f}"),
             "\"\\u0023#[a] \\u202e\\u009b\\u007f\""

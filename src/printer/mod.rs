@@ -1,9 +1,9 @@
-//! The one writer of what people, code hosts and programs read: every command prints through a [`Printer`].
+//! Prints everything that people, code hosts and programs read: every command prints through a [`Printer`].
 //!
-//! Whatever is written to it is taken for text that came from outside. Known secrets are masked, control characters replaced,
-//! and what a CI runner would obey is broken apart. Data goes through [`Printer::json`] and [`Printer::yaml`], which mask and
-//! escape each string; markup is printed as [`Safe`] alone, which only literals and the escapers make. Bytes that are the
-//! product, such as rendered manifests, go through [`Printer::product`], and `tests/architecture.rs` lists who may.
+//! All text is treated as untrusted. Known secrets are masked, control characters are replaced, and commands of CI runners are
+//! broken up. Data goes through [`Printer::json`] and [`Printer::yaml`], which mask and escape each string; markup is printed
+//! only as [`Safe`], which only literals and the escaping functions create. Output that must stay unchanged, such as rendered
+//! manifests, goes through [`Printer::product`]; `tests/architecture.rs` lists the files that may use it.
 
 mod data;
 mod safe;
@@ -19,7 +19,7 @@ pub use data::masked;
 pub use safe::Safe;
 pub use text::{is_unsafe, plain};
 
-/// Whether a stream takes terminal colors: the command line's decision (a terminal, and no `NO_COLOR`).
+/// Whether a stream supports terminal colors, which the command line decides (a terminal, and no `NO_COLOR`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
     /// Plain text.
@@ -29,15 +29,15 @@ pub enum Color {
     Always,
 }
 
-/// One output stream, or a file in memory. A reader may stop reading a stream: the run goes on and completes its work, and
-/// the rest is dropped.
+/// One output stream, or a buffer in memory. If the reader closes a stream, the run continues, and the rest of the output is
+/// discarded.
 pub struct Printer {
     sink: Sink,
-    /// Nobody reads it any more.
+    /// Whether the reader has closed the stream.
     gone: bool,
-    /// A line of text that is not complete.
+    /// An incomplete line of text.
     line: Vec<u8>,
-    /// Whether it takes colors.
+    /// Whether the stream supports colors.
     pub color: Color,
 }
 
@@ -61,7 +61,7 @@ impl Printer {
         }
     }
 
-    /// What is printed, for a file.
+    /// The printed text, for a file.
     ///
     /// # Errors
     /// Those of `print`.
@@ -78,10 +78,10 @@ impl Printer {
         })
     }
 
-    /// Prints data as JSON, with a line end.
+    /// Prints data as JSON, with a line break at the end.
     ///
     /// # Errors
-    /// The stream fails; the data is no JSON.
+    /// The stream fails; the data cannot be serialized.
     pub fn json<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
         self.end_line()?;
         let mut raw = Raw(self);
@@ -92,7 +92,7 @@ impl Printer {
     /// Prints data as YAML.
     ///
     /// # Errors
-    /// The stream fails; the data is no JSON.
+    /// The stream fails; the data cannot be serialized.
     pub fn yaml<T: Serialize + ?Sized>(&mut self, data: &T) -> io::Result<()> {
         self.value(&Value::from(serde_json::to_value(data)?))
     }
@@ -106,7 +106,7 @@ impl Printer {
         self.product(text.as_bytes())
     }
 
-    /// Prints a drawing: text that has its own colors. The caller has replaced the escapes of foreign text.
+    /// Prints text with its own colors. The caller has replaced escape characters in untrusted text.
     ///
     /// # Errors
     /// The stream fails.
@@ -127,7 +127,7 @@ impl Printer {
         self.product(markup.as_str().as_bytes())
     }
 
-    /// Prints the product of the run as it is: manifests, scripts, pages. Nothing is masked or escaped.
+    /// Prints output without masking or escaping: manifests, scripts, pages.
     ///
     /// # Errors
     /// The stream fails.
@@ -160,7 +160,7 @@ impl Printer {
     }
 }
 
-/// Text, line by line.
+/// Text, which is printed line by line.
 impl Write for Printer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -189,12 +189,12 @@ impl Write for Printer {
 
 impl Drop for Printer {
     fn drop(&mut self) {
-        // A run that failed has said so; nothing is left to tell anyone when its streams are gone.
+        // A failed run has reported its error; if the streams are closed, nothing more can be reported.
         let _ = self.flush();
     }
 }
 
-/// The stream below the printer, for what is escaped already.
+/// The stream itself, for output that is already escaped.
 struct Raw<'p>(&'p mut Printer);
 
 impl Write for Raw<'_> {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_comes_in_parts_is_one() {
+    fn a_line_written_in_parts_is_printed_as_one() {
         let text = printed(|out| {
             write!(out, "  :")?;
             write!(out, ":error:")?;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_product_is_printed_as_it_is() {
+    fn products_are_printed_unchanged() {
         let text = printed(|out| {
             write!(out, "a")?;
             out.product("::x\u{1b}\n".as_bytes())

@@ -1,5 +1,5 @@
-//! Markup that only literals of the program and the escapers make: no text from outside becomes markup, mentions anybody,
-//! or is obeyed.
+//! Markup that only literals of the program and the escaping functions create: untrusted text never becomes markup, a mention
+//! or a command.
 
 use super::text::{broken, is_unsafe};
 use crate::model::secret;
@@ -8,7 +8,7 @@ use crate::model::secret;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Safe(String);
 
-/// The program's own words.
+/// A literal of the program.
 impl From<&'static str> for Safe {
     fn from(text: &'static str) -> Self {
         Self(text.to_owned())
@@ -22,12 +22,12 @@ impl From<usize> for Safe {
 }
 
 impl Safe {
-    /// Parts, one behind the other.
+    /// Concatenates parts.
     pub fn of<const N: usize>(parts: [Self; N]) -> Self {
         Self::joined(parts, "")
     }
 
-    /// Parts with something between them.
+    /// Concatenates parts with a separator.
     pub fn joined(parts: impl IntoIterator<Item = Self>, between: &'static str) -> Self {
         let parts: Vec<String> = parts.into_iter().map(|part| part.0).collect();
         Self(parts.join(between))
@@ -38,11 +38,11 @@ impl Safe {
         &self.0
     }
 
-    /// A line of a message as Markdown: its backquoted parts are code, and nothing else is markup.
+    /// A line of a message as Markdown: text in backquotes becomes code, everything else is escaped.
     pub fn markdown(text: &str) -> Self {
         let text = secret::mask(text);
         let parts: Vec<&str> = text.split('`').collect();
-        // A backquote without its other half quotes nothing.
+        // With an odd number of backquotes, none of them is a quote.
         if parts.len().is_multiple_of(2) {
             return Self(markdown_text(&text));
         }
@@ -55,12 +55,12 @@ impl Safe {
         Self(parts.collect())
     }
 
-    /// A value as Markdown code, also in a table.
+    /// A value as Markdown code, also valid in a table.
     pub fn markdown_code(text: &str) -> Self {
         Self(code(&secret::mask(text)))
     }
 
-    /// Text for XML, both in attributes and between tags. What XML 1.0 has no place for is replaced
+    /// Text for XML attributes and content. Characters that XML 1.0 does not allow are replaced
     /// (<https://www.w3.org/TR/xml/#charsets>).
     pub fn xml(text: &str) -> Self {
         let text = secret::mask(text);
@@ -82,7 +82,7 @@ impl Safe {
         Self(escaped)
     }
 
-    /// The message of a workflow command. What is escaped where:
+    /// The message of a workflow command, escaped as specified in
     /// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands> and the toolkit's `command.ts`.
     pub fn command(text: &str) -> Self {
         let text = secret::mask(text)
@@ -100,7 +100,7 @@ impl Safe {
     }
 }
 
-/// A text between backquotes. In a table a bar ends the cell even there, unless a single backslash is before it.
+/// A text in backquotes. In a table, a bar ends the cell even in code, unless it is escaped by a single backslash.
 fn code(text: &str) -> String {
     if text.contains('`') || text.contains("\\|") || text.ends_with('\\') {
         return markdown_text(text);
@@ -109,11 +109,11 @@ fn code(text: &str) -> String {
     format!("`{}`", broken(&text))
 }
 
-/// A space of no width: code hosts look for mentions, references and addresses in the text that character references stand
-/// for, and find none across it.
+/// A zero-width space: code hosts search the decoded text for mentions, references and addresses, and a zero-width space
+/// interrupts them.
 const APART: &str = "&#8203;";
 
-/// Everything that could be markup as a character reference; mentions, references and links are broken apart.
+/// Writes everything that could be markup as a character reference, and breaks up mentions, references and links.
 fn markdown_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
@@ -149,7 +149,7 @@ mod tests {
     use super::Safe;
 
     #[test]
-    fn what_is_backquoted_is_code_and_nothing_else_is_markup() {
+    fn text_in_backquotes_becomes_code_and_everything_else_is_escaped() {
         let markdown = |text: &str| Safe::markdown(text).0;
         assert_eq!(
             markdown("image `a|b` of *x*"),
@@ -167,7 +167,7 @@ mod tests {
 
     /// `\\|` ends a table's cell: the first backslash escapes the second.
     #[test]
-    fn a_bar_behind_a_backslash_ends_no_cell() {
+    fn a_bar_after_a_backslash_does_not_end_a_cell() {
         assert_eq!(
             Safe::markdown_code("a\\| @all").0,
             "a&#92;&#124; &#64;&#8203;all"
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_text_ends_a_workflow_command() {
+    fn text_cannot_end_a_workflow_command() {
         assert_eq!(
             Safe::command("50 %\r\n::error::x\u{1b} ##[a]").0,
             "50 %25%0D%0A::error::x\u{fffd} ## [a]"
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_text_is_a_tag() {
+    fn text_cannot_become_a_tag() {
         assert_eq!(
             Safe::xml("<a b=\"c\">&\n##[x]\u{202e}").0,
             "&lt;a b=&quot;c&quot;&gt;&amp;&#10;&#35;#[x]\u{fffd}"

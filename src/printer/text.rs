@@ -1,14 +1,14 @@
-//! Text for terminals and logs, which obey some of it.
+//! Replaces characters and commands that terminals and CI logs interpret.
 
 use std::borrow::Cow;
 
 use crate::model::secret;
 
-/// What is printed instead of a character that is obeyed.
+/// The replacement for an unsafe character.
 const REPLACED: &str = "\u{fffd}";
 
-/// Whether a terminal, a log or an editor obeys a character instead of showing it: control characters, the marks that
-/// change the direction of text (<https://trojansource.codes>), and the line separators that are not LF.
+/// Whether a terminal, a log or an editor interprets a character instead of showing it: control characters, the marks that
+/// change the direction of text (<https://trojansource.codes>), and the line separators other than LF.
 pub fn is_unsafe(letter: char) -> bool {
     letter.is_control()
         || matches!(
@@ -17,30 +17,30 @@ pub fn is_unsafe(letter: char) -> bool {
         )
 }
 
-/// Text without secrets and without characters that are obeyed; lines stay lines.
+/// Text without secrets and unsafe characters; line breaks are kept.
 pub fn plain(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|text| replaced(text, false)).collect();
     lines.join("\n")
 }
 
-/// A line as it is printed, its end included. `has_colors` says that ANSI colors are the program's own.
+/// A line for printing, with its line break. `has_colors`: ANSI colors in it are the program's own and are kept.
 pub(super) fn line(line: &str, has_colors: bool) -> String {
     let (body, end) = match line.strip_suffix('\n') {
         Some(body) => (body.strip_suffix('\r').unwrap_or(body), "\n"),
         None => (line, ""),
     };
-    uncommanded(replaced(body, has_colors)) + end
+    without_command(replaced(body, has_colors)) + end
 }
 
 fn replaced(line: &str, has_colors: bool) -> String {
     let masked = secret::mask(line);
-    let obeyed = |letter: char| letter != '\t' && is_unsafe(letter);
-    if !masked.contains(obeyed) {
+    let is_replaced = |letter: char| letter != '\t' && is_unsafe(letter);
+    if !masked.contains(is_replaced) {
         return masked.into_owned();
     }
     let mut text = String::with_capacity(masked.len());
     let mut rest = &*masked;
-    while let Some(at) = rest.find(obeyed) {
+    while let Some(at) = rest.find(is_replaced) {
         text += &rest[..at];
         rest = &rest[at..];
         let length = match color(rest) {
@@ -58,16 +58,16 @@ fn replaced(line: &str, has_colors: bool) -> String {
     text + rest
 }
 
-/// The length of the ANSI color that a text begins with: `ESC [ … m`.
+/// The length of the ANSI color at the start of a text: `ESC [ … m`.
 fn color(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
     parameters[end..].starts_with('m').then_some(end + 3)
 }
 
-/// A line that is no command of a CI runner: GitHub's looks for `::` behind blanks at the start of a line and for `##[`
-/// anywhere (<https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>).
-fn uncommanded(line: String) -> String {
+/// Breaks up a command of a CI runner: GitHub's runner detects `::` after spaces at the start of a line, and `##[` anywhere
+/// (<https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>).
+fn without_command(line: String) -> String {
     let line = match broken(&line) {
         Cow::Owned(broken) => broken,
         Cow::Borrowed(_) => line,
@@ -77,17 +77,17 @@ fn uncommanded(line: String) -> String {
         rest = rest[length..].trim_start();
     }
     let start = line.len() - rest.len();
-    // `::: path` is the mark of a second file in a drawing, and no command's name is a colon.
+    // `::: path` marks a second file in a finding; a command's name cannot be a colon.
     let is_mark = rest
         .strip_prefix(":::")
-        .is_some_and(|behind| behind.starts_with([' ', '\x1b']));
+        .is_some_and(|after| after.starts_with([' ', '\x1b']));
     match rest.starts_with("::") && !is_mark {
         true => format!("{}: {}", &line[..start], &line[start + 1..]),
         false => line,
     }
 }
 
-/// A text without the commands that are found anywhere in a line.
+/// Breaks up the commands that are detected anywhere in a line.
 pub(super) fn broken(text: &str) -> Cow<'_, str> {
     match text.contains("##[") {
         true => Cow::Owned(text.replace("##[", "## [")),
@@ -100,7 +100,7 @@ mod tests {
     use super::{line, plain};
 
     #[test]
-    fn a_command_of_a_runner_is_broken_apart() {
+    fn commands_of_a_runner_are_broken_up() {
         assert_eq!(
             line("\u{a0} ::stop-commands::t\n", false),
             "\u{a0} : :stop-commands::t\n"
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_stay_where_they_are_the_programs_own_and_nothing_else_does() {
+    fn only_colors_of_the_program_are_kept() {
         let text = "\x1b[1;31mred\x1b[0m \x1b[2J \x1b]0;x\u{7} \u{9b}7m";
         let replaced = "\u{fffd}[2J \u{fffd}]0;x\u{fffd} \u{fffd}7m";
         assert_eq!(line(text, true), format!("\x1b[1;31mred\x1b[0m {replaced}"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_and_separators_are_replaced_and_lines_stay() {
+    fn direction_marks_and_line_separators_are_replaced() {
         assert_eq!(
             plain("a\u{202e}b\u{2028}c\n\td"),
             "a\u{fffd}b\u{fffd}c\n\td"

@@ -1,4 +1,4 @@
-//! A definition's schema, made ready: typed, its patterns compiled.
+//! Compiles a definition's schema: typed, with compiled patterns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::model::json::{Html, to_json};
 use crate::model::value::{Node, Number, Value};
 use crate::regexp::Regexp;
 
-/// Schemas nested deeper than this are refused; the deepest of the well-known definitions has some thirty levels.
+/// The deepest nesting of schemas; the well-known definitions have at most about thirty levels.
 const DEPTH: usize = 200;
 
-/// A schema as structural schemas have it
+/// A structural schema
 /// (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema>).
 #[derive(Debug, Default)]
 pub(super) struct Schema {
@@ -20,14 +20,14 @@ pub(super) struct Schema {
     pub(super) int_or_string: bool,
     /// `x-kubernetes-preserve-unknown-fields`
     pub(super) preserves: bool,
-    /// `x-kubernetes-embedded-resource`, and every root: apiVersion, kind and metadata are known.
+    /// `x-kubernetes-embedded-resource`, and every root: apiVersion, kind and metadata are allowed.
     pub(super) embedded: bool,
     pub(super) properties: BTreeMap<Arc<str>, Schema>,
     pub(super) additional: Additional,
-    /// Without those that have a default: the API server puts it in before it validates.
+    /// Without fields that have a default, which the API server adds before it validates.
     pub(super) required: Vec<Arc<str>>,
     pub(super) items: Option<Box<Schema>>,
-    /// The values allowed, as JSON.
+    /// The allowed values, as JSON.
     pub(super) allowed: Vec<String>,
     /// The pattern as written, and compiled.
     pub(super) pattern: Option<(Arc<str>, Regexp)>,
@@ -38,7 +38,7 @@ pub(super) struct Schema {
     pub(super) maximum: Option<Limit>,
     pub(super) multiple_of: Option<f64>,
     pub(super) format: Option<Arc<str>>,
-    /// `x-kubernetes-list-type`: `set` and `map` hold nothing twice.
+    /// `x-kubernetes-list-type`: `set` and `map` allow no duplicates.
     pub(super) unique: Unique,
     pub(super) all_of: Vec<Schema>,
     pub(super) any_of: Vec<Schema>,
@@ -57,24 +57,24 @@ pub(super) enum Kind {
     Boolean,
 }
 
-/// What fields that `properties` does not name may be.
+/// The schema of fields that are not in `properties`.
 #[derive(Debug, Default)]
 pub(super) enum Additional {
-    /// Nothing is said: they are dropped by the server, so they are refused here.
+    /// None: the API server drops such fields, so they are refused here.
     #[default]
-    Unsaid,
+    Unspecified,
     Any,
     Schema(Box<Schema>),
 }
 
-/// At least and at most so many.
+/// A minimum and a maximum.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     pub(super) least: Option<usize>,
     pub(super) most: Option<usize>,
 }
 
-/// A number's bound; exclusive ones leave the bound itself out.
+/// A number's bound; an exclusive one is not allowed itself.
 #[derive(Debug)]
 pub(super) struct Limit {
     pub(super) bound: f64,
@@ -141,10 +141,10 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
 
 fn additional(node: &Node, depth: usize) -> Result<Additional, String> {
     let Some(node) = node.at(&["additionalProperties"]) else {
-        return Ok(Additional::Unsaid);
+        return Ok(Additional::Unspecified);
     };
     Ok(match node.value {
-        Value::Bool(false) => Additional::Unsaid,
+        Value::Bool(false) => Additional::Unspecified,
         Value::Bool(true) => Additional::Any,
         _ => Additional::Schema(Box::new(compile(node, depth)?)),
     })

@@ -1,13 +1,12 @@
-//! CustomResourceDefinitions as a check of rendered objects, offline: what the API server would refuse or drop.
+//! Validates rendered objects against CustomResourceDefinitions, offline: reports what the API server would refuse or drop.
 //!
-//! An object is held against the `openAPIV3Schema` of its group, version and kind. A field that the schema does not name is
-//! refused, since an API server would drop it in silence. Of formats only `int32` and `int64` are looked at. CEL rules
-//! (`x-kubernetes-validations`) and webhooks are not run: an object that passes here can still be refused by one of them.
-//! Objects of a kind that no file defines are not checked.
+//! An object is compared with the `openAPIV3Schema` of its group, version and kind. An unknown field is refused, since an API
+//! server would drop it silently. Of formats only `int32` and `int64` are checked. CEL rules (`x-kubernetes-validations`) and
+//! webhooks are not evaluated: they may refuse an object that is valid here. Objects of an undefined kind are not checked.
 //!
-//! Files are parsed when an object of their kind is first checked: until then they are only searched for the two lines
-//! that name group and kind. The kinds that are rendered are built in, as their providers' newest releases define them; a definition
-//! in a file of the user's replaces the built-in one of its kind.
+//! Files are parsed when an object of their kind is first checked: until then they are only searched for the two lines with group
+//! and kind. The definitions of rendered kinds are built in, from their providers' newest releases; a definition in the user's
+//! files replaces the built-in one of its kind.
 
 mod compile;
 mod validate;
@@ -25,7 +24,7 @@ use crate::model::value::Node;
 use crate::yaml;
 use compile::Schema;
 
-/// The definitions of the kinds that are rendered, each below the URL of its source. `tests/interop/schemas.py` writes them.
+/// The definitions of the rendered kinds, each after the URL of its source. `tests/interop/schemas.py` writes the file.
 const BUILT_IN: &[u8] = include_bytes!("builtin.yaml.gz");
 
 /// Definitions by group and kind.
@@ -34,18 +33,18 @@ pub struct Schemas {
     definitions: BTreeMap<(String, String), Definition>,
 }
 
-/// What is wrong with an object.
+/// A problem with an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The field, as `kubectl explain` names it: `spec.template.spec.image.url`.
     pub path: String,
     /// What is wrong with it, in one clause.
     pub message: String,
-    /// Where the field stands in the object's text.
+    /// The field's place in the object's text.
     pub place: Place,
-    /// Whether it is a field that the schema does not name, which an API server drops.
+    /// Whether it is an unknown field, which an API server drops.
     pub is_unknown: bool,
-    /// Whether the definition is built in, so that the cluster's own may be another one.
+    /// Whether the definition is built in, so that the cluster's own may differ.
     pub is_built_in: bool,
 }
 
@@ -57,17 +56,16 @@ struct Definition {
     versions: OnceLock<Versions>,
 }
 
-/// The schemas by version; for a definition that cannot be read, why.
+/// The schemas by version, or why the definition cannot be read.
 type Versions = Result<BTreeMap<Arc<str>, Schema>, String>;
 
 impl Schemas {
-    /// Takes in files, each with any number of definitions; other objects in them are passed over. Of two definitions of one
-    /// kind the later file's counts.
+    /// The definitions in files; other objects in them are ignored. If two files define one kind, the later one applies.
     pub fn new(files: impl IntoIterator<Item = Arc<Source>>) -> Self {
         Self::of(files, false)
     }
 
-    /// The definitions that are built in, and instead of them those of the user for the same kinds.
+    /// The built-in definitions, replaced by the user's own for the same kinds.
     pub fn built_in(own: Option<Self>) -> Self {
         let mut text = String::new();
         let read = GzDecoder::new(BUILT_IN).read_to_string(&mut text);
@@ -95,7 +93,7 @@ impl Schemas {
         Self { definitions }
     }
 
-    /// How many kinds are defined.
+    /// The number of defined kinds.
     pub fn len(&self) -> usize {
         self.definitions.len()
     }
@@ -105,7 +103,7 @@ impl Schemas {
         self.definitions.is_empty()
     }
 
-    /// What is wrong with an object; nothing for a kind that is not defined.
+    /// The problems of an object; none for an undefined kind.
     pub fn check(&self, object: &Node) -> Vec<Problem> {
         let text = |key| object.at(&[key]).and_then(|node| node.value.as_str());
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
@@ -118,7 +116,7 @@ impl Schemas {
             return Vec::new();
         };
         let problems = match definition.versions.get_or_init(|| definition.read()) {
-            // An older or a newer release may serve it.
+            // An older or newer release may have this version.
             Ok(versions) if definition.is_built_in && !versions.contains_key(version) => Vec::new(),
             Err(why) => vec![problem(
                 "",
@@ -187,7 +185,7 @@ fn problem(path: &str, message: String, node: &Node) -> Problem {
     }
 }
 
-/// The documents of a file, cut at lines that start with `---`.
+/// The documents of a file, split at lines that start with `---`.
 fn documents(text: &str) -> Vec<Range<usize>> {
     let mut documents = Vec::new();
     let mut start = 0;
@@ -204,7 +202,7 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
-/// Group and kind of a definition, from the first lines that can name them; a text laid out otherwise is parsed.
+/// The group and kind of a definition, from the first lines that contain them; another layout is parsed.
 fn names(text: &str) -> Option<(String, String)> {
     if !text.contains("CustomResourceDefinition") {
         return None;

@@ -1,4 +1,4 @@
-//! An object held against its schema.
+//! Validates an object against its schema.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -8,10 +8,10 @@ use super::compile::{Additional, Bounds, Kind, Limit, Schema, Unique};
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Map, Node, Number, Value};
 
-/// The fields of every object that its kind's schema need not name.
+/// The fields of every object, which the schema of its kind may omit.
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Everything that is wrong with an object, in the order of its fields.
+/// All problems of an object, in the order of its fields.
 pub(super) fn object(schema: &Schema, object: &Node) -> Vec<Problem> {
     let mut check = Check {
         problems: Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn object(schema: &Schema, object: &Node) -> Vec<Problem> {
 struct Check {
     problems: Vec<Problem>,
     path: String,
-    /// Whether unnamed fields count: not so within `allOf` and its kin, whose schemas name only what they constrain.
+    /// Whether unknown fields are refused: not within `allOf` and similar, whose schemas contain only what they constrain.
     structural: bool,
 }
 
@@ -45,11 +45,11 @@ impl Check {
             Value::Number(number) => self.number(schema, *number, node),
             Value::Null | Value::Bool(_) => {}
         }
-        self.junctors(schema, node);
+        self.combinators(schema, node);
     }
 
     fn has_type(&mut self, schema: &Schema, node: &Node) -> bool {
-        let wanted = match schema.kind {
+        let expected = match schema.kind {
             _ if schema.int_or_string => {
                 let fits = is_integer(&node.value) || node.value.as_str().is_some();
                 (!fits).then_some("an integer or a string")
@@ -64,10 +64,13 @@ impl Check {
                 (!matches!(node.value, Value::Bool(_))).then_some("true or false")
             }
         };
-        if let Some(wanted) = wanted {
-            self.problem(node, format!("must be {wanted}, not {}", node.value.kind()));
+        if let Some(expected) = expected {
+            self.problem(
+                node,
+                format!("must be {expected}, not {}", node.value.kind()),
+            );
         }
-        wanted.is_none()
+        expected.is_none()
     }
 
     fn value(&mut self, schema: &Schema, node: &Node) {
@@ -99,10 +102,10 @@ impl Check {
                 (Some(known), _) => self.node(known, &entry.node),
                 (None, Additional::Schema(other)) => self.node(other, &entry.node),
                 (None, Additional::Any) => {}
-                (None, Additional::Unsaid) if schema.preserves || !self.structural => {}
-                (None, Additional::Unsaid)
+                (None, Additional::Unspecified) if schema.preserves || !self.structural => {}
+                (None, Additional::Unspecified)
                     if schema.kind.is_none() && schema.properties.is_empty() => {}
-                (None, Additional::Unsaid) => self.unknown(schema, &entry.key, &entry.node),
+                (None, Additional::Unspecified) => self.unknown(schema, &entry.key, &entry.node),
             }
             self.path.truncate(length);
         }
@@ -197,7 +200,7 @@ impl Check {
         }
     }
 
-    fn junctors(&mut self, schema: &Schema, node: &Node) {
+    fn combinators(&mut self, schema: &Schema, node: &Node) {
         if schema.all_of.is_empty()
             && schema.any_of.is_empty()
             && schema.one_of.is_empty()
@@ -263,7 +266,7 @@ fn fits(schema: &Schema, node: &Node) -> bool {
     check.problems.is_empty()
 }
 
-/// Whether a value is a whole number of 64 bits.
+/// Whether a value is an integer of 64 bits.
 fn is_integer(value: &Value) -> bool {
     match value {
         Value::Number(Number::Int(_)) => true,
