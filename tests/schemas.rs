@@ -193,13 +193,13 @@ fn words_patterns_and_bounds_are_kept() {
 #[test]
 fn a_list_that_is_a_set_or_a_map_holds_nothing_twice() {
     let set = "type: array\nx-kubernetes-list-type: set\nitems: {type: string}";
-    told(set, "[a, b]", "[a, a]", "spec: stands in the list twice");
+    told(set, "[a, b]", "[a, a]", "spec: occurs twice in the list");
     let map = "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: [k]\nitems: {type: object, x-kubernetes-preserve-unknown-fields: true}";
     told(
         map,
         "[{k: a}, {k: b}]",
         "[{k: a, v: 1}, {k: a}]",
-        "spec: stands in the list twice",
+        "spec: occurs twice in the list",
     );
 }
 

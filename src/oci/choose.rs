@@ -14,12 +14,16 @@ pub struct Chosen {
 /// The images of references, in their order: one batch of requests, and one more for all indexes among them.
 pub fn images(
     store: &dyn Store,
-    wanted: &[Reference],
+    references: &[Reference],
     architecture: &str,
 ) -> Vec<Result<Chosen, Failure>> {
-    let mut chosen = Vec::with_capacity(wanted.len());
+    let mut chosen = Vec::with_capacity(references.len());
     let (mut children, mut places) = (Vec::new(), Vec::new());
-    for (place, (reference, answer)) in wanted.iter().zip(store.manifests(wanted)).enumerate() {
+    for (place, (reference, answer)) in references
+        .iter()
+        .zip(store.manifests(references))
+        .enumerate()
+    {
         chosen.push(answer.and_then(|manifest| {
             if let Content::Index { manifests, .. } = &manifest.content {
                 let child = for_architecture(reference, manifests, architecture)?;
@@ -128,11 +132,11 @@ mod tests {
     }
 
     impl Store for FakeStore {
-        fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+        fn manifests(&self, references: &[Reference]) -> Vec<Result<Manifest, Failure>> {
             self.batches
                 .lock()
                 .expect("not poisoned")
-                .push(wanted.len());
+                .push(references.len());
             let get = |reference: &Reference| {
                 let key = match reference.target() {
                     Target::Tag(tag) => tag,
@@ -142,7 +146,7 @@ mod tests {
                 let bytes = self.content.get(key).cloned().ok_or_else(missing)?;
                 Ok(Manifest::read(bytes).expect("a manifest"))
             };
-            wanted.iter().map(get).collect()
+            references.iter().map(get).collect()
         }
 
         fn blobs(&self, _: &[(Reference, Descriptor)], _: u64) -> Vec<Result<Vec<u8>, Failure>> {
@@ -178,8 +182,9 @@ mod tests {
         store.index("arm-only", &[(ARM64, &arm)]);
         store.index("nested", &[(AMD64, &both)]);
         let tags = ["plain", "both", "bare", "arm-only", "nested", "missing"];
-        let wanted = tags.map(|tag| Reference::parse(&format!("r.example/a:{tag}")).expect("one"));
-        let chosen = images(&store, &wanted, "amd64");
+        let references =
+            tags.map(|tag| Reference::parse(&format!("r.example/a:{tag}")).expect("one"));
+        let chosen = images(&store, &references, "amd64");
         let chains: Vec<Option<Vec<Digest>>> = chosen
             .iter()
             .map(|chosen| Some(chosen.as_ref().ok()?.chain.clone()))

@@ -13,7 +13,7 @@ pub struct Digest(Arc<str>);
 
 /// Why a text is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no digest: `sha256:` and 64 lower-case hex digits are")]
+#[error("`{text}` is not a digest: write `sha256:` and 64 lower-case hex digits")]
 pub struct DigestError {
     text: String,
 }

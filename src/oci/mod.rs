@@ -50,13 +50,13 @@ pub struct Put {
 pub trait Store: Send + Sync {
     /// The manifests or indexes of references, verified against the requested digests. An index is returned as such:
     /// [`Manifest::content`] shows which it is.
-    fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>>;
+    fn manifests(&self, requests: &[Reference]) -> Vec<Result<Manifest, Failure>>;
 
     /// Small blobs as a whole, verified against their descriptors. None is longer than its descriptor declares or than `limit`
     /// bytes. The references name the repositories.
     fn blobs(
         &self,
-        wanted: &[(Reference, Descriptor)],
+        requests: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>>;
 
@@ -82,11 +82,11 @@ pub trait Store: Send + Sync {
 
     /// The sizes of blobs in bytes, as the store reports them without sending the blobs; none if the store may omit them. The
     /// references name the repositories.
-    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>>;
+    fn sizes(&self, requests: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>>;
 
     /// The referrers of manifests by `subject` (distribution-spec, listing referrers), by the API or by the fallback tag. Empty if
     /// there are none.
-    fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>>;
+    fn referrers(&self, requests: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>>;
 
     /// The tags of the repository of a reference, sorted.
     ///

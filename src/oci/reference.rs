@@ -32,7 +32,7 @@ pub enum Target<'a> {
 
 /// Why a text is not a reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no OCI reference: {reason}")]
+#[error("`{text}` is not an OCI reference: {reason}")]
 pub struct ReferenceError {
     text: String,
     reason: String,
@@ -61,7 +61,7 @@ impl Reference {
         };
         let (registry, path) = rest
             .split_once('/')
-            .ok_or_else(|| error("a repository stands behind the registry and a `/`"))?;
+            .ok_or_else(|| error("the registry must be followed by `/` and a repository"))?;
         if !is_registry(registry) {
             return Err(error("it starts with the registry's host name"));
         }

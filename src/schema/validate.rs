@@ -150,7 +150,7 @@ impl Check {
                     .join(","),
             };
             if !seen.insert(identity) {
-                self.problem(item, "stands in the list twice");
+                self.problem(item, "occurs twice in the list");
             }
         }
     }
@@ -196,7 +196,7 @@ impl Check {
             && step > 0.0
             && (number / step).fract() != 0.0
         {
-            self.problem(node, format!("{number} is no multiple of {step}"));
+            self.problem(node, format!("{number} is not a multiple of {step}"));
         }
     }
 

@@ -212,7 +212,8 @@ fn a_reference_that_is_none_is_told_at_its_line() {
     project.write("values.yaml", &format!("{broken}{values}"));
     let run = project.run("lock");
     assert_eq!(run.status, 1, "{}", run.stderr);
-    let expected = "error[catalog-drift]: `oci://registry.example.org/OS/x:1` is no OCI reference";
+    let expected =
+        "error[catalog-drift]: `oci://registry.example.org/OS/x:1` is not an OCI reference";
     assert!(run.stderr.contains(expected), "{}", run.stderr);
     assert!(run.stderr.contains("--> values.yaml:2:"), "{}", run.stderr);
     let lock = project.read("metalmark.lock");

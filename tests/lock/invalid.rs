@@ -57,7 +57,7 @@ fn every_fault_of_an_entry_is_told_at_its_line() {
         (whole.replace("oci://r/a:1", ""), "`reference` is empty"),
         (
             whole.replace("oci://r/a:1", "oci://r/A:1"),
-            "`oci://r/A:1` is no OCI reference",
+            "`oci://r/A:1` is not an OCI reference",
         ),
         (
             whole.replace(":1'", &format!(":1@sha256:{}'", "0".repeat(64))),

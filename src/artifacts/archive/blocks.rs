@@ -73,8 +73,8 @@ impl<'a, R: Read> Blocks<'a, R> {
             }
             let path = || String::from_utf8_lossy(&header.path_bytes()).into_owned();
             let size = header.entry_size();
-            let size =
-                size.map_err(|_| Reason::Malformed("has a length that is no number").of(path()))?;
+            let size = size
+                .map_err(|_| Reason::Malformed("has a length that is not a number").of(path()))?;
             let kind = header.as_old().linkflag[0];
             let applied = match kind {
                 b'L' => extension.long_name(self.extension(size)?),
@@ -91,10 +91,10 @@ impl<'a, R: Read> Blocks<'a, R> {
     pub(super) fn copy(&mut self, into: &mut dyn Write) -> Result<(), ReadError> {
         let mut buffer = [0; 16 << 10];
         while self.left > 0 {
-            let wanted = usize::try_from(self.left)
+            let length = usize::try_from(self.left)
                 .unwrap_or(usize::MAX)
                 .min(buffer.len());
-            match self.stream.read(&mut buffer[..wanted])? {
+            match self.stream.read(&mut buffer[..length])? {
                 0 => return Err(Reason::Truncated.into()),
                 read => {
                     into.write_all(&buffer[..read])?;
@@ -103,9 +103,9 @@ impl<'a, R: Read> Blocks<'a, R> {
             }
         }
         let mut padding = [0; BLOCK];
-        let wanted = std::mem::take(&mut self.padding);
-        match self.stream.fill(&mut padding[..wanted])? {
-            filled if filled == wanted => Ok(()),
+        let length = std::mem::take(&mut self.padding);
+        match self.stream.fill(&mut padding[..length])? {
+            filled if filled == length => Ok(()),
             // umoci omits the padding after the last file of a layer.
             0 if self.stream.is_gzip => Ok(()),
             _ => Err(Reason::Truncated.into()),

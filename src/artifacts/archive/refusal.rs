@@ -34,7 +34,7 @@ pub enum Reason {
     #[error("is a symbolic link")]
     SymbolicLink,
     /// A hard link to something that is not an earlier file of the archive.
-    #[error("is a hard link to `{0}`, which is no file that stands before it in the archive")]
+    #[error("is a hard link to `{0}`, which is not an earlier file of the archive")]
     HardLink(String),
     /// A device, a named pipe, a socket.
     #[error("is a {0}")]
@@ -46,7 +46,7 @@ pub enum Reason {
     #[error("is an entry of type `{0}`, which is not known")]
     UnknownType(String),
     /// The path occurs twice.
-    #[error("stands twice in the archive")]
+    #[error("occurs twice in the archive")]
     Duplicate,
     /// The path is a file, and also the folder of another entry.
     #[error("is a file, and a folder too")]
@@ -76,16 +76,16 @@ pub enum Reason {
     #[error("is cut short")]
     Truncated,
     /// Its compression is corrupt.
-    #[error("is no sound gzip stream: {0}")]
+    #[error("is not a valid gzip stream: {0}")]
     Gzip(String),
     /// It has another compression.
     #[error("is compressed by {0}, and gzip is read")]
     Compression(&'static str),
     /// Data follows its end.
-    #[error("has something behind its end")]
+    #[error("has data after its end")]
     Trailing,
     /// It is not a tar archive.
-    #[error("is no tar archive")]
+    #[error("is not a tar archive")]
     NotTar,
     /// A header is invalid.
     #[error("{0}")]

@@ -110,15 +110,15 @@ struct StretchReader {
 impl Read for StretchReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
-        let wanted = left.min(buffer.len());
-        if wanted == 0 {
+        let limit = left.min(buffer.len());
+        if limit == 0 {
             return Ok(0);
         }
         // All readers share one file, so each one seeks before it reads.
         let locked = self.spool.file.lock();
         let mut file = locked.unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(self.at))?;
-        let read = file.read(&mut buffer[..wanted])?;
+        let read = file.read(&mut buffer[..limit])?;
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -50,8 +50,8 @@ impl Folder {
     /// # Errors
     /// There is no such folder, or its marker does not declare a layout of version 1.
     pub(super) fn open(base: &Path, folder: &str) -> Result<Self, Failure> {
-        let wanted = format!("{SCHEME}{folder}");
-        let failure = |kind, message: String| Failure::new(&wanted, kind, message);
+        let requested = format!("{SCHEME}{folder}");
+        let failure = |kind, message: String| Failure::new(&requested, kind, message);
         let root = fs::canonicalize(base.join(folder)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 failure(FailureKind::NotFound, "there is no such folder".to_owned()).help(format!(
@@ -66,7 +66,9 @@ impl Folder {
         };
         let bytes = opened.file("oci-layout", MARKER_LIMIT).map_err(|fault| {
             let message = match fault {
-                Fault::Missing => "it is no image layout: it has no file `oci-layout`".to_owned(),
+                Fault::Missing => {
+                    "it is not an image layout: it has no file `oci-layout`".to_owned()
+                }
                 fault => fault.message("oci-layout"),
             };
             failure(FailureKind::Corrupt, message)
@@ -119,12 +121,12 @@ impl Folder {
     /// It is missing, larger than `limit`, or does not have its digest and size.
     pub(super) fn blob(
         &self,
-        wanted: &str,
+        requested: &str,
         digest: &Digest,
         size: Option<u64>,
         limit: u64,
     ) -> Result<Vec<u8>, Failure> {
-        let failure = |kind, message: String| Failure::new(wanted, kind, message);
+        let failure = |kind, message: String| Failure::new(requested, kind, message);
         if size.is_some_and(|size| size > limit) {
             let message = Fault::TooLarge(limit).message(digest.as_str());
             return Err(failure(FailureKind::TooLarge, format!("{self}: {message}")));
@@ -159,14 +161,14 @@ impl Folder {
     /// It is missing or does not match its descriptor, or the writer fails.
     pub(super) fn copy(
         &self,
-        wanted: &str,
+        requested: &str,
         blob: &Descriptor,
         into: &mut dyn Write,
     ) -> Result<(), Failure> {
         let path = blob_path(&blob.digest);
         let failure = |fault: Fault| {
             let message = format!("{self}: {}", fault.message(&path));
-            Failure::new(wanted, fault.kind(), message)
+            Failure::new(requested, fault.kind(), message)
         };
         let (file, _) = self.below(&path).map_err(failure)?;
         let mut reader = File::open(file)
@@ -179,7 +181,7 @@ impl Folder {
             return Ok(());
         }
         let message = format!("{self}: `{path}` is not what its descriptor says");
-        Err(Failure::new(wanted, FailureKind::Corrupt, message).help(self.copy_again()))
+        Err(Failure::new(requested, FailureKind::Corrupt, message).help(self.copy_again()))
     }
 
     /// The file of the content with a digest; none if the layout omits it.
@@ -199,14 +201,14 @@ impl Folder {
     ///
     /// # Errors
     /// It is not a file of the folder, or cannot be queried.
-    pub(super) fn size(&self, wanted: &str, digest: &Digest) -> Result<Option<u64>, Failure> {
+    pub(super) fn size(&self, requested: &str, digest: &Digest) -> Result<Option<u64>, Failure> {
         let path = blob_path(digest);
         match self.below(&path) {
             Ok((_, size)) => Ok(Some(size)),
             Err(Fault::Missing) => Ok(None),
             Err(fault) => {
                 let message = format!("{self}: {}", fault.message(&path));
-                Err(Failure::new(wanted, fault.kind(), message))
+                Err(Failure::new(requested, fault.kind(), message))
             }
         }
     }

@@ -94,7 +94,7 @@ impl Layout {
             (several, _) => Err(failure(
                 FailureKind::Unsupported,
                 format!(
-                    "it has {} artifacts, and which one is meant is not said",
+                    "it has {} artifacts, and none of them is selected",
                     several.len()
                 ),
             )
@@ -106,32 +106,32 @@ impl Layout {
     }
 
     /// The manifest of a reference. `alone`: all requested references are in one repository.
-    fn manifest(&self, wanted: &Reference, alone: bool) -> Result<Manifest, Failure> {
-        let (digest, size) = match wanted.target() {
+    fn manifest(&self, requested: &Reference, alone: bool) -> Result<Manifest, Failure> {
+        let (digest, size) = match requested.target() {
             Target::Digest(digest) => {
                 let entry = self.entries.iter().find(|entry| entry.digest == *digest);
                 (digest, entry.map(|entry| entry.size))
             }
             Target::Tag(tag) => {
-                let entry = self.named(wanted, tag, alone)?;
+                let entry = self.named(requested, tag, alone)?;
                 (&entry.digest, Some(entry.size))
             }
         };
-        self.read_manifest(&wanted.to_string(), digest, size)
+        self.read_manifest(&requested.to_string(), digest, size)
     }
 
     fn read_manifest(
         &self,
-        wanted: &str,
+        requested: &str,
         digest: &Digest,
         size: Option<u64>,
     ) -> Result<Manifest, Failure> {
         let bytes = self
             .folder
-            .blob(wanted, digest, size, MANIFEST_LIMIT as u64)?;
+            .blob(requested, digest, size, MANIFEST_LIMIT as u64)?;
         let mut manifest = Manifest::read(bytes).map_err(|fault| {
             Failure::new(
-                wanted,
+                requested,
                 FailureKind::Corrupt,
                 format!("{fault}, in {}", self.folder),
             )
@@ -143,20 +143,20 @@ impl Layout {
     }
 
     /// The entry of the index with the name of a reference and a tag.
-    fn named(&self, wanted: &Reference, tag: &str, alone: bool) -> Result<&Descriptor, Failure> {
-        let failure = |kind, message| Failure::new(wanted, kind, message);
-        match self.names.find(wanted, tag) {
+    fn named(&self, requested: &Reference, tag: &str, alone: bool) -> Result<&Descriptor, Failure> {
+        let failure = |kind, message| Failure::new(requested, kind, message);
+        match self.names.find(requested, tag) {
             Some(found) if found.is_bare && !alone && !names_content(tag) => Err(failure(
                 FailureKind::Unsupported,
                 format!(
-                    "{} names it `{tag}` only, and artifacts of several repositories are asked of it",
+                    "{} names it `{tag}` only, and artifacts of several repositories are requested",
                     self.folder
                 ),
             )
             .help(format!(
                 "name its entries with their repositories: `skopeo copy … oci:{}:{}:{tag}`",
                 self.folder.path(),
-                wanted.name()
+                requested.name()
             ))),
             Some(found) => match found.entries[..] {
                 [index] => Ok(&self.entries[index]),
@@ -170,11 +170,12 @@ impl Layout {
                         digests(found.entries.iter().map(|index| &self.entries[*index]))
                     ),
                 )
-                .help("keep one of them in index.json, or name the digest that is meant")),
+                .help("keep one of them in index.json, or name one by its digest")),
             },
             None => {
                 let message = format!("{} has no artifact of that name", self.folder);
-                Err(failure(FailureKind::NotFound, message).help(self.names.nearest(wanted, tag)))
+                Err(failure(FailureKind::NotFound, message)
+                    .help(self.names.nearest(requested, tag)))
             }
         }
     }
@@ -183,8 +184,8 @@ impl Layout {
     fn subjects(&self) -> Result<&Referrers, Failure> {
         let read = || {
             Referrers::read(self.unnamed().map(|entry| {
-                let wanted = format!("{} of {}", entry.digest, self.folder);
-                let manifest = self.read_manifest(&wanted, &entry.digest, Some(entry.size))?;
+                let requested = format!("{} of {}", entry.digest, self.folder);
+                let manifest = self.read_manifest(&requested, &entry.digest, Some(entry.size))?;
                 Ok((entry, manifest))
             }))
         };
@@ -203,12 +204,12 @@ impl Layout {
     /// The referrers of a manifest: the artifacts with this subject, and the list under the fallback tag.
     fn referrers_of(
         &self,
-        wanted: &Reference,
+        requested: &Reference,
         digest: &Digest,
     ) -> Result<Vec<Descriptor>, Failure> {
         let tag = digest.as_str().replacen(':', "-", 1);
-        let listed = match self.names.find(wanted, &tag) {
-            Some(_) => self.manifest(&wanted.tagged(&tag), true)?.content,
+        let listed = match self.names.find(requested, &tag) {
+            Some(_) => self.manifest(&requested.tagged(&tag), true)?.content,
             None => Content::Index {
                 manifests: Vec::new(),
                 annotations: BTreeMap::new(),
@@ -228,11 +229,11 @@ impl Layout {
 }
 
 impl Store for Layout {
-    fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
-        let alone = wanted
+    fn manifests(&self, requested: &[Reference]) -> Vec<Result<Manifest, Failure>> {
+        let alone = requested
             .windows(2)
             .all(|pair| pair[0].name() == pair[1].name());
-        wanted
+        requested
             .iter()
             .map(|reference| self.manifest(reference, alone))
             .collect()
@@ -240,7 +241,7 @@ impl Store for Layout {
 
     fn blobs(
         &self,
-        wanted: &[(Reference, Descriptor)],
+        requested: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>> {
         let read = |(reference, descriptor): &(Reference, Descriptor)| {
@@ -248,7 +249,7 @@ impl Store for Layout {
             self.folder
                 .blob(&name, &descriptor.digest, Some(descriptor.size), limit)
         };
-        wanted.iter().map(read).collect()
+        requested.iter().map(read).collect()
     }
 
     /// Uses bounded memory, whatever the length of the blob.
@@ -263,15 +264,18 @@ impl Store for Layout {
     }
 
     /// A layout may omit blobs that are stored elsewhere (image-layout.md, "Blobs").
-    fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
+    fn sizes(&self, requested: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
         let size = |(reference, digest): &(Reference, Digest)| {
             self.folder.size(&reference.at(digest).to_string(), digest)
         };
-        wanted.iter().map(size).collect()
+        requested.iter().map(size).collect()
     }
 
-    fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
-        wanted
+    fn referrers(
+        &self,
+        requested: &[(Reference, Digest)],
+    ) -> Vec<Result<Vec<Descriptor>, Failure>> {
+        requested
             .iter()
             .map(|(reference, digest)| self.referrers_of(reference, digest))
             .collect()

@@ -115,24 +115,24 @@ impl Names {
     }
 
     /// The help for an unknown name: the nearest tag or the tags of the repository, else the nearest repository.
-    pub(super) fn nearest(&self, wanted: &Reference, tag: &str) -> String {
-        let tags = self.tags(wanted);
+    pub(super) fn nearest(&self, requested: &Reference, tag: &str) -> String {
+        let tags = self.tags(requested);
         if !tags.is_empty() {
             let near = did_you_mean(tag, tags.iter().map(String::as_str));
             return match near {
-                Some(near) => format!("it has `{}:{near}`", wanted.repository),
-                None => format!("of `{}` it has {}", wanted.repository, listed(&tags)),
+                Some(near) => format!("it has `{}:{near}`", requested.repository),
+                None => format!("of `{}` it has {}", requested.repository, listed(&tags)),
             };
         }
-        let known = self.repositories(&wanted.registry);
-        if let Some(near) = did_you_mean(&wanted.repository, known.iter().map(String::as_str)) {
+        let known = self.repositories(&requested.registry);
+        if let Some(near) = did_you_mean(&requested.repository, known.iter().map(String::as_str)) {
             return format!("it has the repository `{near}`");
         }
         let all: Vec<String> = self.all().map(str::to_owned).collect();
         match all.is_empty() {
             true => format!(
                 "name its artifacts in index.json, by the annotation `{NAME}`: `{}:{}`",
-                wanted.name(),
+                requested.name(),
                 if tag.is_empty() { "TAG" } else { tag }
             ),
             false => format!("it has {}", listed(&all)),

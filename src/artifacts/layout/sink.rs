@@ -42,12 +42,12 @@ impl LayoutSink {
     /// # Errors
     /// The folder contains something else, or cannot be written; a blob does not match its descriptor.
     pub fn put_as(&self, name: Option<&str>, artifact: &Artifact) -> Result<Put, Failure> {
-        let wanted = match name {
+        let requested = match name {
             Some(name) => format!("{SCHEME}{}:{name}", self.written),
             None => format!("{SCHEME}{}", self.written),
         };
         self.put_whole(name, artifact)
-            .map_err(|fault| fault.failure(&wanted))
+            .map_err(|fault| fault.failure(&requested))
     }
 
     fn put_whole(&self, name: Option<&str>, artifact: &Artifact) -> Result<Put, Fault> {
@@ -242,8 +242,8 @@ impl From<io::Error> for Fault {
 }
 
 impl Fault {
-    fn failure(self, wanted: &str) -> Failure {
-        let failure = |kind, message: String| Failure::new(wanted, kind, message);
+    fn failure(self, requested: &str) -> Failure {
+        let failure = |kind, message: String| Failure::new(requested, kind, message);
         match self {
             Self::Io(error) => failure(
                 FailureKind::Unreachable,

@@ -37,9 +37,9 @@ impl RegistryError {
     }
 
     /// The failure for a reference or address.
-    pub(super) fn failure(self, wanted: &str) -> Failure {
+    pub(super) fn failure(self, requested: &str) -> Failure {
         Failure {
-            wanted: wanted.to_owned(),
+            wanted: requested.to_owned(),
             kind: self.kind,
             message: self.message,
             help: self.help,

@@ -69,7 +69,7 @@ fn folders(reader: &Reader<'_>, git: &Node, is_go: bool) -> Result<Vec<Parameter
             Ok(glob) => excluded.push(glob.compile_matcher()),
             Err(_) => {
                 return Err(
-                    reader.refused(format!("`{pattern}` is no pattern of paths"), item.place)
+                    reader.refused(format!("`{pattern}` is not a pattern of paths"), item.place)
                 );
             }
         }

@@ -281,7 +281,7 @@ impl Data {
                 };
                 let Some((key, value)) = line.split_once('=') else {
                     let message =
-                        format!("`{line}` takes its value from the environment of whoever builds");
+                        format!("`{line}` takes its value from the environment of the build");
                     return Err(reader.refused(message, place));
                 };
                 self.add(reader, key, value, place)?;

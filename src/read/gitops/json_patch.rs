@@ -139,7 +139,7 @@ fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
             };
             let at = at.ok_or_else(|| {
                 format!(
-                    "`{key}` in `{}` is no index into a list of {end}",
+                    "`{key}` in `{}` is not an index into a list of {end}",
                     shown(path)
                 )
             })?;

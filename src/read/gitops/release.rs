@@ -317,7 +317,7 @@ impl Release<'_, '_> {
                 Value::Null => Ok(None),
                 _ => Err(self
                     .reader
-                    .refused("`values` is no map".to_owned(), node.place)),
+                    .refused("`values` is not a map".to_owned(), node.place)),
             },
         }
     }

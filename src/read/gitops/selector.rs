@@ -23,7 +23,7 @@ impl Selector {
             None | Some("") => Ok(None),
             Some(pattern) => Regexp::new(&format!("^(?:{pattern})$"))
                 .map(Some)
-                .map_err(|_| format!("`{pattern}` is no regular expression")),
+                .map_err(|_| format!("`{pattern}` is not a regular expression")),
         };
         let marks = |field: &str| requirements(text(target, &[field]).unwrap_or_default());
         Ok(Self {
@@ -94,7 +94,7 @@ fn requirements(selector: &str) -> Result<Vec<Requirement>, String> {
         .into_iter()
         .map(str::trim)
         .filter(|part| !part.is_empty())
-        .map(|part| requirement(part).ok_or_else(|| format!("`{part}` is no label selector")))
+        .map(|part| requirement(part).ok_or_else(|| format!("`{part}` is not a label selector")))
         .collect()
 }
 

@@ -75,7 +75,7 @@ impl Parser<'_> {
             let (mut key, mut stop) = self.until(stops);
             if is_behind_index {
                 if !key.is_empty() {
-                    return Err(format!("`{key}` stands behind an index"));
+                    return Err(format!("`{key}` follows an index"));
                 }
                 if stop == Some('.') {
                     (key, stop) = self.until(&['=', '[', '.', ',']);
@@ -115,7 +115,7 @@ impl Parser<'_> {
         match text.parse::<usize>() {
             Ok(index) if index <= HIGHEST => Ok(index),
             Ok(index) => Err(format!("the index {index} is above {HIGHEST}")),
-            Err(_) => Err(format!("`{text}` is no index")),
+            Err(_) => Err(format!("`{text}` is not an index")),
         }
     }
 

@@ -69,13 +69,13 @@ pub(super) async fn manifest(
     artifact: &Artifact,
     context: Context,
 ) -> Result<bool, RegistryError> {
-    let wanted = &artifact.descriptor.digest;
+    let digest = &artifact.descriptor.digest;
     let named = match &to.tag {
         Some(tag) => to.tagged(tag),
-        None => to.at(wanted),
+        None => to.at(digest),
     };
     let is_unchanged = match content::manifest_to_push(sessions, &named, context).await {
-        Ok(known) => known.digest == *wanted,
+        Ok(known) => known.digest == *digest,
         Err(error) if error.kind == FailureKind::Unreachable => return Err(error),
         Err(_) => false,
     };
@@ -83,7 +83,7 @@ pub(super) async fn manifest(
     let bytes = &artifact.manifest;
     let lists = match is_unchanged {
         true => None,
-        false => Some(put(sessions, &named, media_type, bytes, wanted, context).await?),
+        false => Some(put(sessions, &named, media_type, bytes, digest, context).await?),
     };
     if let Ok(Manifest { content, .. }) = Manifest::read(bytes.clone())
         && let Content::Image {

@@ -129,7 +129,7 @@ fn nonsense_is_told_where_it_stands_and_never_used() {
         (
             "oci://r.example/os/noble:0.4.12",
             "noble",
-            "6: `noble` is no OCI reference",
+            "6: `noble` is not an OCI reference",
         ),
         ("key: noble", "key: ''", "5: `key` is empty ['']"),
         (
