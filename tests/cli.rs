@@ -245,7 +245,7 @@ fn what_cannot_be_read_is_named_in_words() {
     let project = with("path: rendered", "path: shared.yaml");
     assert_eq!(
         screen(&[("metalmark.yaml", &project)], "render", 2),
-        "error: cannot write `shared.yaml`: a file is on the way to it\n"
+        "error: cannot write `shared.yaml`: a file is in its path\n"
     );
 }
 

@@ -363,7 +363,7 @@ fn what_git_cannot_tell_is_told_in_words() {
     let outside = run(scratch.path(), &[]);
     assert_eq!(outside.status, 2);
     assert!(
-        outside.err.contains("is in no git repository"),
+        outside.err.contains("is not in a git repository"),
         "{}",
         outside.err
     );

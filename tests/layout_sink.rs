@@ -131,7 +131,7 @@ fn a_layout_whose_making_was_killed_is_mended_and_other_folders_are_left_alone()
         refused
             .expect_err("no index")
             .message
-            .contains("is no index")
+            .contains("is not an index")
     );
 }
 

@@ -172,7 +172,7 @@ mod tests {
             keeps_mode: true,
             if_still: &|| Ok(false),
         };
-        assert!(!put(&path, &one).expect("inspected at"));
+        assert!(!put(&path, &one).expect("queried"));
         assert_eq!(fs::read_to_string(&path).expect("there"), "theirs");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
