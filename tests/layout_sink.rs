@@ -123,7 +123,7 @@ fn a_layout_whose_making_was_killed_is_mended_and_other_folders_are_left_alone()
     fs::write(other.join("notes.txt"), b"mine").expect("written");
     let refused = LayoutSink::new(root.path(), "other").put_as(Some("1"), &image);
     let refused = refused.expect_err("no layout").to_string();
-    assert!(refused.contains("holds `notes.txt`"), "{refused}");
+    assert!(refused.contains("contains `notes.txt`"), "{refused}");
     assert_eq!(files(&other), ["notes.txt"]);
     fs::write(folder.join("index.json"), b"{\"manifests\": 5}").expect("written");
     let refused = LayoutSink::new(root.path(), "killed").put_as(Some("2"), &image);

@@ -49,7 +49,10 @@ fn every_fault_of_an_entry_is_told_at_its_line() {
             whole.replace(&format!("'{DIGEST}'"), "5"),
             "`digest` is a number where a string is needed",
         ),
-        (whole.replace(DIGEST, "sha256:1"), "`sha256:1` is not a digest"),
+        (
+            whole.replace(DIGEST, "sha256:1"),
+            "`sha256:1` is not a digest",
+        ),
         (
             without(", reference: 'oci://r/a:1'"),
             "`reference` is missing",
