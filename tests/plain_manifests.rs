@@ -330,3 +330,45 @@ fn a_pool_is_explained_by_its_manifests() {
     assert!(screen.contains("ubuntu-2204-kube-v1.31.8"), "{screen}");
     assert!(!screen.contains("machine_image_url"), "{screen}");
 }
+
+#[test]
+fn an_image_in_a_secret_is_neither_compared_nor_shown() {
+    let inner = cluster("v1.30.2", "{filter: {name: hush-ubuntu-2204-kube-v1.31.8}}");
+    let lines: String = inner.lines().map(|line| format!("    {line}\n")).collect();
+    let text = format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData:\n  all.yaml: |\n{lines}"
+    );
+    let folder = repository(&[("all.yaml", &text)]);
+    for arguments in [
+        &["check"][..],
+        &["images"],
+        &["explain", "edge/control-plane"],
+    ] {
+        let outcome = Metalmark::within(folder.path())
+            .args(arguments.iter().copied())
+            .run();
+        let screen = outcome.stdout + &outcome.stderr;
+        assert!(
+            !screen.contains("1.31.8") && !screen.contains("hush"),
+            "{screen}"
+        );
+    }
+    assert!(
+        summary(&[("all.yaml", &text)]).ends_with("2 skipped: its image or version is in a Secret")
+    );
+}
+
+#[test]
+fn a_worker_whose_version_is_a_variable_is_not_compared_with_its_control_planes() {
+    let text = cluster("v1.31.8", GOOD)
+        .replace("KubeadmControlPlane", "KamajiControlPlane")
+        .replace("  machineTemplate:\n    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}\n---\napiVersion: cluster", "---\napiVersion: cluster")
+        .replace("  version: v1.31.8\n---", "  version: v1.30.2\n---")
+        .replace("      version: v1.31.8", "      version: ${WORKER_VERSION}");
+    let last = "1 skipped: its image or version is a variable";
+    assert!(
+        summary(&[("edge.yaml", &text)]).ends_with(last),
+        "{}",
+        summary(&[("edge.yaml", &text)])
+    );
+}

@@ -38,6 +38,7 @@ mod unknown {
     pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
+    pub(super) const SECRET: &str = "its image or version is in a Secret";
     pub(super) const PATCHED: &str = "its ClusterClass patches the image";
 }
 
@@ -304,9 +305,8 @@ impl Reader<'_, '_> {
         let replicas = object.node.at(&["spec", "replicas"]).cloned();
         let place = self.place(object, object.name_place());
         let is_variable = version.is_none() && has_variable_version(object);
-        let pool = self.read(name, place, version, template, false);
+        let pool = self.read(name, place, version, template, (false, is_variable));
         cluster.pools.push(Pool {
-            unknown: pool.unknown.or(is_variable.then_some(unknown::VARIABLE)),
             replicas: replicas.and_then(|node| self.count(object, &node)),
             ..pool
         });
@@ -339,7 +339,7 @@ impl Reader<'_, '_> {
         place: Place,
         version: Option<Located<Arc<str>>>,
         template: Template,
-        is_patched: bool,
+        (is_patched, is_variable): (bool, bool),
     ) -> Pool {
         let (mut choice, mut unknown) = (Choice::default(), None);
         match template {
@@ -352,10 +352,17 @@ impl Reader<'_, '_> {
                 None => unknown = Some(unknown::NO_IMAGE),
             },
         }
-        let texts = [&choice.name, &choice.url, &version];
-        let is_open = { texts.into_iter().flatten() }.any(|text| is_variable(&text.value));
-        if is_open {
-            (choice, unknown) = (Choice::default(), Some(unknown::VARIABLE));
+        let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
+        let is_open = is_variable || texts().any(|text| self::is_variable(&text.value));
+        // What is said of an image tells its name, or a part of it.
+        let is_secret = texts().any(|text| self.sources.is_secret(text.place));
+        if is_secret || is_open {
+            let why = if is_secret {
+                unknown::SECRET
+            } else {
+                unknown::VARIABLE
+            };
+            (choice, unknown) = (Choice::default(), Some(why));
         }
         Pool {
             name,
@@ -490,7 +497,7 @@ impl Reader<'_, '_> {
         let is_patched = class
             .zip(template.index())
             .is_some_and(|(class, template)| self.patches_image(class, template));
-        let mut pool = self.read(name, place, version.clone(), template, is_patched);
+        let mut pool = self.read(name, place, version.clone(), template, (is_patched, false));
         if class.is_none() {
             pool.unknown = Some(unknown::NO_CLASS);
         }
