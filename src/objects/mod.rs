@@ -16,7 +16,7 @@ use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
 pub use manifests::{Choice, FieldChange, Manifests, Since, kind_of, version_node, version_nodes};
-pub use nearest::Names;
+pub use nearest::{Name, Names};
 pub use references::{Reference, references};
 pub use text::{Host, Text};
 

@@ -5,13 +5,29 @@ use std::sync::Arc;
 
 use super::Standing;
 
-/// What an object is found by: kind, namespace, name.
-type Name<'a> = (&'a str, &'a str, &'a str);
+/// What an object is found by.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'n> {
+    /// Its kind.
+    pub kind: &'n str,
+    /// Its API group; any where none is given.
+    pub group: Option<&'n str>,
+    /// Its namespace.
+    pub namespace: &'n str,
+    /// Its name.
+    pub name: &'n str,
+}
+
+/// Kind and name; then group and namespace, each also as any.
+type Key<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
+
+/// Objects by folder and file: a look-up visits those that are near, however many others have the name.
+type Files<'a> = BTreeMap<(&'a str, &'a str), Vec<usize>>;
 
 /// The objects by kind and name.
 pub struct Names<'a> {
     objects: &'a [Standing],
-    known: BTreeMap<(&'a str, &'a str), Vec<usize>>,
+    known: BTreeMap<Key<'a>, Files<'a>>,
 }
 
 impl<'a> Names<'a> {
@@ -21,55 +37,128 @@ impl<'a> Names<'a> {
 
     /// The objects that are meant, and no others.
     pub fn only(objects: &'a [Standing], is_meant: impl Fn(&Standing) -> bool) -> Self {
-        let mut known: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let mut known: BTreeMap<_, Files<'a>> = BTreeMap::new();
         let meant = objects.iter().enumerate();
         for (index, object) in meant.filter(|(_, object)| is_meant(object)) {
-            let name = (&*object.kind, &*object.name);
-            known.entry(name).or_default().push(index);
+            let (group, _) = object.group_version();
+            let file = (object.folder(), &*object.file().path);
+            for group in [Some(group), None] {
+                for namespace in [Some(&*object.namespace), None] {
+                    let key = (&*object.kind, &*object.name, group, namespace);
+                    let files = known.entry(key).or_default();
+                    files.entry(file).or_default().push(index);
+                }
+            }
         }
         Self { objects, known }
     }
 
     /// The object of a name that is nearest to the one that names it: in the same text, then in the same file, then where
     /// the paths part last. Of several, the first. Where one side names no namespace, a kustomization may give it the other's.
-    pub fn nearest(
-        &self,
-        name: Name<'_>,
-        from: usize,
-        is_meant: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        self.all_nearest(name, from, is_meant).first().copied()
+    pub fn nearest(&self, name: Name<'_>, from: usize) -> Option<usize> {
+        self.all_nearest(name, from, 1).first().copied()
     }
 
-    /// All objects of a name that are as near to the one that names it as the nearest one.
-    pub fn all_nearest(
-        &self,
-        (kind, namespace, name): Name<'_>,
-        from: usize,
-        is_meant: impl Fn(usize) -> bool,
-    ) -> Vec<usize> {
-        let all = self.known.get(&(kind, name)).into_iter().flatten().copied();
-        let all: Vec<usize> = all.filter(|index| is_meant(*index)).collect();
-        let own = |index: &usize| &*self.objects[*index].namespace;
-        let same = all.iter().copied().filter(|index| own(index) == namespace);
-        let mut found: Vec<usize> = same.collect();
-        if found.is_empty() {
-            let is_open = |index: &usize| own(index).is_empty() || namespace.is_empty();
-            found = all.iter().copied().filter(is_open).collect();
+    /// The objects of a name that are as near to the one that names it as the nearest one: at most so many of them.
+    pub fn all_nearest(&self, name: Name<'_>, from: usize, most: usize) -> Vec<usize> {
+        let of = |namespace| {
+            let key = (name.kind, name.name, name.group, namespace);
+            self.known.get(&key)
+        };
+        let open = match name.namespace {
+            "" => None,
+            _ => Some(""),
+        };
+        let files = of(Some(name.namespace)).or_else(|| of(open));
+        files.map_or_else(Vec::new, |files| self.near(files, from, most))
+    }
+
+    fn near(&self, files: &Files<'a>, from: usize, most: usize) -> Vec<usize> {
+        let object = &self.objects[from];
+        let mut folder = object.folder();
+        if let Some(same_file) = files.get(&(folder, &*object.file().path)) {
+            let is_near = |index: &&usize| Arc::ptr_eq(&self.objects[**index].text, &object.text);
+            let same_text: Vec<usize> = { same_file.iter() }
+                .filter(is_near)
+                .copied()
+                .take(most)
+                .collect();
+            return match same_text.is_empty() {
+                true => same_file.iter().copied().take(most).collect(),
+                false => same_text,
+            };
         }
-        let near = |index: &usize| nearness(&self.objects[from], &self.objects[*index]);
-        let nearest = found.iter().map(near).max();
-        found.retain(|index| Some(near(index)) == nearest);
-        found
+        loop {
+            let (below, behind) = (format!("{folder}/"), format!("{folder}0"));
+            let own = files.range((folder, "")..(&*below, ""));
+            let own = own.take_while(|((of, _), _)| *of == folder);
+            let inner = files.range((&*below, "")..(&*behind, ""));
+            let found = own.chain(inner.filter(|_| !folder.is_empty()));
+            let found: Vec<usize> = found
+                .flat_map(|(_, indexes)| indexes)
+                .copied()
+                .take(most)
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+            folder = match folder.rsplit_once('/') {
+                Some((parent, _)) => parent,
+                None => return files.values().flatten().copied().take(most).collect(),
+            };
+        }
     }
 }
 
-/// How near two objects stand.
-fn nearness(one: &Standing, other: &Standing) -> (bool, bool, usize) {
-    let folders = one.folder().split('/').zip(other.folder().split('/'));
-    (
-        Arc::ptr_eq(&one.text, &other.text),
-        Arc::ptr_eq(one.file(), other.file()),
-        folders.take_while(|(a, b)| a == b).count(),
-    )
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Name, Names};
+    use crate::model::place::Source;
+    use crate::objects::{Standing, objects};
+
+    /// One object in each file: its path, its namespace and the group.
+    fn given(files: &[(&str, &str, &str)]) -> Vec<Standing> {
+        let read = |(path, namespace, group): &(&str, &str, &str)| {
+            let text = format!(
+                "apiVersion: {group}/v1\nkind: K\nmetadata: {{name: a, namespace: '{namespace}'}}\n"
+            );
+            let source = Arc::new(Source::new(*path, text));
+            objects(&source).expect("YAML").objects
+        };
+        files.iter().flat_map(read).collect()
+    }
+
+    #[test]
+    fn the_nearest_by_folder_is_meant_and_another_namespace_only_where_one_is_open() {
+        let all = given(&[
+            ("x.yaml", "", "g"),
+            ("a/b/x.yaml", "", "g"),
+            ("a/b/c/y.yaml", "", "g"),
+            ("a-b/x.yaml", "", "g"),
+            ("a/x.yaml", "n", "g"),
+            ("z/x.yaml", "", "h"),
+        ]);
+        let names = Names::of(&all);
+        let near = |from: usize, namespace: &str, group: Option<&str>| {
+            let name = Name {
+                kind: "K",
+                group,
+                namespace,
+                name: "a",
+            };
+            let mut found = names.all_nearest(name, from, 9);
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(near(0, "", Some("g")), [0]);
+        assert_eq!(near(1, "", None), [1]);
+        // Folders part at `a`; `a-b` is another one.
+        assert_eq!(near(4, "", Some("g")), [1, 2]);
+        assert_eq!(near(4, "n", Some("g")), [4]);
+        assert_eq!(near(2, "m", Some("g")), [2]);
+        assert_eq!(near(5, "", Some("g")), [0, 1, 2, 3]);
+        assert!(near(0, "", Some("other")).is_empty());
+    }
 }

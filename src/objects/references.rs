@@ -10,7 +10,7 @@ use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
-use super::nearest::Names;
+use super::nearest::{Name, Names};
 use super::{Standing, Text};
 
 /// A reference from one object to another.
@@ -54,7 +54,7 @@ pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
         };
         walk.below(&object.node);
         for mut reference in walk.found {
-            reference.to = target(objects, &known, &reference);
+            reference.to = target(&known, &reference);
             found.push(reference);
         }
     }
@@ -126,12 +126,12 @@ fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
 }
 
 /// The object that a reference means.
-fn target(objects: &[Standing], known: &Names<'_>, reference: &Reference<'_>) -> Option<usize> {
-    let name = reference.name.value.as_str()?;
-    let is_of_group = |index: usize| {
-        let (group, _) = objects[index].group_version();
-        reference.group.is_none_or(|wanted| wanted == group)
+fn target(known: &Names<'_>, reference: &Reference<'_>) -> Option<usize> {
+    let name = Name {
+        kind: reference.kind,
+        group: reference.group,
+        namespace: reference.namespace,
+        name: reference.name.value.as_str()?,
     };
-    let wanted = (reference.kind, reference.namespace, &**name);
-    known.nearest(wanted, reference.from, is_of_group)
+    known.nearest(name, reference.from)
 }

@@ -15,7 +15,7 @@ use crate::model::place::{Located, Place, Sources};
 use crate::model::signing::SigningKeys;
 use crate::model::value::{Node, Number, Value};
 use crate::model::workspace::ClusterRead;
-use crate::objects::{Names, Reference, Standing, references, version_node};
+use crate::objects::{Name, Names, Reference, Standing, references, version_node};
 use crate::providers;
 use crate::providers::named::{NamedBy, image_fields};
 use crate::yaml::edit::Step;
@@ -26,6 +26,9 @@ const CLUSTER_API: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// So many machine templates that are equally near are compared; more are taken for several.
+const MOST_NEAR: usize = 100;
 
 /// The keys of references to machine templates, in Cluster API's kinds and all control planes.
 const TEMPLATE_KEYS: [&str; 2] = ["infrastructureRef", "infrastructureTemplate"];
@@ -142,8 +145,6 @@ struct Graph<'a> {
     /// Those of each object.
     references: BTreeMap<usize, Vec<Reference<'a>>>,
     names: Names<'a>,
-    clusters: Names<'a>,
-    classes: Names<'a>,
     /// The Cluster of each control plane.
     led: BTreeMap<usize, usize>,
 }
@@ -154,11 +155,6 @@ impl<'a> Graph<'a> {
         for reference in references(objects) {
             by_object.entry(reference.from).or_default().push(reference);
         }
-        let of_kind = |kind: &'static str| {
-            Names::only(objects, move |object| {
-                &*object.kind == kind && is_of_group(object, CLUSTER_API)
-            })
-        };
         let mut led = BTreeMap::new();
         for (from, found) in &by_object {
             if &*objects[*from].kind != "Cluster" || !is_of_group(&objects[*from], CLUSTER_API) {
@@ -173,8 +169,6 @@ impl<'a> Graph<'a> {
             objects,
             references: by_object,
             names: Names::only(objects, |_| true),
-            clusters: of_kind("Cluster"),
-            classes: of_kind("ClusterClass"),
             led,
         }
     }
@@ -189,8 +183,13 @@ impl<'a> Graph<'a> {
         let field = field.and_then(|node| node.value.as_str());
         let said = field.or_else(|| object.label(CLUSTER_LABEL));
         let name: &str = said.map_or(&object.name, |name| name);
-        let wanted = ("Cluster", &*object.namespace, name);
-        match self.clusters.nearest(wanted, pool, |_| true) {
+        let wanted = Name {
+            kind: "Cluster",
+            group: Some(CLUSTER_API),
+            namespace: &object.namespace,
+            name,
+        };
+        match self.names.nearest(wanted, pool) {
             Some(cluster) => Owner::Object(cluster),
             None => Owner::Name(name, object.folder()),
         }
@@ -238,14 +237,16 @@ impl<'a> Graph<'a> {
         let (Some(first), Some(name)) = (reference.to, reference.name.value.as_str()) else {
             return Template::Missing;
         };
-        let kind = (reference.kind, reference.namespace, &**name);
-        let is_of_group = |index: usize| {
-            let (group, _) = self.objects[index].group_version();
-            reference.group.is_none_or(|wanted| wanted == group)
+        let name = Name {
+            kind: reference.kind,
+            group: reference.group,
+            namespace: reference.namespace,
+            name,
         };
-        let all = self.names.all_nearest(kind, from, is_of_group);
+        let all = self.names.all_nearest(name, from, MOST_NEAR);
         let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
-        match all.iter().all(|other| image(*other) == image(first)) {
+        let is_one = all.iter().all(|other| image(*other) == image(first));
+        match is_one && all.len() < MOST_NEAR {
             true => Template::At(first),
             false => Template::Several,
         }
@@ -450,8 +451,13 @@ impl Reader<'_, '_> {
         };
         let namespace = text(&["classNamespace"]).or_else(|| text(&["classRef", "namespace"]));
         let namespace: &str = namespace.map_or(&object.namespace, |name| name);
-        let wanted = ("ClusterClass", namespace, &**name);
-        let class = self.graph.classes.nearest(wanted, index, |_| true);
+        let wanted = Name {
+            kind: "ClusterClass",
+            group: Some(CLUSTER_API),
+            namespace,
+            name,
+        };
+        let class = self.graph.names.nearest(wanted, index);
         let version = topology.at(&["version"]).cloned();
         let version = version.and_then(|node| self.text(object, &node));
         let place = self.place(object, topology.place);

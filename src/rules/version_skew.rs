@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::finding::Finding;
 use crate::model::version::Version;
-use crate::objects::Manifests;
+use crate::objects::{Manifests, Name};
 use crate::rules::{ClusterInput, Rule};
 
 /// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)
@@ -67,8 +67,13 @@ Right:
         for (worker, object) in input.objects.iter().enumerate() {
             let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
             let leader = input.cluster(worker).and_then(|cluster| {
-                let cluster =
-                    clusters.nearest(("Cluster", &object.namespace, cluster), worker, |_| true)?;
+                let name = Name {
+                    kind: "Cluster",
+                    group: None,
+                    namespace: &object.namespace,
+                    name: cluster,
+                };
+                let cluster = clusters.nearest(name, worker)?;
                 leaders.get(&cluster).copied()
             });
             if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
