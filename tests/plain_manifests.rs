@@ -230,14 +230,125 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
     assert!(summary(&[("edge.yaml", &newer)]).ends_with("1 by name only, 1 mismatched"));
 }
 
+/// The topology of [`CLASS`] with these parts: what the class defines and patches, and what the Cluster sets.
+fn patched(of_class: &str, of_topology: &str) -> (String, i32) {
+    let text = CLASS
+        .replace("  patches: []\n", of_class)
+        .replace("    version: v1.30.2\n", of_topology);
+    check(&[("edge.yaml", &text)])
+}
+
+/// A patch of the image of some machines.
+fn patch(machines: &str, value: &str) -> String {
+    format!(
+        "
+  - name: image
+    definitions:
+    - selector: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, matchResources: {machines}}}
+      jsonPatches:
+      - op: replace
+        path: /spec/template/spec/image/url
+        {value}
+"
+    )
+}
+
+const WORKERS: &str = "{machineDeploymentClass: {names: [work*]}}";
+
 #[test]
-fn an_image_that_a_class_patches_is_not_taken_for_the_templates() {
-    let patch = "patches: [{name: i, definitions: [{selector: {kind: Metal3MachineTemplate}, jsonPatches: \
-        [{op: replace, path: /spec/template/spec/image/url, valueFrom: {variable: url}}]}]}]";
-    let text = CLASS.replace("patches: []", patch);
+fn the_image_that_a_class_computes_from_the_version_is_the_pools() {
+    let value = "valueFrom: {template: 'http://h/UBUNTU_24.04_NODE_IMAGE_K8S_{{ .builtin.machineDeployment.version }}.qcow2'}";
+    let of_class = format!("  patches:{}", patch(WORKERS, value));
+    let (screen, _) = patched(&of_class, "    version: v1.30.2\n");
+    let last = "no findings in 1 cluster; 2 node pools checked: 2 by name only\n";
+    assert!(screen.ends_with(last), "{screen}");
+    // The control plane's is its template's.
+    let (screen, _) = patched(&of_class, "    version: v1.30.3\n");
+    assert!(screen.contains("pool control-plane"), "{screen}");
     assert!(
-        summary(&[("edge.yaml", &text)]).ends_with("2 skipped: its ClusterClass patches the image")
+        screen.ends_with("1 by name only, 1 mismatched\n"),
+        "{screen}"
     );
+}
+
+#[test]
+fn a_variable_of_the_topology_names_the_image_and_is_where_the_finding_points() {
+    let variables = "
+  variables:
+  - name: image
+    schema:
+      openAPIV3Schema:
+        type: object
+        default: {}
+        properties:
+          urls: {type: array, items: {type: string}, default: ['http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.30.2.qcow2']}
+";
+    let patches = patch(WORKERS, "valueFrom: {variable: 'image.urls[0]'}");
+    let of_class = format!("{}  patches:{patches}", &variables[1..]);
+    let (screen, _) = patched(&of_class, "    version: v1.30.2\n");
+    assert!(screen.ends_with("2 by name only\n"), "{screen}");
+
+    let set = "    version: v1.30.2\n    variables:\n    - name: image\n      value:\n        urls: ['http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.29.9.qcow2']\n";
+    let (screen, _) = patched(&of_class, set);
+    assert!(
+        screen.contains("`UBUNTU_24.04_NODE_IMAGE_K8S_v1.29.9.qcow2`"),
+        "{screen}"
+    );
+    assert!(screen.contains("--> edge.yaml:11:16"), "{screen}");
+
+    let overridden = CLASS
+        .replace("  patches: []\n", &of_class)
+        .replace("name: md-0}", "name: md-0, variables: {overrides: [{name: image, value: {urls: ['http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.28.1.qcow2']}}]}}");
+    let (screen, _) = check(&[("edge.yaml", &overridden)]);
+    assert!(
+        screen.contains("`UBUNTU_24.04_NODE_IMAGE_K8S_v1.28.1.qcow2`"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_patch_counts_for_the_machines_that_it_selects_and_where_it_is_enabled() {
+    let none = "{controlPlane: false, machineDeploymentClass: {names: [other]}}";
+    let value = "value: http://h/UBUNTU_24.04_NODE_IMAGE_K8S_v1.30.2.qcow2";
+    for (machines, enabled, last) in [
+        (WORKERS, "", "2 by name only\n"),
+        (
+            WORKERS,
+            "    enabledIf: '{{ eq .builtin.cluster.name \"edge\" }}'\n",
+            "2 by name only\n",
+        ),
+        (
+            WORKERS,
+            "    enabledIf: '{{ ne .builtin.cluster.name \"edge\" }}'\n",
+            "1 by name only, 1 mismatched\n",
+        ),
+        ("{controlPlane: true}", "", "1 by name only, 1 mismatched\n"),
+        (none, "", "1 by name only, 1 mismatched\n"),
+    ] {
+        let of_class = format!("  patches:{}{enabled}", patch(machines, value));
+        let (screen, _) = patched(&of_class, "    version: v1.30.2\n");
+        assert!(screen.ends_with(last), "{machines} {enabled}: {screen}");
+    }
+}
+
+#[test]
+fn an_image_that_only_a_controller_can_compute_is_unknown() {
+    let failed = "1 by name only; 1 skipped: the patches of its ClusterClass cannot be evaluated\n";
+    for value in [
+        "valueFrom: {variable: missing}",
+        "valueFrom: {variable: builtin.machineDeployment.name}",
+        "valueFrom: {template: 'http://h/{{ .builtin.machineDeployment.name }}-v1.30.2.qcow2'}",
+        "valueFrom: {template: '{{ fail \"no\" }}'}",
+        "valueFrom: {template: '{{ now }}'}",
+    ] {
+        let of_class = format!("  patches:{}", patch(WORKERS, value));
+        let (screen, _) = patched(&of_class, "    version: v1.30.2\n");
+        assert!(screen.ends_with(failed), "{value}: {screen}");
+    }
+    let external = "  patches: [{name: x, external: {generateExtension: e}}]\n";
+    let (screen, _) = patched(external, "    version: v1.30.2\n");
+    let last = "2 skipped: a runtime extension may change the image of its ClusterClass\n";
+    assert!(screen.ends_with(last), "{screen}");
 }
 
 #[test]

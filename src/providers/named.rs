@@ -136,11 +136,18 @@ impl ImageFields {
 
     /// Whether a change at a JSON pointer of the object may change its image.
     pub fn may_change(self, pointer: &str) -> bool {
-        let changed = pointer.trim_start_matches('/').replace('/', ".");
-        let machine = self.machine.join(".");
+        let changed: Vec<&str> = pointer.split('/').skip(1).collect();
         self.paths.iter().any(|(path, _)| {
-            let field = format!("{machine}.{}", path.replace("[]", ""));
-            field.starts_with(&changed) || changed.starts_with(&field)
+            // The key of a list has an index behind it, which may be any.
+            let keys = path
+                .split('.')
+                .flat_map(|part| match part.strip_suffix("[]") {
+                    Some(list) => vec![Some(list), None],
+                    None => vec![Some(part)],
+                });
+            let field = self.machine.iter().copied().map(Some).chain(keys);
+            let mut parts = field.zip(&changed);
+            parts.all(|(key, changed)| key.is_none_or(|key| key == *changed))
         })
     }
 }
@@ -169,6 +176,33 @@ mod tests {
     #[test]
     fn providers_are_sorted() {
         assert!(FIELDS.is_sorted_by_key(|field| field.provider));
+    }
+
+    #[test]
+    fn a_pointer_to_a_part_of_the_image_or_above_it_may_change_it() {
+        let may_change = |kind: &str, pointer: &str| {
+            image_fields(kind)
+                .expect("a known kind")
+                .may_change(pointer)
+        };
+        for pointer in [
+            "",
+            "/spec",
+            "/spec/template/spec",
+            "/spec/template/spec/image/url",
+            "/spec/template/spec/image/url/x",
+        ] {
+            assert!(may_change("Metal3MachineTemplate", pointer), "{pointer}");
+        }
+        for pointer in [
+            "/metadata",
+            "/spec/template/spec/imageName",
+            "/spec/template/spec/image/format",
+        ] {
+            assert!(!may_change("Metal3MachineTemplate", pointer), "{pointer}");
+        }
+        let disk = "/spec/template/spec/virtualMachineTemplate/spec/template/spec/volumes/0/containerDisk/image";
+        assert!(may_change("KubevirtMachineTemplate", disk));
     }
 
     #[test]

@@ -12,7 +12,11 @@ use super::work::Work;
 const DEEPEST: usize = 100;
 
 /// Applies all operations of a patch to an object.
-pub(super) fn apply(tree: &mut Node, operations: &[Node], work: &Work) -> Result<(), PatchError> {
+pub(in crate::read) fn apply(
+    tree: &mut Node,
+    operations: &[Node],
+    work: &Work,
+) -> Result<(), PatchError> {
     for operation in operations {
         apply_one(tree, operation, work).map_err(|message| PatchError {
             place: operation

@@ -38,6 +38,10 @@ pub use crate::files::{Disk, Files, Found};
 
 pub use super::own_output::OwnOutput;
 
+pub(in crate::read) use json_patch::apply as apply_json_patch;
+pub(in crate::read) use object::{items, text};
+pub(in crate::read) use work::Work;
+
 use reader::{ComposeError, Loads, Reader};
 
 /// The rule for what a real build would refuse.

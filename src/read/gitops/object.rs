@@ -114,12 +114,12 @@ impl Object {
 }
 
 /// The string at a path of keys.
-pub(super) fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
+pub(in crate::read) fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
     node.at(path)?.value.as_str().map(|text| &**text)
 }
 
 /// The list at a path of keys; empty if there is none.
-pub(super) fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
+pub(in crate::read) fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
     node.at(path)
         .and_then(|node| node.value.as_list())
         .unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::model::value::{Entry, Map, Node, Value};
 
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct PatchError {
+pub(in crate::read) struct PatchError {
     /// The value in the patch.
     pub(super) place: Place,
     pub(super) message: String,

@@ -12,7 +12,7 @@ const STEPS: u64 = 10_000_000;
 const DEEPEST: usize = 400;
 
 /// The remaining work of a build.
-pub(super) struct Work(Cell<u64>);
+pub(in crate::read) struct Work(Cell<u64>);
 
 impl Default for Work {
     fn default() -> Self {
@@ -32,7 +32,7 @@ impl Work {
     }
 
     /// Charges one step for each value in a tree, which will be `above` levels deep.
-    pub(super) fn spend_on(&self, node: &Node, above: usize) -> Result<(), String> {
+    pub(in crate::read) fn spend_on(&self, node: &Node, above: usize) -> Result<(), String> {
         self.spend(1)?;
         if above > DEEPEST {
             return Err(format!("values are nested more than {DEEPEST} deep"));

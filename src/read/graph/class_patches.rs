@@ -1,0 +1,402 @@
+//! What the patches of a ClusterClass make of a machine template.
+//!
+//! The rules are those of Cluster API's inline patches
+//! (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass>): a Go template with
+//! Sprig's functions over the variables of the Cluster and the built-in ones, whose output is read as YAML. Only operations
+//! that may change the image are evaluated. What only a running controller knows makes the image unknown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::helm::{self, NoHost, convert};
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::Standing;
+use crate::providers::named::{ImageFields, image_fields};
+use crate::read::gitops::{apply_json_patch, items, text};
+use crate::yaml;
+
+use super::pools::Reader;
+use super::topology::{Machines, Topology};
+use super::unknown;
+
+/// The text of a built-in variable that only a running controller knows. What it is a part of is not known either.
+const AT_RUN_TIME: &str = "\u{fdd0}";
+
+/// The variables of templates, by name.
+type Variables = BTreeMap<Arc<str>, Node>;
+
+/// The patches of one class for one Cluster.
+pub(super) struct Patches<'t> {
+    class: &'t Standing,
+    topology: &'t Topology<'t>,
+    /// Those of all machines.
+    variables: Variables,
+}
+
+impl<'t> Patches<'t> {
+    /// The patches of a class, with the variables of a Cluster.
+    pub(super) fn new<'a: 't>(
+        reader: &mut Reader<'_, 'a>,
+        class: usize,
+        topology: &'t Topology<'t>,
+    ) -> Self {
+        let class = &reader.graph.objects[class];
+        let mut patches = Self {
+            class,
+            topology,
+            variables: Variables::new(),
+        };
+        let set = topology.node.at(&["variables"]);
+        patches.variables = patches.defined(reader, set, true);
+        patches
+    }
+
+    /// The machine template of that index after the patches; none if they do not change its image.
+    pub(super) fn apply(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        template: usize,
+        machines: Machines<'_>,
+    ) -> Result<Option<Node>, &'static str> {
+        let object = &reader.graph.objects[template];
+        let Some(fields) = image_fields(&object.kind) else {
+            return Ok(None);
+        };
+        let mut changed: Option<(Node, Node)> = None;
+        for patch in items(&self.class.node, &["spec", "patches"]) {
+            if patch.at(&["definitions"]).is_none() {
+                return Err(unknown::EXTENSION);
+            }
+            let definitions = items(patch, &["definitions"]).iter();
+            let selected = definitions.filter(|definition| selects(definition, object, machines));
+            let operations = selected.flat_map(|definition| items(definition, &["jsonPatches"]));
+            let mut operations = operations
+                .filter(|operation| may_change(fields, operation))
+                .peekable();
+            if operations.peek().is_none() {
+                continue;
+            }
+            let budget = &reader.graph.work;
+            let copied = budget.spend_on(&object.node, 0);
+            copied.map_err(|_| unknown::PATCHES)?;
+            let (node, variables) = changed.get_or_insert_with(|| {
+                let variables = self.of_machines(reader, machines);
+                (reader.adopt(object, &object.node), variables)
+            });
+            if !self.is_enabled(reader, patch, variables)? {
+                continue;
+            }
+            for operation in operations {
+                let operation = self.evaluated(reader, operation, variables)?;
+                apply_json_patch(node, &[operation], &reader.graph.work)
+                    .map_err(|_| unknown::PATCHES)?;
+            }
+        }
+        Ok(changed.map(|(node, _)| node))
+    }
+
+    /// The variables that the class defines, as they are set or by default.
+    fn defined(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        set: Option<&Node>,
+        with_defaults: bool,
+    ) -> Variables {
+        let set = set.and_then(|set| set.value.as_list()).unwrap_or_default();
+        let mut variables = Variables::new();
+        for definition in items(&self.class.node, &["spec", "variables"]) {
+            let Some(name) = text(definition, &["name"]) else {
+                continue;
+            };
+            let schema = definition.at(&["schema", "openAPIV3Schema"]);
+            let own = set.iter().find(|one| text(one, &["name"]) == Some(name));
+            let own = own.and_then(|one| one.at(&["value"]));
+            let own = own.map(|value| reader.adopt(self.topology.cluster, value));
+            let value = match (own, schema) {
+                (None, _) if !with_defaults => None,
+                (own, Some(schema)) => self.with_default(reader, schema, own),
+                (own, None) => own,
+            };
+            variables.extend(value.map(|value| (name.into(), value)));
+        }
+        variables
+    }
+
+    /// A value with the defaults of its schema, as the API server sets them.
+    fn with_default(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        schema: &Node,
+        value: Option<Node>,
+    ) -> Option<Node> {
+        let default = || schema.at(&["default"]);
+        let value = match value {
+            Some(value) => value,
+            None => reader.adopt(self.class, default()?),
+        };
+        Some(self.with_inner_defaults(reader, schema, value))
+    }
+
+    fn with_inner_defaults(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        schema: &Node,
+        mut value: Node,
+    ) -> Node {
+        match &mut value.value {
+            Value::Map(map) => {
+                let properties = schema.at(&["properties"]);
+                let properties = properties.and_then(|node| node.value.as_map());
+                let map = Arc::make_mut(map);
+                for property in properties.into_iter().flat_map(|map| map.iter()) {
+                    let own = map.get(&property.key).cloned();
+                    if let Some(node) = self.with_default(reader, &property.node, own) {
+                        map.insert(Entry::holding(Arc::clone(&property.key), node));
+                    }
+                }
+            }
+            Value::List(items) => {
+                if let Some(schema) = schema.at(&["items"]) {
+                    for item in Arc::make_mut(items) {
+                        *item = self.with_inner_defaults(reader, schema, item.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+        value
+    }
+
+    /// The variables for one set of machines, as one map.
+    fn of_machines(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+        let mut variables = self.variables.clone();
+        let overrides = machines
+            .node()
+            .and_then(|node| node.at(&["variables", "overrides"]));
+        variables.extend(self.defined(reader, overrides, false));
+        variables.insert("builtin".into(), self.builtin(reader, machines));
+        let entries = variables.into_iter();
+        let entries = entries.map(|(name, node)| Entry::holding(name, node));
+        Node::computed(entries.collect::<Map>())
+    }
+
+    /// Cluster API's built-in variables.
+    fn builtin(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+        let Topology {
+            cluster,
+            node: topology,
+            class_name,
+            class_namespace,
+        } = *self.topology;
+        let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
+        let of_cluster = |path: &[&str]| cluster.node.at(path);
+        let at_run_time = || Some(Node::computed(AT_RUN_TIME));
+        let version = adopt(topology.at(&["version"]));
+        let class_ref = map([
+            ("name", Some(Node::computed(class_name))),
+            ("namespace", Some(Node::computed(class_namespace))),
+        ]);
+        let of_topology = map([
+            ("version", version.clone()),
+            ("class", Some(Node::computed(class_name))),
+            ("classNamespace", Some(Node::computed(class_namespace))),
+            ("classRef", Some(class_ref)),
+        ]);
+        let metadata =
+            map(["labels", "annotations"].map(|key| (key, adopt(of_cluster(&["metadata", key])))));
+        let network = ["services", "pods"].map(|key| {
+            (
+                key,
+                adopt(of_cluster(&["spec", "clusterNetwork", key, "cidrBlocks"])),
+            )
+        });
+        let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
+        let network = map(network.into_iter().chain([("serviceDomain", domain)]));
+        let of_cluster = map([
+            ("name", Some(Node::computed(&*cluster.name))),
+            ("namespace", Some(Node::computed(&*cluster.namespace))),
+            ("uid", at_run_time()),
+            ("metadata", Some(metadata)),
+            ("topology", Some(of_topology)),
+            ("network", Some(network)),
+        ]);
+        let own = |key: &str| machines.node().and_then(|node| node.at(&[key]));
+        let of_machines = map([
+            ("version", version),
+            ("replicas", adopt(own("replicas"))),
+            ("class", adopt(own("class"))),
+            ("topologyName", adopt(own("name"))),
+            ("name", at_run_time()),
+            ("metadata", at_run_time()),
+            ("machineTemplate", at_run_time()),
+            ("infrastructureRef", at_run_time()),
+            ("bootstrap", at_run_time()),
+        ]);
+        let key = match machines {
+            Machines::ControlPlane(_) => "controlPlane",
+            Machines::Workers(list, _) => list.trim_end_matches('s'),
+        };
+        map([("cluster", Some(of_cluster)), (key, Some(of_machines))])
+    }
+
+    fn is_enabled(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        patch: &Node,
+        variables: &Node,
+    ) -> Result<bool, &'static str> {
+        let Some(condition) = patch.at(&["enabledIf"]) else {
+            return Ok(true);
+        };
+        let output = self.output(reader, condition, variables)?;
+        Ok(output.value == Value::Bool(true))
+    }
+
+    /// An operation with its value.
+    fn evaluated(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        operation: &Node,
+        variables: &Node,
+    ) -> Result<Node, &'static str> {
+        let value = if let Some(variable) = operation.at(&["valueFrom", "variable"]) {
+            let path = variable.value.as_str().ok_or(unknown::PATCHES)?;
+            let value = at_path(variables, path).ok_or(unknown::PATCHES)?;
+            match has_run_time(value) {
+                true => return Err(unknown::PATCHES),
+                false => Some(value.clone()),
+            }
+        } else if let Some(template) = operation.at(&["valueFrom", "template"]) {
+            Some(self.output(reader, template, variables)?)
+        } else {
+            let value = operation.at(&["value"]);
+            value.map(|value| reader.adopt(self.class, value))
+        };
+        let own = |key: &str| operation.at(&[key]).cloned();
+        Ok(map([
+            ("op", own("op")),
+            ("path", own("path")),
+            ("value", value),
+        ]))
+    }
+
+    /// The output of a template as YAML, each value with the template's place.
+    fn output(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        template: &Node,
+        variables: &Node,
+    ) -> Result<Node, &'static str> {
+        let place = reader.place(self.class, template.place);
+        let text = template.value.as_str().ok_or(unknown::PATCHES)?;
+        let dot = convert::from_model(&variables.value);
+        let budget = &reader.graph.budget;
+        let output = { budget.charge_parse(text) }
+            .and_then(|()| helm::parse("tpl", text))
+            .and_then(|template| helm::execute(&template, &dot, &NoHost, budget))
+            .map_err(|_| unknown::PATCHES)?;
+        if output.contains(AT_RUN_TIME) {
+            return Err(unknown::PATCHES);
+        }
+        let read = yaml::read(&output, FileId(0), Engine::Kubectl);
+        let node = read.ok().and_then(|read| read.documents.into_iter().next());
+        Ok(placed(node.ok_or(unknown::PATCHES)?, place))
+    }
+}
+
+/// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server
+/// converts them.
+fn selects(definition: &Node, template: &Standing, machines: Machines<'_>) -> bool {
+    let selector = |path: &[&str]| definition.at(&["selector"])?.at(path);
+    let of_text = |key: &str| selector(&[key]).and_then(|node| node.value.as_str());
+    let group = of_text("apiVersion").and_then(|version| version.split_once('/'));
+    if group.map(|(group, _)| group) != Some(template.group_version().0)
+        || of_text("kind") != Some(&template.kind)
+    {
+        return false;
+    }
+    let resources = |key: &str| selector(&["matchResources", key]);
+    match machines {
+        Machines::ControlPlane(_) => {
+            resources("controlPlane").is_some_and(|flag| flag.value == Value::Bool(true))
+        }
+        Machines::Workers(of, _) => {
+            let key = match of {
+                "machinePools" => "machinePoolClass",
+                _ => "machineDeploymentClass",
+            };
+            let class = machines.text("class").map_or("", |class| class);
+            let names = resources(key).map_or(&[][..], |node| items(node, &["names"]));
+            let mut names = names.iter().filter_map(|name| name.value.as_str());
+            names.any(|name| is_class(name, class))
+        }
+    }
+}
+
+/// Whether a name, which may begin or end with `*`, is that of a class.
+fn is_class(name: &str, class: &str) -> bool {
+    let ends = name
+        .strip_prefix('*')
+        .is_some_and(|end| class.ends_with(end));
+    let begins = name
+        .strip_suffix('*')
+        .is_some_and(|begin| class.starts_with(begin));
+    name == class || ends || begins
+}
+
+fn may_change(fields: ImageFields, operation: &Node) -> bool {
+    text(operation, &["path"]).is_none_or(|path| fields.may_change(path))
+}
+
+/// The value at a path of variables: `a.b[0].c`.
+fn at_path<'n>(variables: &'n Node, path: &str) -> Option<&'n Node> {
+    path.split('.').try_fold(variables, |node, part| {
+        let (key, indexes) = part.split_once('[').unwrap_or((part, ""));
+        let node = node.at(&[key])?;
+        let mut indexes = indexes.split('[').filter(|index| !index.is_empty());
+        indexes.try_fold(node, |node, index| {
+            let index: usize = index.strip_suffix(']')?.parse().ok()?;
+            node.value.as_list()?.get(index)
+        })
+    })
+}
+
+fn has_run_time(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(map) => map.iter().any(|entry| has_run_time(&entry.node)),
+        Value::List(items) => items.iter().any(has_run_time),
+        Value::String(text) => text.contains(AT_RUN_TIME),
+        _ => false,
+    }
+}
+
+/// The same tree, each value at one place.
+fn placed(mut node: Node, place: Place) -> Node {
+    node.place = place;
+    match &mut node.value {
+        Value::Map(map) => {
+            let entries = map.iter().map(|entry| Entry {
+                key: Arc::clone(&entry.key),
+                key_place: place,
+                node: placed(entry.node.clone(), place),
+            });
+            *map = Arc::new(entries.collect());
+        }
+        Value::List(items) => {
+            let items = Arc::make_mut(items);
+            items
+                .iter_mut()
+                .for_each(|item| *item = placed(item.clone(), place));
+        }
+        _ => {}
+    }
+    node
+}
+
+fn map<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Node>)>) -> Node {
+    let entries = entries.into_iter();
+    let entries = entries.filter_map(|(key, node)| Some(Entry::holding(key, node?)));
+    Node::computed(entries.collect::<Map>())
+}

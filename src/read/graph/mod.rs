@@ -1,0 +1,264 @@
+//! Clusters of plain Cluster API manifests: objects joined by their references into clusters and node pools, with the image that
+//! each pool's machine template already names.
+//!
+//! What a reference means is decided by [`crate::objects`]: kind, namespace and name, and of several objects the nearest by
+//! folder, so that one cluster name in `dev/` and `prod/` is two clusters. What cannot be known is not guessed: the pool says
+//! why its image is unknown.
+
+mod class_patches;
+mod pools;
+mod topology;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::helm::{Budget, Limits};
+use crate::model::catalog::Catalog;
+use crate::model::cluster::{Cluster, ClusterOrigin};
+use crate::model::place::Sources;
+use crate::model::signing::SigningKeys;
+use crate::model::workspace::ClusterRead;
+use crate::objects::{Name, Names, Reference, Standing, references};
+
+use super::gitops::Work;
+use pools::{Reader, image_node};
+
+/// Cluster API's own group.
+const CLUSTER_API: &str = "cluster.x-k8s.io";
+/// The group of control planes.
+const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+/// The label by which Cluster API's tools find a cluster's objects.
+const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// So many machine templates that are equally near are compared; more are taken for several.
+const MOST_NEAR: usize = 100;
+
+/// The keys of references to machine templates, in Cluster API's kinds and all control planes.
+const TEMPLATE_KEYS: [&str; 2] = ["infrastructureRef", "infrastructureTemplate"];
+
+/// Why the image of a pool is not known.
+mod unknown {
+    pub(super) const NO_TEMPLATE: &str = "no reference to a machine template";
+    pub(super) const SEVERAL: &str = "several machine templates have its template's name";
+    pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
+    pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
+    pub(super) const NO_IMAGE: &str = "its machine template names no image";
+    pub(super) const VARIABLE: &str = "its image or version is a variable";
+    pub(super) const SECRET: &str = "its image or version is in a Secret";
+    pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
+    pub(super) const EXTENSION: &str =
+        "a runtime extension may change the image of its ClusterClass";
+}
+
+/// The clusters among these objects, by name and then by folder.
+pub(super) fn clusters(objects: &[Standing]) -> Vec<ClusterRead> {
+    let graph = Graph::new(objects);
+    let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        if is_of_group(object, CLUSTER_API) && &*object.kind == "Cluster" {
+            found.entry(Owner::Object(index)).or_default();
+        } else if is_pool(object) {
+            found.entry(graph.owner(index)).or_default().push(index);
+        }
+    }
+    let mut clusters: Vec<(Arc<str>, &str, ClusterRead)> = found
+        .iter()
+        .map(|(owner, pools)| {
+            let (name, folder) = match owner {
+                Owner::Object(index) => {
+                    (Arc::clone(&objects[*index].name), objects[*index].folder())
+                }
+                Owner::Name(name, folder) => ((*name).into(), *folder),
+            };
+            (name, folder, graph.cluster(owner, pools))
+        })
+        .filter(|(_, _, read)| !read.cluster.pools.is_empty())
+        .collect();
+    clusters.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    with_names(clusters)
+}
+
+/// Names each cluster: by its own name, with its folder where several have that.
+fn with_names(clusters: Vec<(Arc<str>, &str, ClusterRead)>) -> Vec<ClusterRead> {
+    let mut known: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for (name, ..) in &clusters {
+        *known.entry(Arc::clone(name)).or_default() += 1;
+    }
+    let mut taken = BTreeSet::new();
+    let mut named = Vec::with_capacity(clusters.len());
+    for (name, folder, mut read) in clusters {
+        let mut full: Arc<str> = match known[&name] {
+            1 => Arc::clone(&name),
+            _ if folder.is_empty() => format!("./{name}").into(),
+            _ => format!("{folder}/{name}").into(),
+        };
+        let mut number = 2;
+        while !taken.insert(Arc::clone(&full)) {
+            full = format!("{folder}/{name}#{number}").into();
+            number += 1;
+        }
+        read.cluster.name = full;
+        named.push(read);
+    }
+    named
+}
+
+/// The machine template that a pool refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Template {
+    /// Nothing refers to one.
+    Unnamed,
+    /// It is not among the manifests.
+    Missing,
+    /// Several objects are equally near, as overlays beside their base are, and name different images.
+    Several,
+    At(usize),
+}
+
+impl Template {
+    fn index(self) -> Option<usize> {
+        match self {
+            Self::At(index) => Some(index),
+            Self::Unnamed | Self::Missing | Self::Several => None,
+        }
+    }
+}
+
+/// What a pool belongs to: a Cluster object, else a name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner<'a> {
+    Object(usize),
+    Name(&'a str, &'a str),
+}
+
+fn is_of_group(object: &Standing, group: &str) -> bool {
+    object.group_version().0 == group
+}
+
+fn is_control_plane(object: &Standing) -> bool {
+    is_of_group(object, CONTROL_PLANE) && object.kind.ends_with("ControlPlane")
+}
+
+fn is_pool(object: &Standing) -> bool {
+    let workers = ["MachineDeployment", "MachineSet", "MachinePool"];
+    is_control_plane(object) || is_of_group(object, CLUSTER_API) && workers.contains(&&*object.kind)
+}
+
+/// All objects, with the references between them.
+struct Graph<'a> {
+    objects: &'a [Standing],
+    /// Those of each object.
+    references: BTreeMap<usize, Vec<Reference<'a>>>,
+    names: Names<'a>,
+    /// The Cluster of each control plane.
+    led: BTreeMap<usize, usize>,
+    /// For the patches of classes.
+    budget: Budget,
+    work: Work,
+}
+
+impl<'a> Graph<'a> {
+    fn new(objects: &'a [Standing]) -> Self {
+        let mut by_object: BTreeMap<usize, Vec<Reference<'a>>> = BTreeMap::new();
+        for reference in references(objects) {
+            by_object.entry(reference.from).or_default().push(reference);
+        }
+        let mut led = BTreeMap::new();
+        for (from, found) in &by_object {
+            if &*objects[*from].kind != "Cluster" || !is_of_group(&objects[*from], CLUSTER_API) {
+                continue;
+            }
+            let planes = found.iter().filter_map(|reference| reference.to);
+            for plane in planes.filter(|to| is_control_plane(&objects[*to])) {
+                led.insert(plane, *from);
+            }
+        }
+        Self {
+            objects,
+            references: by_object,
+            names: Names::only(objects, |_| true),
+            led,
+            budget: Budget::new(Limits::default()),
+            work: Work::default(),
+        }
+    }
+
+    /// What a pool belongs to: the Cluster that refers to it, else the nearest Cluster of the name that it says.
+    fn owner(&self, pool: usize) -> Owner<'a> {
+        if let Some(cluster) = self.led.get(&pool) {
+            return Owner::Object(*cluster);
+        }
+        let object = &self.objects[pool];
+        let field = object.node.at(&["spec", "clusterName"]);
+        let field = field.and_then(|node| node.value.as_str());
+        let said = field.or_else(|| object.label(CLUSTER_LABEL));
+        let name: &str = said.map_or(&object.name, |name| name);
+        let wanted = Name {
+            kind: "Cluster",
+            group: Some(CLUSTER_API),
+            namespace: &object.namespace,
+            name,
+        };
+        match self.names.nearest(wanted, pool) {
+            Some(cluster) => Owner::Object(cluster),
+            None => Owner::Name(name, object.folder()),
+        }
+    }
+
+    fn cluster(&self, owner: &Owner<'_>, pools: &[usize]) -> ClusterRead {
+        let mut reader = Reader {
+            graph: self,
+            sources: Sources::default(),
+        };
+        let mut cluster = Cluster {
+            origin: ClusterOrigin::Manifests,
+            ..Cluster::default()
+        };
+        match owner {
+            Owner::Object(index) => {
+                let object = &self.objects[*index];
+                cluster.object_name = Arc::clone(&object.name);
+                cluster.namespace = Arc::clone(&object.namespace);
+                reader.topology(*index, &mut cluster);
+            }
+            Owner::Name(name, _) => cluster.object_name = (*name).into(),
+        }
+        for pool in pools {
+            reader.pool(*pool, &mut cluster);
+        }
+        cluster
+            .pools
+            .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));
+        ClusterRead {
+            cluster,
+            catalog: Arc::new(Catalog::default()),
+            signing: SigningKeys::default(),
+            sources: reader.sources,
+            findings: Vec::new(),
+        }
+    }
+
+    /// The machine template that a reference of an object leads to.
+    fn template(&self, from: usize, is_it: impl Fn(&Reference<'_>) -> bool) -> Template {
+        let mut found = self.references.get(&from).into_iter().flatten();
+        let Some(reference) = found.find(|reference| is_it(reference)) else {
+            return Template::Unnamed;
+        };
+        let (Some(first), Some(name)) = (reference.to, reference.name.value.as_str()) else {
+            return Template::Missing;
+        };
+        let name = Name {
+            kind: reference.kind,
+            group: reference.group,
+            namespace: reference.namespace,
+            name,
+        };
+        let all = self.names.all_nearest(name, from, MOST_NEAR);
+        let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
+        let is_one = all.iter().all(|other| image(*other) == image(first));
+        match is_one && all.len() < MOST_NEAR {
+            true => Template::At(first),
+            false => Template::Several,
+        }
+    }
+}

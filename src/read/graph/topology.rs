@@ -1,0 +1,204 @@
+//! The node pools of a Cluster whose topology names a ClusterClass.
+//!
+//! <https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/operate-cluster>
+
+use std::sync::Arc;
+
+use crate::model::cluster::{Choice, Cluster, PoolName};
+use crate::model::place::Located;
+use crate::model::value::Node;
+use crate::objects::{Name, Reference, Standing};
+
+use super::class_patches::Patches;
+use super::pools::{Reader, flavor_provider};
+use super::{CLUSTER_API, Template, unknown};
+
+/// The lists of workers, in a topology and in a class.
+pub(super) const WORKERS: [&str; 2] = ["machineDeployments", "machinePools"];
+
+/// The machines that a topology describes in one place.
+#[derive(Clone, Copy)]
+pub(super) enum Machines<'t> {
+    ControlPlane(Option<&'t Node>),
+    /// One worker, and the list that it is an item of.
+    Workers(&'static str, &'t Node),
+}
+
+impl<'t> Machines<'t> {
+    /// Its part of the topology; a topology may say nothing of its control plane.
+    pub(super) fn node(self) -> Option<&'t Node> {
+        match self {
+            Self::ControlPlane(node) => node,
+            Self::Workers(_, node) => Some(node),
+        }
+    }
+
+    pub(super) fn text(self, key: &str) -> Option<&'t Arc<str>> {
+        self.node()?.at(&[key])?.value.as_str()
+    }
+}
+
+/// A Cluster's topology.
+pub(super) struct Topology<'t> {
+    /// The Cluster.
+    pub(super) cluster: &'t Standing,
+    /// Its `spec.topology`.
+    pub(super) node: &'t Node,
+    /// The class's name.
+    pub(super) class_name: &'t str,
+    /// The class's namespace.
+    pub(super) class_namespace: &'t str,
+}
+
+impl<'t> Topology<'t> {
+    fn of(cluster: &'t Standing) -> Option<Self> {
+        let node = cluster.node.at(&["spec", "topology"])?;
+        let text = |path: &[&str]| node.at(path)?.value.as_str().map(|text| &**text);
+        let namespace = text(&["classNamespace"]).or_else(|| text(&["classRef", "namespace"]));
+        Some(Self {
+            cluster,
+            node,
+            class_name: text(&["class"]).or_else(|| text(&["classRef", "name"]))?,
+            class_namespace: namespace.unwrap_or(&cluster.namespace),
+        })
+    }
+
+    fn machines(&self) -> impl Iterator<Item = Machines<'t>> {
+        let node = self.node;
+        let workers = WORKERS.into_iter().flat_map(move |list| {
+            let items = node.at(&["workers", list]);
+            let items = items.and_then(|items| items.value.as_list());
+            let items = items.unwrap_or_default().iter();
+            items.map(move |item| Machines::Workers(list, item))
+        });
+        std::iter::once(Machines::ControlPlane(node.at(&["controlPlane"]))).chain(workers)
+    }
+}
+
+impl Reader<'_, '_> {
+    /// The pools of a Cluster whose topology names a class.
+    pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
+        let Some(topology) = Topology::of(&self.graph.objects[index]) else {
+            return;
+        };
+        let name = Name {
+            kind: "ClusterClass",
+            group: Some(CLUSTER_API),
+            namespace: topology.class_namespace,
+            name: topology.class_name,
+        };
+        let class = self.graph.names.nearest(name, index);
+        if let Some(class) = class {
+            self.control_plane_kind(class, cluster);
+        }
+        let mut patches = class.map(|class| Patches::new(self, class, &topology));
+        for machines in topology.machines() {
+            self.machines(&topology, machines, class, patches.as_mut(), cluster);
+        }
+    }
+
+    fn machines(
+        &mut self,
+        topology: &Topology<'_>,
+        machines: Machines<'_>,
+        class: Option<usize>,
+        patches: Option<&mut Patches<'_>>,
+        cluster: &mut Cluster,
+    ) {
+        let object = topology.cluster;
+        let version = topology.node.at(&["version"]);
+        let version = version.and_then(|node| self.text(object, node));
+        let name = match machines {
+            Machines::ControlPlane(_) => PoolName::ControlPlane,
+            Machines::Workers(..) => match machines.text("name") {
+                Some(name) => PoolName::MachineDeployment(Arc::clone(name)),
+                None => return,
+            },
+        };
+        let template = match class {
+            Some(class) => self.class_template(class, machines),
+            None => Template::Missing,
+        };
+        let is_leader = name == PoolName::ControlPlane;
+        if is_leader && template == Template::Unnamed {
+            // A hosted control plane, as in `Reader::pool`.
+            cluster.k8s_version = version;
+            return;
+        }
+        let selection = match patches {
+            Some(patches) => self.patched(patches, template, machines),
+            None => Err(unknown::NO_CLASS),
+        };
+        let node = machines.node();
+        let place = self.place(object, node.unwrap_or(topology.node).place);
+        let mut pool = self.read(name, place, version, selection, false);
+        let replicas = node.and_then(|node| node.at(&["replicas"]));
+        pool.replicas = replicas.and_then(|node| self.count(object, node));
+        cluster.pools.push(pool);
+        self.provider(template, cluster);
+    }
+
+    /// The image of a class's template, after the class's patches.
+    fn patched(
+        &mut self,
+        patches: &mut Patches<'_>,
+        template: Template,
+        machines: Machines<'_>,
+    ) -> Result<Choice, &'static str> {
+        let Template::At(index) = template else {
+            return self.selection(template);
+        };
+        match patches.apply(self, index, machines)? {
+            None => self.selection(template),
+            Some(patched) => {
+                let kind = &self.graph.objects[index].kind;
+                self.image(kind, &patched, None).ok_or(unknown::NO_IMAGE)
+            }
+        }
+    }
+
+    /// The provider of the control plane that a class makes from a template.
+    fn control_plane_kind(&mut self, class: usize, cluster: &mut Cluster) {
+        let object = &self.graph.objects[class];
+        let template = ["ref", "templateRef"]
+            .iter()
+            .find_map(|key| object.node.at(&["spec", "controlPlane", key, "kind"]));
+        let Some(kind) = template.and_then(|kind| self.text(object, kind)) else {
+            return;
+        };
+        let provider = flavor_provider(kind.value.trim_end_matches("Template"));
+        cluster.bootstrap_provider =
+            provider.map(|provider| Located::new(provider.into(), kind.place));
+    }
+
+    /// The machine template that a class names for machines: as `ref` until v1beta1, as `templateRef` since.
+    fn class_template(&self, class: usize, machines: Machines<'_>) -> Template {
+        let object = &self.graph.objects[class].node;
+        let made_from = match machines {
+            Machines::ControlPlane(_) => {
+                object.at(&["spec", "controlPlane", "machineInfrastructure"])
+            }
+            Machines::Workers(list, _) => worker_class(object, list, machines.text("class")),
+        };
+        let name = made_from.and_then(|made_from| {
+            let old = made_from.at(&["ref", "name"]);
+            old.or_else(|| made_from.at(&["templateRef", "name"]))
+        });
+        name.map_or(Template::Unnamed, |name| {
+            let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
+            self.graph.template(class, is_it)
+        })
+    }
+}
+
+/// Where a class of workers says what their machines are made from: below `template` until v1beta1.
+fn worker_class<'n>(class: &'n Node, list: &str, name: Option<&Arc<str>>) -> Option<&'n Node> {
+    let workers = class.at(&["spec", "workers", list])?.value.as_list()?;
+    let is_meant = |worker: &&Node| {
+        let class = worker.at(&["class"]).and_then(|node| node.value.as_str());
+        class.is_some() && class == name
+    };
+    let worker = workers.iter().find(is_meant)?;
+    let old = worker.at(&["template", "infrastructure"]);
+    old.or_else(|| worker.at(&["infrastructure"]))
+}
