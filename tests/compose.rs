@@ -407,6 +407,11 @@ fn what_a_real_build_refuses_is_a_finding_at_its_place() {
             "there is no ConfigMap `x` that `behavior: merge` could change",
             "2:22",
         ),
+        (
+            "resources: [r.yaml]\nreplacements: [{source: {kind: A}, targets: []}]",
+            "no object is the source of a replacement",
+            "2:16",
+        ),
     ] {
         let text: &'static str = Box::leak(kustomization.to_owned().into_boxed_str());
         let all = written(
@@ -432,14 +437,6 @@ fn what_is_not_built_here_is_named_where_it_could_change_values() {
         (
             "resources: [r.yaml]\ntransformers: [t.yaml]",
             Some("a transformer may change HelmRelease `r` and is not built here"),
-        ),
-        (
-            "resources: [r.yaml]\nreplacements: [{source: {kind: A}, targets: [{select: {kind: HelmRelease}}]}]",
-            Some("a replacement changes HelmRelease `r`, which is not built here"),
-        ),
-        (
-            "resources: [r.yaml]\nreplacements: [{source: {kind: A}, targets: [{select: {kind: Deployment}}]}]",
-            None,
         ),
         ("resources: [r.yaml, 'https://example.org/x.yaml']", None),
     ] {

@@ -14,6 +14,7 @@ mod compose;
 mod confinement;
 mod cosign;
 mod dependencies;
+mod deployed_manifests;
 mod differential;
 mod docs;
 mod evaluate;

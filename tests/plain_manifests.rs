@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::support::Metalmark;
 
-fn repository(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn repository(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -17,19 +17,19 @@ fn repository(files: &[(&str, &str)]) -> TempDir {
 }
 
 /// What `metalmark check` prints, and its exit status.
-fn check(files: &[(&str, &str)]) -> (String, i32) {
+pub(super) fn check(files: &[(&str, &str)]) -> (String, i32) {
     let folder = repository(files);
     let outcome = Metalmark::within(folder.path()).args(["check"]).run();
     (outcome.stdout + &outcome.stderr, outcome.status)
 }
 
-fn summary(files: &[(&str, &str)]) -> String {
+pub(super) fn summary(files: &[(&str, &str)]) -> String {
     let (screen, _) = check(files);
     screen.lines().last().unwrap_or_default().to_owned()
 }
 
 /// A Cluster with a control plane and a MachineDeployment, each with a machine template.
-fn cluster(version: &str, image: &str) -> String {
+pub(super) fn cluster(version: &str, image: &str) -> String {
     format!(
         "\
 apiVersion: cluster.x-k8s.io/v1beta1
@@ -65,7 +65,7 @@ spec: {{template: {{spec: {{image: {image}}}}}}}
     )
 }
 
-const GOOD: &str = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
+pub(super) const GOOD: &str = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
 
 #[test]
 fn another_version_in_the_images_name_is_found_without_a_project() {

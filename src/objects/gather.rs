@@ -56,7 +56,9 @@ fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
     for (document, node) in read.documents.iter().enumerate() {
         let is_collection = matches!(node.value, Value::Map(_) | Value::List(_));
         if is_collection && !has_kind(node) && (is_marked || has_reference(node)) {
-            found.objects.push(standing(text, document, &[], node));
+            found
+                .objects
+                .push(Standing::new(text, document, &[], node.clone()));
         }
         let mut walk = Walk {
             text,
@@ -89,7 +91,7 @@ impl Walk<'_> {
             Value::Map(map) => {
                 let around = self.secret;
                 if self.is_object(node) && self.is_first(node.place) {
-                    let object = standing(self.text, self.document, &self.steps, node);
+                    let object = Standing::new(self.text, self.document, &self.steps, node.clone());
                     self.secret = (&*object.kind == "Secret").then_some(object.name_place());
                     self.found.objects.push(object);
                 }
@@ -223,21 +225,4 @@ fn is_list(node: &Node) -> bool {
     let kind = node.at(&["kind"]).and_then(|kind| kind.value.as_str());
     let items = node.at(&["items"]).and_then(|items| items.value.as_list());
     kind.is_some_and(|kind| kind.ends_with("List")) && items.is_some()
-}
-
-fn standing(text: &Arc<Text>, document: usize, steps: &[Step], node: &Node) -> Standing {
-    let word = |path: &[&str]| {
-        let text = node.at(path).and_then(|node| node.value.as_str());
-        text.map_or_else(|| Arc::from(""), Arc::clone)
-    };
-    Standing {
-        text: Arc::clone(text),
-        document,
-        steps: steps.to_vec(),
-        node: node.clone(),
-        api_version: word(&["apiVersion"]),
-        kind: word(&["kind"]),
-        namespace: word(&["metadata", "namespace"]),
-        name: word(&["metadata", "name"]),
-    }
 }

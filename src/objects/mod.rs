@@ -10,8 +10,8 @@ mod text;
 
 use std::sync::Arc;
 
-use crate::model::place::{Place, Source, Spot};
-use crate::model::value::{Node, Value};
+use crate::model::place::{Place, Source, Sources, Spot};
+use crate::model::value::{Entry, Node, Value};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
@@ -46,9 +46,66 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// The object at these steps of a document.
+    pub fn new(text: &Arc<Text>, document: usize, steps: &[Step], node: Node) -> Self {
+        let word = |path: &[&str]| {
+            let text = node.at(path).and_then(|node| node.value.as_str());
+            text.map_or_else(|| Arc::from(""), Arc::clone)
+        };
+        Self {
+            text: Arc::clone(text),
+            document,
+            steps: steps.to_vec(),
+            api_version: word(&["apiVersion"]),
+            kind: word(&["kind"]),
+            namespace: word(&["metadata", "namespace"]),
+            name: word(&["metadata", "name"]),
+            node,
+        }
+    }
+
+    /// Whether a variable may be in it: `${NAME}`.
+    pub fn may_have_variables(&self) -> bool {
+        let Place { start, end, .. } = self.node.place;
+        let own = self.text.source.text.get(start as usize..end as usize);
+        self.text.is_build() || own.is_none_or(|own| own.contains("${"))
+    }
+
     /// A place in its file.
     pub fn spot(&self, place: Place) -> Option<Spot> {
         self.text.spot(place)
+    }
+
+    /// A value of it, with its places in these files.
+    pub fn adopted(&self, node: &Node, sources: &mut Sources) -> Node {
+        let value = match &node.value {
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.adopted(item, sources));
+                Value::from(items.collect::<Vec<Node>>())
+            }
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| Entry {
+                    key: Arc::clone(&entry.key),
+                    key_place: self.adopted_place(entry.key_place, sources),
+                    node: self.adopted(&entry.node, sources),
+                });
+                Value::Map(Arc::new(entries.collect()))
+            }
+            scalar => scalar.clone(),
+        };
+        Node {
+            value,
+            place: self.adopted_place(node.place, sources),
+        }
+    }
+
+    /// A place of it in these files.
+    pub fn adopted_place(&self, place: Place, sources: &mut Sources) -> Place {
+        self.spot(place).map_or(Place::NONE, |spot| Place {
+            file: sources.adopt(&spot.source),
+            start: spot.start,
+            end: spot.end,
+        })
     }
 
     /// The file that it stands in.

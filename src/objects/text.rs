@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::place::{Place, Secrets, Source, Spot};
+use crate::model::place::{Place, Secrets, Source, Sources, Spot};
 use crate::yaml::Spelling;
 use crate::yaml::edit::{Edit, Step, Target};
 
@@ -10,6 +10,8 @@ use crate::yaml::edit::{Edit, Step, Target};
 pub struct Text {
     /// The file; of a string its value, whose places are those of the nodes in it.
     pub source: Arc<Source>,
+    /// The files that a build is made of, which places refer to; none for a file or string.
+    files: Option<Arc<Sources>>,
     /// Where the string stands; none for a file.
     pub host: Option<Host>,
 }
@@ -55,7 +57,20 @@ const UNFOLLOWED: &str = "it stands in a string that is written elsewhere";
 impl Text {
     /// The text of a file.
     pub fn of_file(source: Arc<Source>) -> Arc<Self> {
-        Arc::new(Self { source, host: None })
+        Arc::new(Self {
+            source,
+            files: None,
+            host: None,
+        })
+    }
+
+    /// The text of what a file builds from these files.
+    pub fn of_build(source: Arc<Source>, files: Arc<Sources>) -> Arc<Self> {
+        Arc::new(Self {
+            source,
+            files: Some(files),
+            host: None,
+        })
     }
 
     /// The text of a string in this text.
@@ -80,6 +95,7 @@ impl Text {
                 is_hidden: self.source.is_hidden,
                 ..Source::new(Arc::clone(&self.source.path), inner.value)
             }),
+            files: None,
             host: Some(Host {
                 text: Arc::clone(self),
                 document,
@@ -100,6 +116,11 @@ impl Text {
         }
     }
 
+    /// Whether it is what a file builds.
+    pub(super) fn is_build(&self) -> bool {
+        self.files.is_some()
+    }
+
     /// Why nothing in it can be changed.
     pub fn frozen(&self) -> Option<&'static str> {
         self.host.as_ref().and_then(|host| host.frozen)
@@ -109,6 +130,9 @@ impl Text {
     pub fn spot(&self, place: Place) -> Option<Spot> {
         if !place.is_known() {
             return None;
+        }
+        if let Some(files) = &self.files {
+            return files.resolve(place);
         }
         match &self.host {
             Some(Host {

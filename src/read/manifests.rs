@@ -17,6 +17,7 @@ use crate::objects::{MARKER, Standing, Unread, objects};
 use crate::providers::PROVIDERS;
 use crate::yaml::{self, SyntaxError};
 
+use super::gitops::NAMES;
 use super::{Request, Workspace, files};
 
 /// What was read.
@@ -24,6 +25,8 @@ use super::{Request, Workspace, files};
 pub struct ManifestFiles {
     /// The objects, file by file.
     pub objects: Vec<Standing>,
+    /// The folders with a kustomization.
+    pub kustomizations: BTreeSet<PathBuf>,
     /// How many files were read.
     pub read: usize,
     /// The files that are no YAML, such as charts' templates, and have no marker. One that is no text has none here.
@@ -72,6 +75,13 @@ pub(super) fn below(
             false => vec![path.clone()],
         };
         for file in inside {
+            if file
+                .file_name()
+                .is_some_and(|name| NAMES.iter().any(|known| name == *known))
+            {
+                let folder = file.parent().unwrap_or(Path::new(""));
+                found.kustomizations.insert(folder.to_owned());
+            }
             if known.insert(files::display(&file)) && !yaml::is_named_secret(&file) {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
             }

@@ -12,7 +12,6 @@ use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
 use crate::model::signing::RequiredSignatures;
-use crate::model::workspace::ClusterRead;
 use crate::model::written::WrittenImage;
 use crate::rules;
 use crate::schema::Schemas;
@@ -21,8 +20,8 @@ use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings::{self, PROJECT_FILE, Places};
 use super::{
-    ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, manifests,
-    record, stamps, typed, unknown,
+    ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, record, stamps,
+    typed, unknown,
 };
 use crate::read::gitops;
 use crate::read::gitops::OwnOutput;
@@ -82,7 +81,11 @@ pub fn workspace_in(
         true => vec![PathBuf::from(".")],
         false => own_manifests.clone(),
     };
-    let mut graph = clusters_of(&*tree, &looked_at)?;
+    let (read, found) = graph::clusters(&*tree, &looked_at, &own_output)?;
+    project.findings.extend(found);
+    let mut graph: BTreeMap<_, _> = { read.into_iter() }
+        .map(|read| (Arc::clone(&read.cluster.name), read))
+        .collect();
     // Of a cluster that values make, the objects beside them are a part.
     let is_of_values = |name: &Arc<str>| clusters.iter().any(|entry| entry.name == *name);
     graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
@@ -150,19 +153,6 @@ pub fn workspace_in(
         files: tree,
         findings: project.findings,
     })
-}
-
-/// The clusters of the manifests below these paths, by name.
-fn clusters_of(
-    tree: &dyn Files,
-    paths: &[PathBuf],
-) -> Result<BTreeMap<Arc<str>, ClusterRead>, Error> {
-    let is_meant = |text: &str| text.contains("cluster.x-k8s.io");
-    let found = manifests::below(tree, paths, is_meant)?;
-    let clusters = graph::clusters(&found.objects).into_iter();
-    Ok(clusters
-        .map(|read| (Arc::clone(&read.cluster.name), read))
-        .collect())
 }
 
 /// What a folder's layers are composed with.

@@ -17,11 +17,13 @@ use super::names::{self, Reference};
 use super::object::{Object, items, text};
 use super::patch;
 use super::reader::{ComposeError, Reader};
+use super::replacements;
 use super::unsupported;
 use super::work::Work;
 
 /// The file names of a kustomization.
-pub(super) const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(in crate::read) const NAMES: &[&str] =
+    &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;
@@ -48,6 +50,15 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         return Ok(None);
     }
     reader.work = Work::default();
+    build_of(reader, folder, &kustomization).map(Some)
+}
+
+/// Builds a folder with this kustomization.
+pub(super) fn build_of(
+    reader: &mut Reader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+) -> Result<Built, ComposeError> {
     let mut build = Build {
         reader,
         references: Vec::new(),
@@ -55,7 +66,7 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
         folders: Vec::new(),
         within: Vec::new(),
     };
-    let mut objects = build.target(folder, &kustomization, Vec::new())?;
+    let mut objects = build.target(folder, kustomization, Vec::new())?;
     let Build {
         references,
         unknown,
@@ -66,11 +77,11 @@ pub(super) fn build(reader: &mut Reader<'_>, folder: &Path) -> Result<Option<Bui
     let references_count = names::count_references(&objects).saturating_mul(objects.len());
     reader.spend(references_count, kustomization.place)?;
     names::finish(&mut objects, &references);
-    Ok(Some(Built {
+    Ok(Built {
         objects,
         unknown,
         folders,
-    }))
+    })
 }
 
 /// The kustomization in a folder, if there is one.
@@ -128,6 +139,7 @@ impl Build<'_, '_> {
         patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
         names::rename(kustomization, &mut objects);
         patch::json_patches(self.reader, folder, kustomization, &mut objects)?;
+        replacements::replace(self.reader, folder, kustomization, &mut objects)?;
         unsupported::check(
             self.reader,
             folder,

@@ -5,6 +5,7 @@
 mod application;
 mod application_set;
 mod base64;
+mod builds;
 mod deployments;
 mod discover;
 mod files;
@@ -17,10 +18,12 @@ mod overrides;
 mod patch;
 mod reader;
 mod release;
+mod replacements;
 mod selector;
 mod set;
 mod strategic;
 mod unsupported;
+mod variables;
 mod work;
 
 use std::collections::BTreeMap;
@@ -38,8 +41,11 @@ pub use crate::files::{Disk, Files, Found};
 
 pub use super::own_output::OwnOutput;
 
+pub(in crate::read) use builds::{FLUX, Input, builds};
 pub(in crate::read) use json_patch::apply as apply_json_patch;
+pub(in crate::read) use kustomization::NAMES;
 pub(in crate::read) use object::{items, text};
+pub(in crate::read) use variables::{Variables, substituted};
 pub(in crate::read) use work::Work;
 
 use reader::{ComposeError, Loads, Reader};

@@ -9,7 +9,6 @@ use super::UNSUPPORTED;
 use super::files::below;
 use super::object::{Object, items, text};
 use super::reader::{ComposeError, Reader};
-use super::selector::Selector;
 
 /// Kinds that affect a cluster's values.
 const SHAPING: &[&str] = &[
@@ -46,51 +45,6 @@ pub(super) fn check(
     }
     for item in items(kustomization, &["transformers"]) {
         transformer(reader, folder, item, &shaping)?;
-    }
-    for item in items(kustomization, &["replacements"]) {
-        let in_file = text(item, &["path"]).and_then(|path| below(folder, path));
-        let replacements = match in_file {
-            Some(path) => reader
-                .objects(&path)?
-                .map(|documents| documents.to_vec())
-                .unwrap_or_default(),
-            None => vec![item.clone()],
-        };
-        for replacement in replacements.iter().flat_map(flattened) {
-            replaces(reader, replacement, &shaping)?;
-        }
-    }
-    Ok(())
-}
-
-/// The replacements in a document, which may be a list.
-fn flattened(document: &Node) -> &[Node] {
-    document
-        .value
-        .as_list()
-        .unwrap_or(std::slice::from_ref(document))
-}
-
-fn replaces(
-    reader: &mut Reader<'_>,
-    replacement: &Node,
-    shaping: &[&Object],
-) -> Result<(), ComposeError> {
-    for target in items(replacement, &["targets"]) {
-        let Some(select) = target.at(&["select"]) else {
-            continue;
-        };
-        let selector =
-            Selector::new(select).map_err(|message| reader.refused(message, select.place))?;
-        if let Some(object) = shaping.iter().find(|object| selector.selects(object)) {
-            let message = format!(
-                "a replacement changes {} `{}`, which is not built here",
-                object.kind(),
-                object.name()
-            );
-            let finding = reader.finding(UNSUPPORTED, message, target.place);
-            reader.findings.push(finding);
-        }
     }
     Ok(())
 }

@@ -8,26 +8,44 @@ use crate::model::value::{Node, Value};
 /// The most steps of one build: objects compared and values copied. The largest kustomization of sylva-core needs about 10,000.
 const STEPS: u64 = 10_000_000;
 
+/// The most steps for each of many builds that share one budget.
+const STEPS_EACH: u64 = 100_000;
+
 /// The deepest nesting of values that patches may create: the YAML parser's limit, and a path below it.
 const DEEPEST: usize = 400;
 
-/// The remaining work of a build.
-pub(in crate::read) struct Work(Cell<u64>);
+/// The remaining work of a build, or of several.
+pub(in crate::read) struct Work {
+    limit: u64,
+    left: Cell<u64>,
+}
 
 impl Default for Work {
     fn default() -> Self {
-        Self(Cell::new(STEPS))
+        Self::of(STEPS)
     }
 }
 
 impl Work {
+    /// The work of that many builds together.
+    pub(super) fn of_builds(count: usize) -> Self {
+        Self::of(STEPS + STEPS_EACH * count as u64)
+    }
+
+    pub(super) fn of(limit: u64) -> Self {
+        Self {
+            limit,
+            left: Cell::new(limit),
+        }
+    }
+
     /// Charges steps; an error if there are not enough left.
     pub(super) fn spend(&self, steps: usize) -> Result<(), String> {
-        let left = self.0.get().checked_sub(steps as u64);
-        self.0.set(left.unwrap_or(0));
+        let left = self.left.get().checked_sub(steps as u64);
+        self.left.set(left.unwrap_or(0));
         match left {
             Some(_) => Ok(()),
-            None => Err(format!("the build takes more than {STEPS} steps")),
+            None => Err(format!("the build takes more than {} steps", self.limit)),
         }
     }
 
@@ -51,7 +69,7 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEEPEST, STEPS, Work};
+    use super::{DEEPEST, STEPS, STEPS_EACH, Work};
     use crate::model::value::{Node, Value};
 
     fn nested(depth: usize) -> Node {
@@ -65,6 +83,13 @@ mod tests {
         assert_eq!(work.spend(STEPS as usize), Ok(()));
         let refused = work.spend(1).expect_err("one too many");
         assert_eq!(refused, "the build takes more than 10000000 steps");
+    }
+
+    #[test]
+    fn many_builds_share_what_one_has_and_a_part_for_each() {
+        let work = Work::of_builds(3);
+        assert_eq!(work.spend((STEPS + 3 * STEPS_EACH) as usize), Ok(()));
+        assert!(work.spend(1).is_err());
     }
 
     #[test]

@@ -6,21 +6,27 @@
 //! why its image is unknown.
 
 mod class_patches;
+mod deployed;
 mod pools;
 mod topology;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::error::Error;
+use crate::files::Files;
 use crate::helm::{Budget, Limits};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
+use crate::model::finding::Finding;
 use crate::model::place::Sources;
 use crate::model::signing::SigningKeys;
 use crate::model::workspace::ClusterRead;
 use crate::objects::{Name, Names, Reference, Standing, references};
 
-use super::gitops::Work;
+use super::gitops::{OwnOutput, Work};
+use deployed::deployed;
 use pools::{Reader, image_node};
 
 /// Cluster API's own group.
@@ -50,8 +56,21 @@ mod unknown {
         "a runtime extension may change the image of its ClusterClass";
 }
 
-/// The clusters among these objects, by name and then by folder.
-pub(super) fn clusters(objects: &[Standing]) -> Vec<ClusterRead> {
+/// The clusters of the manifests below these paths, by name and then by folder, and the findings about folders that do not
+/// build.
+///
+/// # Errors
+/// A path or file cannot be read.
+pub(super) fn clusters(
+    tree: &dyn Files,
+    paths: &[PathBuf],
+    own_output: &Arc<OwnOutput>,
+) -> Result<(Vec<ClusterRead>, Vec<Finding>), Error> {
+    let (objects, findings) = deployed(tree, paths, own_output)?;
+    Ok((of_objects(&objects), findings))
+}
+
+fn of_objects(objects: &[Standing]) -> Vec<ClusterRead> {
     let graph = Graph::new(objects);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {

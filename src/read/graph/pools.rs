@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, Cluster, Pool, PoolName};
 use crate::model::component_choice::BundleChoice;
 use crate::model::place::{Located, Place, Sources};
-use crate::model::value::{Entry, Node, Number, Value};
+use crate::model::value::{Node, Number, Value};
 use crate::objects::{Reference, Standing, version_node};
 use crate::providers;
 use crate::providers::named::{NamedBy, image_fields};
@@ -22,39 +22,12 @@ pub(super) struct Reader<'g, 'a> {
 impl Reader<'_, '_> {
     /// A place of an object, in this cluster's files.
     pub(super) fn place(&mut self, object: &Standing, place: Place) -> Place {
-        match object.spot(place) {
-            Some(spot) => Place {
-                file: self.sources.adopt(&spot.source),
-                start: spot.start,
-                end: spot.end,
-            },
-            None => Place::NONE,
-        }
+        object.adopted_place(place, &mut self.sources)
     }
 
     /// A value of an object, with its places in this cluster's files.
     pub(super) fn adopt(&mut self, object: &Standing, node: &Node) -> Node {
-        let value = match &node.value {
-            Value::List(items) => {
-                let items: Vec<Node> = { items.iter() }
-                    .map(|item| self.adopt(object, item))
-                    .collect();
-                Value::from(items)
-            }
-            Value::Map(map) => {
-                let entries = map.iter().map(|entry| Entry {
-                    key: Arc::clone(&entry.key),
-                    key_place: self.place(object, entry.key_place),
-                    node: self.adopt(object, &entry.node),
-                });
-                Value::Map(Arc::new(entries.collect()))
-            }
-            scalar => scalar.clone(),
-        };
-        Node {
-            value,
-            place: self.place(object, node.place),
-        }
+        object.adopted(node, &mut self.sources)
     }
 
     pub(super) fn text(&mut self, object: &Standing, node: &Node) -> Option<Located<Arc<str>>> {

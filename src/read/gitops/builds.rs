@@ -1,0 +1,356 @@
+//! The objects that kustomize and Flux make of a repository's manifests.
+//!
+//! A folder with a kustomization that no other one names is built; its parts are not looked at by themselves. Where a Flux
+//! Kustomization deploys a folder, its own patches, names and variables apply
+//! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files::Files;
+use crate::model::finding::{Finding, Level};
+use crate::model::place::{Located, Place, Source, Sources};
+use crate::model::value::{Node, Value};
+use crate::objects::Standing;
+
+use super::super::files::display;
+use super::files::below;
+use super::kustomization;
+use super::object::{Object, items, set, text};
+use super::reader::{ComposeError, Reader};
+use super::variables::{Variables, substituted};
+use super::work::Work;
+use super::{Options, UNSUPPORTED};
+
+/// The group of Flux Kustomizations.
+pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
+
+/// What one folder builds to.
+pub(in crate::read) struct Build {
+    /// The file that says what is built: a kustomization, or one with a Flux Kustomization.
+    pub(in crate::read) source: Arc<Source>,
+    /// The objects, whose places are in [`Builds::sources`].
+    pub(in crate::read) objects: Vec<Node>,
+}
+
+/// What the folders of a repository build to.
+#[derive(Default)]
+pub(in crate::read) struct Builds {
+    pub(in crate::read) builds: Vec<Build>,
+    /// The files that were built.
+    pub(in crate::read) parts: BTreeSet<PathBuf>,
+    /// All files that were read.
+    pub(in crate::read) sources: Sources,
+    /// The folders that do not build.
+    pub(in crate::read) findings: Vec<Finding>,
+}
+
+/// What is built.
+pub(in crate::read) struct Input<'i> {
+    /// The folders with a kustomization.
+    pub(in crate::read) folders: BTreeSet<PathBuf>,
+    /// The files of interest.
+    pub(in crate::read) files: BTreeSet<PathBuf>,
+    /// The Flux Kustomizations.
+    pub(in crate::read) flux: Vec<&'i Standing>,
+    /// The ConfigMaps with their variables.
+    pub(in crate::read) config_maps: &'i [Standing],
+}
+
+/// Builds each folder that leads to a file of interest.
+///
+/// # Errors
+/// A file exists and cannot be read.
+pub(in crate::read) fn builds(
+    files: &dyn Files,
+    input: &Input<'_>,
+    options: &Options,
+) -> Result<Builds, Error> {
+    let mut made = Builds::default();
+    let mut sources = Sources::default();
+    let mut reader = Reader::new(files, options, &mut sources);
+    reader.work = Work::of_builds(input.folders.len() + input.flux.len());
+    let folders = Folders::read(&mut reader, input)?;
+    let mut targets = Vec::new();
+    for flux in &input.flux {
+        targets.extend(Target::of_flux(&mut reader, &folders, input, flux));
+    }
+    let deployed: BTreeSet<PathBuf> = targets.iter().map(|one| one.folder.clone()).collect();
+    let plain = folders.roots().filter(|root| !deployed.contains(*root));
+    targets.extend(plain.map(|root| Target::of_folder(&folders, root)));
+    targets.sort_by(|a, b| a.folder.cmp(&b.folder));
+    let mut refused = Vec::new();
+    for target in &targets {
+        match target.build(&mut reader, &folders, input) {
+            Ok(objects) => {
+                folders.parts(&target.kustomization, &target.folder, &mut made.parts);
+                let source = reader.source(target.place.file);
+                made.builds.push(Build { source, objects });
+            }
+            Err(ComposeError::Error(error)) => return Err(error),
+            Err(ComposeError::Finding(finding)) => refused.push((*finding, &*target.folder)),
+        }
+    }
+    drop(reader);
+    made.sources = sources;
+    made.findings = by_cause(refused);
+    Ok(made)
+}
+
+/// One finding for each cause: folders often fail for what is wrong with their base.
+fn by_cause(refused: Vec<(Finding, &Path)>) -> Vec<Finding> {
+    let mut causes: BTreeMap<(String, String), (Finding, &Path, usize)> = BTreeMap::new();
+    for (finding, folder) in refused {
+        let place = finding.labels.first().map(|label| label.spot.to_string());
+        let cause = (place.unwrap_or_default(), finding.message.clone());
+        let (.., count) = causes.entry(cause).or_insert((finding, folder, 0));
+        *count += 1;
+    }
+    let finding = |(mut finding, folder, count): (Finding, &Path, usize)| {
+        let folder = display(folder);
+        finding.message = match count {
+            1 => format!("`{folder}` does not build: {}", finding.message),
+            2 => format!(
+                "`{folder}` and another folder do not build: {}",
+                finding.message
+            ),
+            _ => {
+                let others = count - 1;
+                format!(
+                    "`{folder}` and {others} other folders do not build: {}",
+                    finding.message
+                )
+            }
+        };
+        let help = "their files are read as they are, without what kustomizations change";
+        finding.help(help).unless_set(Level::Warning)
+    };
+    causes.into_values().map(finding).collect()
+}
+
+/// The folders with a kustomization.
+struct Folders {
+    known: BTreeMap<PathBuf, Node>,
+    /// Those that lead to a file of interest.
+    leading: BTreeSet<PathBuf>,
+}
+
+impl Folders {
+    fn read(reader: &mut Reader<'_>, input: &Input<'_>) -> Result<Self, Error> {
+        let mut known = BTreeMap::new();
+        for folder in &input.folders {
+            match kustomization::find(reader, folder) {
+                Ok(found) => known.extend(found.map(|found| (folder.clone(), found))),
+                Err(ComposeError::Error(error)) => return Err(error),
+                // What is no kustomization is reported by what names it.
+                Err(ComposeError::Finding(_)) => {}
+            }
+        }
+        let mut named_by: BTreeMap<PathBuf, Vec<&PathBuf>> = BTreeMap::new();
+        for (folder, kustomization) in &known {
+            for named in inputs(folder, kustomization) {
+                named_by.entry(named).or_default().push(folder);
+            }
+        }
+        let mut leading = BTreeSet::new();
+        let mut open: Vec<&PathBuf> = input.files.iter().collect();
+        while let Some(path) = open.pop() {
+            let by = named_by.get(path).into_iter().flatten();
+            open.extend(by.filter(|folder| leading.insert((**folder).clone())));
+        }
+        Ok(Self { known, leading })
+    }
+
+    /// The folders that are built by themselves.
+    fn roots(&self) -> impl Iterator<Item = &PathBuf> {
+        let named: BTreeSet<PathBuf> = { self.known.iter() }
+            .flat_map(|(folder, kustomization)| inputs(folder, kustomization))
+            .collect();
+        self.leading.iter().filter(move |folder| {
+            let is_component = text(&self.known[*folder], &["kind"]) == Some("Component");
+            !is_component && !named.contains(*folder)
+        })
+    }
+
+    /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
+    fn generated(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
+        let inner: Vec<&PathBuf> = { self.known.keys() }
+            .filter(|inner| inner.starts_with(folder))
+            .collect();
+        let is_outer = |path: &Path| {
+            !inner
+                .iter()
+                .any(|inner| path != **inner && path.starts_with(inner))
+        };
+        let inner = inner
+            .iter()
+            .copied()
+            .filter(|path| self.leading.contains(*path));
+        let files = input.files.iter().filter(|file| file.starts_with(folder));
+        let resources: Vec<Node> = { inner.chain(files) }
+            .filter(|path| is_outer(path))
+            .filter_map(|path| Some(Node::computed(display(path.strip_prefix(folder).ok()?))))
+            .collect();
+        let mut kustomization = Node::computed(Value::empty_map());
+        set(&mut kustomization, &["resources"], Value::from(resources));
+        (!items(&kustomization, &["resources"]).is_empty()).then_some(kustomization)
+    }
+
+    /// Adds the files that a kustomization is built from.
+    fn parts(&self, kustomization: &Node, folder: &Path, parts: &mut BTreeSet<PathBuf>) {
+        for path in inputs(folder, kustomization) {
+            if !parts.insert(path.clone()) {
+                continue;
+            }
+            if let Some(kustomization) = self.known.get(&path) {
+                self.parts(kustomization, &path, parts);
+            }
+        }
+    }
+}
+
+/// The files and folders that a kustomization names.
+fn inputs(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
+    let whole = ["resources", "bases", "components", "patchesStrategicMerge"];
+    let whole = whole.iter().flat_map(|key| items(kustomization, &[key]));
+    let by_path = ["patches", "patchesJson6902"];
+    let by_path = by_path.iter().flat_map(|key| items(kustomization, &[key]));
+    let named = whole.filter_map(|item| item.value.as_str().map(|named| &**named));
+    let by_path = by_path.filter_map(|item| text(item, &["path"]));
+    let paths = named.chain(by_path);
+    paths.filter_map(|named| below(folder, named)).collect()
+}
+
+/// A folder to build.
+struct Target<'t> {
+    folder: PathBuf,
+    /// The kustomization with what Flux adds to it.
+    kustomization: Node,
+    /// Where the build is declared.
+    place: Place,
+    /// The Flux Kustomization that fills in variables.
+    flux: Option<(Node, &'t Standing)>,
+}
+
+impl<'t> Target<'t> {
+    fn of_folder(folders: &Folders, folder: &Path) -> Self {
+        let kustomization = folders.known[folder].clone();
+        Self {
+            folder: folder.to_owned(),
+            place: kustomization.place,
+            kustomization,
+            flux: None,
+        }
+    }
+
+    /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
+    fn of_flux(
+        reader: &mut Reader<'_>,
+        folders: &Folders,
+        input: &Input<'_>,
+        object: &'t Standing,
+    ) -> Option<Self> {
+        let flux = object.adopted(&object.node, reader.sources);
+        let path = text(&flux, &["spec", "path"]).unwrap_or(".");
+        let folder = below(Path::new(""), path.trim_start_matches('/'))?;
+        let (mut kustomization, place) = match folders.known.get(&folder) {
+            Some(known) if folders.leading.contains(&folder) => (known.clone(), known.place),
+            Some(_) => return None,
+            None => (folders.generated(&folder, input)?, flux.place),
+        };
+        for (field, of_flux) in [
+            ("namespace", "targetNamespace"),
+            ("namePrefix", "namePrefix"),
+            ("nameSuffix", "nameSuffix"),
+        ] {
+            if let Some(value) = flux.at(&["spec", of_flux]) {
+                set(&mut kustomization, &[field], value.value.clone());
+            }
+        }
+        for field in ["components", "patches"] {
+            let more = items(&flux, &["spec", field]);
+            if !more.is_empty() {
+                let all = [items(&kustomization, &[field]), more].concat();
+                set(&mut kustomization, &[field], Value::from(all));
+            }
+        }
+        Some(Self {
+            folder,
+            kustomization,
+            place,
+            flux: Some((flux, object)),
+        })
+    }
+
+    fn build(
+        &self,
+        reader: &mut Reader<'_>,
+        folders: &Folders,
+        input: &Input<'_>,
+    ) -> Result<Vec<Node>, ComposeError> {
+        let mut parts = BTreeSet::new();
+        folders.parts(&self.kustomization, &self.folder, &mut parts);
+        let inner = parts.iter().filter_map(|part| folders.known.get(part));
+        for kustomization in inner.chain([&self.kustomization]) {
+            if let Some(first) = items(kustomization, &["transformers"]).first() {
+                let message = "its transformers are not built here".to_owned();
+                return Err(reader.finding(UNSUPPORTED, message, first.place).into());
+            }
+        }
+        let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
+        reader.findings.clear();
+        let mut objects = built?.objects;
+        if let Some((flux, object)) = &self.flux {
+            let variables = variables(flux, object, input.config_maps, reader.sources);
+            let is_disabled = |object: &Object| {
+                let of = |field| object.metadata(field, "kustomize.toolkit.fluxcd.io/substitute");
+                ["labels", "annotations"]
+                    .map(of)
+                    .contains(&Some("disabled"))
+            };
+            for object in objects.iter_mut().filter(|object| !is_disabled(object)) {
+                let filled = substituted(&object.tree, &variables, &reader.work);
+                object.tree = filled.unwrap_or_else(|| object.tree.clone());
+            }
+        }
+        Ok(objects.into_iter().map(|object| object.tree).collect())
+    }
+}
+
+/// The variables of a Flux Kustomization. Those of a ConfigMap or Secret that is not here are not known.
+fn variables(
+    flux: &Node,
+    object: &Standing,
+    config_maps: &[Standing],
+    sources: &mut Sources,
+) -> Variables {
+    let mut variables = Variables::new();
+    let mut add = |map: Option<&Node>| {
+        let map = map.and_then(|map| map.value.as_map());
+        for entry in map.into_iter().flat_map(|map| map.iter()) {
+            if let Some(value) = entry.node.value.as_str() {
+                let value = Located::new(Arc::clone(value), entry.node.place);
+                variables.insert(Arc::clone(&entry.key), value);
+            }
+        }
+    };
+    for from in items(flux, &["spec", "postBuild", "substituteFrom"]) {
+        let is_meant = |map: &&Standing| {
+            let is_open = map.namespace.is_empty() || object.namespace.is_empty();
+            text(from, &["kind"]) == Some("ConfigMap")
+                && text(from, &["name"]) == Some(&*map.name)
+                && (is_open || map.namespace == object.namespace)
+        };
+        let common = |map: &&Standing| {
+            let folders = map.folder().split('/').zip(object.folder().split('/'));
+            folders.take_while(|(a, b)| a == b).count()
+        };
+        let nearest = config_maps.iter().filter(is_meant).max_by_key(common);
+        let data = nearest.and_then(|map| Some(map.adopted(map.node.at(&["data"])?, sources)));
+        add(data.as_ref());
+    }
+    add(flux.at(&["spec", "postBuild", "substitute"]));
+    variables
+}

@@ -1,0 +1,328 @@
+//! Plain manifests as kustomize, Flux and clusterctl deploy them: patches, names, replacements and variables.
+
+use std::path::Path;
+use std::process::Command;
+
+use metalmark::files::Disk;
+use metalmark::model::engine::Engine;
+use metalmark::model::place::{FileId, Sources};
+use metalmark::model::value::{Node, Value};
+use metalmark::read::gitops;
+use metalmark::yaml;
+
+use super::plain_manifests::{GOOD, check, cluster, repository, summary};
+use super::programs;
+
+const OVERLAY: &str = "\
+resources: [../../base]
+patches:
+- path: version.yaml
+";
+
+fn version(version: &str) -> String {
+    let patch = |kind: &str, group: &str, name: &str, spec: &str| {
+        format!(
+            "apiVersion: {group}cluster.x-k8s.io/v1beta1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n{spec}---\n"
+        )
+    };
+    let of_workers = format!("  template:\n    spec:\n      version: {version}\n");
+    patch(
+        "KubeadmControlPlane",
+        "controlplane.",
+        "edge-cp",
+        &format!("  version: {version}\n"),
+    ) + &patch("MachineDeployment", "", "edge-md", &of_workers)
+}
+
+#[test]
+fn each_overlay_is_a_cluster_and_its_base_is_none() {
+    let base = cluster("v1.29.0", GOOD);
+    let (right, wrong) = (version("v1.31.8"), version("v1.30.2"));
+    let files = [
+        ("base/kustomization.yaml", "resources: [cluster.yaml]\n"),
+        ("base/cluster.yaml", &*base),
+        ("overlays/dev/kustomization.yaml", OVERLAY),
+        ("overlays/dev/version.yaml", &*right),
+        ("overlays/prod/kustomization.yaml", OVERLAY),
+        ("overlays/prod/version.yaml", &*wrong),
+    ];
+    let (screen, status) = check(&files);
+    assert_eq!(status, 1, "{screen}");
+    let last = "1 error in 1 cluster; 4 node pools checked: 2 by name only, 2 mismatched\n";
+    assert!(screen.ends_with(last), "{screen}");
+    assert!(
+        screen.contains("= cluster: overlays/prod/edge, pool"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("overlays/prod/version.yaml:5:12"),
+        "{screen}"
+    );
+    assert!(!screen.contains("dev"), "{screen}");
+}
+
+#[test]
+fn a_component_and_a_replacement_change_what_is_built() {
+    let base = cluster("v1.29.0", GOOD);
+    let replacement = "\
+kind: Component
+apiVersion: kustomize.config.k8s.io/v1alpha1
+replacements:
+- source: {kind: KubeadmControlPlane, fieldPath: spec.version}
+  targets:
+  - {select: {kind: MachineDeployment}, fieldPaths: [spec.template.spec.version]}
+  - select: {kind: OpenStackMachineTemplate}
+    fieldPaths: [spec.template.spec.image.filter.name]
+    options: {delimiter: kube-, index: 1}
+";
+    let overlay = "\
+resources: [../base/cluster.yaml]
+components: [../versions]
+";
+    let files = [
+        ("base/cluster.yaml", &*base),
+        ("versions/kustomization.yaml", replacement),
+        ("prod/kustomization.yaml", overlay),
+    ];
+    let last = "no findings in 1 cluster; 2 node pools checked: 2 by name only";
+    assert_eq!(summary(&files), last);
+}
+
+#[test]
+fn a_folder_that_does_not_build_is_reported_and_its_files_are_read() {
+    let whole = cluster("v1.30.2", GOOD);
+    for (kustomization, message) in [
+        (
+            "resources: [cluster.yaml, missing.yaml]\n",
+            "`a` does not build: `missing.yaml` is neither a file nor a folder with a kustomization",
+        ),
+        (
+            "resources: [cluster.yaml]\ntransformers: [t.yaml]\n",
+            "`a` does not build: its transformers are not built here",
+        ),
+    ] {
+        let files = [
+            ("a/kustomization.yaml", kustomization),
+            ("a/cluster.yaml", &*whole),
+        ];
+        let (screen, _) = check(&files);
+        assert!(screen.contains(message), "{screen}");
+        assert!(screen.contains("--> a/kustomization.yaml:"), "{screen}");
+        assert_eq!(screen.matches("does not build").count(), 1, "{screen}");
+        assert!(screen.ends_with("2 mismatched\n"), "{screen}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_base_is_reported_once() {
+    let base = "resources: [missing.yaml]\n";
+    let overlay = "resources: [../base, cluster.yaml]\n";
+    let whole = cluster("v1.31.8", GOOD);
+    let files = [
+        ("base/kustomization.yaml", base),
+        ("a/kustomization.yaml", overlay),
+        ("a/cluster.yaml", &*whole),
+        ("b/kustomization.yaml", overlay),
+        ("b/cluster.yaml", &*whole),
+    ];
+    let (screen, _) = check(&files);
+    let message = "`a` and another folder do not build: `missing.yaml` is neither";
+    assert!(screen.contains(message), "{screen}");
+    assert!(
+        screen.contains("--> base/kustomization.yaml:1:13"),
+        "{screen}"
+    );
+    let last = "1 warning; 4 node pools checked: 4 by name only\n";
+    assert!(screen.ends_with(last), "{screen}");
+}
+
+fn flux(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: flux-system}}\nspec:\n{spec}"
+    )
+}
+
+#[test]
+fn the_variables_of_flux_are_filled_in_for_each_kustomization() {
+    let template = cluster(
+        "${version}",
+        "{filter: {name: 'ubuntu-2204-kube-${version:=v1.31.8}'}}",
+    )
+    .replacen("{name: edge}", "{name: '${name}'}", 1)
+    .replace("clusterName: edge", "clusterName: ${name}");
+    let dev = flux(
+        "dev",
+        "  path: ./template\n  postBuild: {substitute: {name: dev, version: v1.31.8}}\n",
+    );
+    let prod = flux(
+        "prod",
+        "  path: ./template
+  patches:
+  - target: {kind: OpenStackMachineTemplate}
+    patch: |
+      - {op: replace, path: /spec/template/spec/image/filter/name, value: ubuntu-2204-kube-v1.31.8}
+  postBuild:
+    substitute: {name: prod}
+    substituteFrom:
+    - {kind: ConfigMap, name: versions}
+",
+    );
+    let versions = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: versions, namespace: flux-system}\ndata:\n  version: v1.30.2\n";
+    let files = [
+        ("template/cluster.yaml", &*template),
+        ("flux/dev.yaml", &*dev),
+        ("flux/prod.yaml", &*prod),
+        ("flux/versions.yaml", versions),
+    ];
+    let (screen, _) = check(&files);
+    let last = "1 error in 1 cluster; 4 node pools checked: 2 by name only, 2 mismatched\n";
+    assert!(screen.ends_with(last), "{screen}");
+    assert!(screen.contains("= cluster: prod, pool"), "{screen}");
+    assert!(screen.contains("flux/versions.yaml:5:12"), "{screen}");
+
+    // What a Secret sets is not known.
+    let secret = prod.replace("kind: ConfigMap", "kind: Secret");
+    let files = [files[0], ("flux/prod.yaml", &*secret)];
+    assert!(
+        summary(&files).ends_with("2 skipped: its image or version is a variable"),
+        "{}",
+        summary(&files)
+    );
+}
+
+#[test]
+fn the_variables_of_clusterctl_have_defaults_and_values_of_the_environment() {
+    let text = cluster("${KUBERNETES_VERSION:=v1.31.8}", GOOD);
+    let by_default = [("clusters/edge.yaml", &*text)];
+    assert!(summary(&by_default).ends_with("2 by name only"));
+    let files = [
+        by_default[0],
+        (".env", "export KUBERNETES_VERSION=v1.29.1\n"),
+        ("clusters/.env", "KUBERNETES_VERSION=\"v1.30.2\" # newer\n"),
+    ];
+    let (screen, _) = check(&files);
+    assert!(screen.contains("not `v1.30.2`"), "{screen}");
+    assert!(screen.ends_with("2 mismatched\n"), "{screen}");
+    // Values that look like passwords are not read.
+    let text = text.replace("KUBERNETES_VERSION:=v1.31.8", "IMAGE_TOKEN");
+    let files = [("edge.yaml", &*text), (".env", "IMAGE_TOKEN=v1.30.2\n")];
+    assert!(summary(&files).ends_with("2 skipped: its image or version is a variable"));
+}
+
+/// Replacements and patches of manifests build to the same objects as with the real program, or both refuse them.
+#[test]
+fn replacements_are_as_kustomize_makes_them() {
+    let Some(kubectl) = programs::find("kubectl") else {
+        return;
+    };
+    let objects = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: versions, annotations: {a.b/c: x}}
+data: {kubernetes: v1.31.8, image: ubuntu-kube-v1.30.2-x}
+---
+apiVersion: x.example/v1
+kind: Pool
+metadata: {name: one, labels: {role: a}}
+spec: {version: v1.0.0, image: a-b-c, list: [{name: x, value: '1'}, {name: y.z, value: '2'}], numbers: [1, 2]}
+---
+apiVersion: x.example/v1
+kind: Pool
+metadata: {name: two, labels: {role: b}}
+spec: {version: v1.0.0, image: a-b-c, list: [{name: x, value: '1'}], numbers: [1, 2]}
+";
+    let source = "{kind: ConfigMap, fieldPath: data.kubernetes}";
+    let cases = [
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.version]}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, reject: [{{name: two}}], fieldPaths: [spec.version]}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool, labelSelector: role=b}}, fieldPaths: [spec.version]}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{name: one}}, fieldPaths: ['spec.list.[name=y.z].value']}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: ['spec.list.[name=x].value', spec.list.0.value]}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: ['spec.list.*.value']}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.image], options: {{delimiter: '-', index: 1}}}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.image], options: {{delimiter: '-', index: 9}}}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.image], options: {{delimiter: '-', index: -1}}}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.new.field], options: {{create: true}}}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.new.field]}}]"),
+        format!("- source: {source}\n  targets: [{{select: {{kind: Nothing}}, fieldPaths: [spec.new.field]}}]"),
+        "- source: {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 2}}\n  targets: [{select: {kind: Pool}, fieldPaths: [spec.version]}]".to_owned(),
+        "- source: {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 7}}\n  targets: [{select: {kind: Pool}, fieldPaths: [spec.version]}]".to_owned(),
+        "- source: {kind: ConfigMap, fieldPath: data.missing}\n  targets: [{select: {kind: Pool}, fieldPaths: [spec.version]}]".to_owned(),
+        "- source: {kind: ConfigMap, fieldPath: 'metadata.annotations.[a.b/c]'}\n  targets: [{select: {kind: Pool}, fieldPaths: [spec.version]}]".to_owned(),
+        r"- source: {kind: ConfigMap, fieldPath: metadata.annotations.a\.b/c}
+  targets: [{select: {kind: Pool}, fieldPaths: [spec.version]}]".to_owned(),
+        "- source: {kind: Pool, fieldPath: spec.version}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.kubernetes]}]".to_owned(),
+        "- source: {kind: Pool, name: one, fieldPath: spec.numbers.1}\n  targets: [{select: {name: two}, fieldPaths: [spec.numbers.0]}]".to_owned(),
+        "- source: {kind: Pool, name: one, fieldPath: spec.list}\n  targets: [{select: {name: two}, fieldPaths: [spec.list]}]".to_owned(),
+        "- source: {kind: Pool, name: one}\n  targets: [{select: {name: two}, fieldPaths: [spec.version]}]".to_owned(),
+    ];
+    let mut wrong = Vec::new();
+    for case in &cases {
+        for more in ["", "namePrefix: p-\n"] {
+            let kustomization = format!("resources: [objects.yaml]\n{more}replacements:\n{case}\n");
+            let files = [
+                ("objects.yaml", objects),
+                ("kustomization.yaml", &*kustomization),
+            ];
+            let folder = repository(&files);
+            let (theirs, ours) = (kustomize(&kubectl, folder.path()), built(folder.path()));
+            let is_same = match (&theirs, &ours) {
+                (Ok(theirs), Ok(ours)) => theirs == ours,
+                (Err(_), Err(_)) => true,
+                _ => false,
+            };
+            if !is_same {
+                wrong.push(format!(
+                    "{kustomization}\n  ours   {ours:#?}\n  theirs {theirs:#?}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn kustomize(kubectl: &Path, folder: &Path) -> Result<Vec<String>, String> {
+    let output = Command::new(kubectl)
+        .arg("kustomize")
+        .arg(folder)
+        .output()
+        .expect("runs");
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let text = String::from_utf8(output.stdout).expect("text");
+    let read = yaml::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+    Ok(sorted(&read.documents))
+}
+
+fn built(folder: &Path) -> Result<Vec<String>, String> {
+    let mut sources = Sources::default();
+    let disk = Disk::new(folder).expect("a folder");
+    let built = gitops::objects(&disk, Path::new(""), &mut sources).expect("readable");
+    built
+        .map(|objects| sorted(&objects))
+        .map_err(|finding| finding.message)
+}
+
+fn sorted(objects: &[Node]) -> Vec<String> {
+    let mut shown: Vec<String> = objects.iter().map(|object| json(&object.value)).collect();
+    shown.sort_unstable();
+    shown
+}
+
+fn json(value: &Value) -> String {
+    match value {
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| json(&item.value)).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Map(map) => {
+            let mut entries: Vec<String> = { map.iter() }
+                .map(|entry| format!("{}:{}", entry.key, json(&entry.node.value)))
+                .collect();
+            entries.sort_unstable();
+            format!("{{{}}}", entries.join(","))
+        }
+        other => format!("{other:?}"),
+    }
+}
