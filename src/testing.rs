@@ -11,6 +11,7 @@ use crate::model::lock::Locking;
 use crate::model::matching::{Matching, Outcome, Selection};
 use crate::model::place::{FileId, Located, Place, Source, Sources};
 use crate::model::policy::{Date, Policy};
+use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::value::{Node, Value};
 use crate::model::workspace::{
@@ -263,15 +264,14 @@ impl Given {
     }
 
     /// What a rule finds, as text: the message, a line for each label, a line for each help.
-    pub(crate) fn found(&self, id: &str) -> String {
+    pub(crate) fn found(&self, id: RuleId) -> String {
         let view = self.finished();
         let input = ClusterInput {
             view: &view,
             settings: &self.settings,
         };
         let mut text = String::new();
-        let rule = rule(id).expect("a rule of the table");
-        rule.cluster(&input, &mut |finding| {
+        rule(id).cluster(&input, &mut |finding| {
             text.push_str(&told(&finding.with_proposals()))
         });
         text

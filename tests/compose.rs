@@ -8,6 +8,7 @@ use metalmark::error::Error;
 use metalmark::model::engine::Engine;
 use metalmark::model::merge;
 use metalmark::model::place::{FileId, Sources};
+use metalmark::model::rule::RuleId;
 use metalmark::model::value::{Map, Node, Value};
 use metalmark::read::gitops::{self, Composition, Disk, Files, Found, Options};
 use metalmark::yaml;
@@ -423,7 +424,7 @@ fn what_a_real_build_refuses_is_a_finding_at_its_place() {
         };
         assert_eq!(
             (finding.rule, &*finding.message),
-            ("composition-failed", message)
+            (RuleId::CompositionFailed, message)
         );
         let spot = finding.labels[0].spot.to_string();
         assert!(spot.ends_with(place), "{kustomization}: {spot}");
@@ -453,7 +454,7 @@ fn what_is_not_built_here_is_named_where_it_could_change_values() {
             .collect();
         let expected: Vec<_> = message
             .iter()
-            .map(|message| ("composition-unsupported", *message))
+            .map(|message| (RuleId::CompositionUnsupported, *message))
             .collect();
         assert_eq!(found, expected, "{kustomization}");
     }

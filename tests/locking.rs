@@ -9,6 +9,7 @@ use metalmark::catalog::locking::{
 };
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::place::Sources;
+use metalmark::model::rule::RuleId;
 use metalmark::oci::{Digest, FailureKind};
 use serde_json::{Value, json};
 
@@ -237,7 +238,7 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_told_once() {
     ];
     let lock = locked(&Lock::EMPTY, &images(&all), &store).lock;
     let out = verified(&lock, &store);
-    let told: Vec<(&str, &str, bool)> = out
+    let told: Vec<(RuleId, &str, bool)> = out
         .findings
         .iter()
         .map(|finding| {
@@ -245,7 +246,7 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_told_once() {
             (finding.rule, image, finding.message.contains(" is gone: "))
         })
         .collect();
-    let rule = "image-incomplete";
+    let rule = RuleId::ImageIncomplete;
     assert_eq!(
         told,
         [(rule, "b", false), (rule, "c", false), (rule, "d", true)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use metalmark::model::manifest::{Keeps, ManifestFile, ManifestTree};
+use metalmark::model::rule::RuleId;
 use metalmark::model::shard::Shard;
 use metalmark::output::{self, Options};
 use proptest::prelude::{Just, ProptestConfig, Strategy, proptest};
@@ -263,12 +264,12 @@ fn a_file_of_another_shards_cluster_is_not_overwritten() {
     };
     output::apply(&plan("edge-1", &clusters)).expect("written");
     let refused = plan("edge-2", &clusters);
-    let rules: Vec<&str> = refused
+    let rules: Vec<RuleId> = refused
         .findings
         .iter()
         .map(|finding| finding.rule)
         .collect();
-    assert_eq!(rules, ["output-path-collision"]);
+    assert_eq!(rules, [RuleId::OutputPathCollision]);
     output::apply(&refused).expect("nothing to do");
     let text = || fs::read_to_string(root.path().join("one.yaml")).expect("there");
     assert_eq!(text(), "edge-1");

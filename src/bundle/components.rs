@@ -7,9 +7,7 @@ use std::sync::Arc;
 use super::File;
 use crate::model::component::{Declared, INSTALLER, is_variable_name};
 use crate::model::finding::Finding;
-
-/// The id of the rule that tells what is wrong.
-const CONTRACT: &str = "component-contract";
+use crate::model::rule::RuleId;
 
 /// How much of an installer is looked at for its variables, in bytes.
 const LOOKED_AT: u64 = 1 << 20;
@@ -38,7 +36,7 @@ pub fn contract(
         return Ok((None, found));
     };
     let mut breach = |message: String, help: String| {
-        let finding = Finding::new(CONTRACT, message).at(file.spot(), "");
+        let finding = Finding::new(RuleId::ComponentContract, message).at(file.spot(), "");
         found.push(finding.help(help));
     };
     if !file.is_executable {
@@ -68,7 +66,7 @@ pub fn contract(
 fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
     let told = |name: &Arc<str>| {
         let message = format!("`{name}` is no name of an environment variable");
-        let finding = Finding::new(CONTRACT, message);
+        let finding = Finding::new(RuleId::ComponentContract, message);
         finding.help("names are letters, digits and `_`, and start with no digit")
     };
     names
@@ -80,7 +78,7 @@ fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
 /// That there is no installer.
 fn without(files: &[File]) -> Finding {
     let finding = Finding::new(
-        CONTRACT,
+        RuleId::ComponentContract,
         format!("the bundle has no `{INSTALLER}` at its root"),
     );
     let mut files = files.iter();

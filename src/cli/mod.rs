@@ -11,8 +11,8 @@ use clap::Parser;
 
 use args::Arguments;
 
+use crate::model::rule::RuleId;
 use crate::model::secret;
-use crate::rules::RULES;
 
 /// The usage was wrong, or the world failed.
 const FAILED: u8 = 2;
@@ -39,7 +39,7 @@ const WORDS: [&str; 15] = [
 /// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 usage or the world failed.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    secret::keep(RULES.iter().map(|rule| rule.id()).chain(WORDS));
+    secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
     let mut terminal = terminal::open(arguments.color);
     let outcome = today::today()
         .and_then(|today| arguments.run(today, &mut terminal))

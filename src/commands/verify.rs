@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::catalog::locking::{self, Verification, VerifiedImage};
 use crate::error::Error;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::read::{self, Request};
 
@@ -52,8 +53,7 @@ pub fn verify(
     let known = (&*architecture, &answers.pages);
     let mut verified = locking::verify(tools.lock(), &sources, signing, known, &store);
     verified.failures.extend(answers.failures);
-    let is_of_lock = |rule: &str| rule.starts_with("lock-") || rule.starts_with("signature-");
-    found.retain(|finding| is_of_lock(finding.rule) || finding.rule == "yaml-syntax");
+    found.retain(|finding| finding.rule.is_of_lock() || finding.rule == RuleId::YamlSyntax);
     found.extend(verified.findings.iter().cloned());
     let judged = check::findings(found, &workspace.settings, options.today);
     if !judged.findings.is_empty() {

@@ -5,13 +5,14 @@
 use super::fix::Fix;
 use super::place::Spot;
 use super::proposal::Proposal;
+use super::rule::RuleId;
 use super::secret::HIDDEN;
 
 /// What a rule or a reader found. Messages follow docs/: lower case, no full stop, values in backticks, one clause.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The stable id of the rule, such as `k8s-version-mismatch`.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// What is wrong, in one clause.
     pub message: String,
     /// The place of the fault first, then every other place that matters.
@@ -130,7 +131,7 @@ impl Finding {
     }
 
     /// A finding without a place yet.
-    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(rule: RuleId, message: impl Into<String>) -> Self {
         Self {
             rule,
             message: message.into(),

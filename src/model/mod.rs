@@ -31,6 +31,7 @@ pub mod proposal;
 pub mod registries;
 pub mod renovate;
 pub mod replacement;
+pub mod rule;
 pub mod secret;
 pub mod selected;
 pub mod selector;

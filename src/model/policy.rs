@@ -5,13 +5,14 @@ use std::fmt;
 
 use super::finding::{Finding, Level, Subject};
 use super::place::Spot;
+use super::rule::RuleId;
 use super::signing::RequiredSignatures;
 
 /// The project's policy, validated.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// Levels for the whole project, by rule id.
-    pub rules: BTreeMap<String, Level>,
+    pub rules: BTreeMap<RuleId, Level>,
     /// Levels for the clusters or pools that a pattern matches, in the order written; the last that matches wins.
     pub scoped: Vec<Scoped>,
     /// Findings that are accepted, with their reasons.
@@ -26,14 +27,14 @@ pub struct Scoped {
     /// `cluster` or `cluster/pool`.
     pub pattern: globset::GlobMatcher,
     /// Levels by rule id.
-    pub rules: BTreeMap<String, Level>,
+    pub rules: BTreeMap<RuleId, Level>,
 }
 
 /// One accepted finding.
 #[derive(Clone, Debug)]
 pub struct Waiver {
     /// The rule.
-    pub rule: String,
+    pub rule: RuleId,
     /// Which clusters, pools (`cluster/pool`) or image keys.
     pub pattern: globset::GlobMatcher,
     /// Why.
@@ -47,25 +48,25 @@ pub struct Waiver {
 impl Policy {
     /// Accepts a run that checks no node pool.
     pub fn allow_empty(&mut self) {
-        self.rules.insert("nothing-checked".to_owned(), Level::Off);
+        self.rules.insert(RuleId::NothingChecked, Level::Off);
     }
 
     /// The level of a finding: what a cluster's or pool's pattern says, else the project, else the finding's own case, else
     /// the rule.
     pub fn level(&self, finding: &Finding, default: Level) -> Level {
         self.scoped_level(finding)
-            .or_else(|| self.rules.get(finding.rule).copied())
+            .or_else(|| self.rules.get(&finding.rule).copied())
             .or(finding.unless_set)
             .unwrap_or(default)
     }
 
     /// Whether the rule is off everywhere, so that it need not run.
-    pub fn is_off(&self, rule: &str) -> bool {
-        self.rules.get(rule) == Some(&Level::Off)
+    pub fn is_off(&self, rule: RuleId) -> bool {
+        self.rules.get(&rule) == Some(&Level::Off)
             && !self
                 .scoped
                 .iter()
-                .any(|scope| scope.rules.contains_key(rule))
+                .any(|scope| scope.rules.contains_key(&rule))
     }
 
     /// The waiver that accepts a finding on that day, by its number in `waivers`: one that holds, of any that match.
@@ -90,7 +91,7 @@ impl Policy {
             .iter()
             .rev()
             .filter(|scope| names.iter().any(|name| scope.pattern.is_match(name)))
-            .find_map(|scope| scope.rules.get(finding.rule).copied())
+            .find_map(|scope| scope.rules.get(&finding.rule).copied())
     }
 }
 
@@ -212,8 +213,9 @@ mod tests {
 
     use super::super::finding::{Finding, Level, Subject};
     use super::{Date, Policy, Scoped, Waiver, pattern};
+    use crate::model::rule::RuleId;
 
-    const RULE: &str = "k8s-version-mismatch";
+    const RULE: RuleId = RuleId::K8sVersionMismatch;
 
     fn finding(cluster: &str, pool: &str) -> Finding {
         Finding::new(RULE, "wrong").about(Subject {
@@ -226,13 +228,13 @@ mod tests {
     fn scoped(text: &str, level: Level) -> Scoped {
         Scoped {
             pattern: pattern(text).unwrap(),
-            rules: BTreeMap::from([(RULE.to_string(), level)]),
+            rules: BTreeMap::from([(RULE, level)]),
         }
     }
 
     fn waiver(text: &str, until: &str) -> Waiver {
         Waiver {
-            rule: RULE.into(),
+            rule: RULE,
             pattern: pattern(text).unwrap(),
             reason: "ticket 4711".into(),
             until: Some(until.into()),
@@ -245,7 +247,7 @@ mod tests {
         let mut policy = Policy::default();
         let mild = finding("lab-1", "md0").unless_set(Level::Warning);
         assert_eq!(policy.level(&mild, Level::Error), Level::Warning);
-        policy.rules.insert(RULE.into(), Level::Error);
+        policy.rules.insert(RULE, Level::Error);
         assert_eq!(policy.level(&mild, Level::Error), Level::Error);
         policy.scoped.push(scoped("lab-*", Level::Off));
         assert_eq!(policy.level(&mild, Level::Error), Level::Off);
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn a_rule_that_is_off_but_for_one_cluster_still_runs() {
         let mut policy = Policy::default();
-        policy.rules.insert(RULE.into(), Level::Off);
+        policy.rules.insert(RULE, Level::Off);
         assert!(policy.is_off(RULE));
         policy.scoped.push(scoped("prod", Level::Error));
         assert!(!policy.is_off(RULE));

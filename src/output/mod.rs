@@ -31,5 +31,4 @@ pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, recover};
 pub use owned_file::owned_file;
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
-pub use refusal::{LINK, NOT_OWNED, PATH_COLLISION, PATH_ILLEGAL};
 pub use replace::{Replacement, replace_all};

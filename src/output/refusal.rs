@@ -5,20 +5,12 @@ use std::sync::Arc;
 use crate::model::finding::{Finding, Subject};
 use crate::model::output_path;
 use crate::model::place::{Source, Spot};
-
-/// A file exists that is not metalmark's.
-pub const NOT_OWNED: &str = "file-not-owned";
-/// A name that leaves the output folder, or that some system does not support.
-pub const PATH_ILLEGAL: &str = "output-path-illegal";
-/// Two rendered files that are one on disk.
-pub const PATH_COLLISION: &str = "output-path-collision";
-/// A symbolic link in the path.
-pub const LINK: &str = "output-symlink";
+use crate::model::rule::RuleId;
 
 /// `shown` is the foreign file, as the user would write it.
 pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
     let message = format!("`{shown}` is not metalmark's: it would be overwritten");
-    refusal(NOT_OWNED, message, shown, subject)
+    refusal(RuleId::FileNotOwned, message, shown, subject)
         .help("move the file away, or run with `--adopt` to overwrite and own it from now on")
 }
 
@@ -27,7 +19,7 @@ pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
     let message = format!(
         "`{shown}` is not rendered any more, and is not what metalmark wrote: it would be lost"
     );
-    refusal(NOT_OWNED, message, shown, subject)
+    refusal(RuleId::FileNotOwned, message, shown, subject)
         .help("delete the file, or run with `--adopt` to have it deleted")
 }
 
@@ -35,21 +27,21 @@ pub(super) fn edited(shown: &str, subject: Subject) -> Finding {
 pub(super) fn in_the_way(shown: &str, foreign: &str, subject: Subject) -> Finding {
     let message =
         format!("`{shown}` cannot be written: `{foreign}` is in the way and not metalmark's");
-    refusal(NOT_OWNED, message, foreign, subject).help(format!("move `{foreign}` away"))
+    refusal(RuleId::FileNotOwned, message, foreign, subject).help(format!("move `{foreign}` away"))
 }
 
 pub(super) fn illegal(path: &str, fault: &str, subject: Subject) -> Finding {
     let message = format!("the path `{path}` of a rendered file {fault}");
     Finding {
         subject,
-        ..Finding::new(PATH_ILLEGAL, message)
+        ..Finding::new(RuleId::OutputPathIllegal, message)
     }
     .help("rename the cluster, the pool or the output's `path` that it comes from")
 }
 
 pub(super) fn link(shown: &str, link: &str, subject: Subject) -> Finding {
     let message = format!("`{shown}` is not written: `{link}` is a symbolic link");
-    refusal(LINK, message, link, subject).help(format!(
+    refusal(RuleId::OutputSymlink, message, link, subject).help(format!(
         "replace `{link}` by a real file or folder, or choose another output folder"
     ))
 }
@@ -75,12 +67,12 @@ pub(super) fn collision(
         message.push_str(&format!(", and {} more collide with it", count - 1));
     }
     let path = &path;
-    refusal(PATH_COLLISION, message, path, subject)
+    refusal(RuleId::OutputPathCollision, message, path, subject)
         .help("give the outputs different `path`s, or rename one of the clusters")
 }
 
 /// A finding at a path. It shows no source text, since the file is not the user's input.
-fn refusal(rule: &'static str, message: String, shown: &str, subject: Subject) -> Finding {
+fn refusal(rule: RuleId, message: String, shown: &str, subject: Subject) -> Finding {
     let spot = Spot {
         source: Arc::new(Source::new(shown, "")),
         start: 0,

@@ -9,10 +9,11 @@ use crate::model::finding::{Finding, Judged, Level};
 use crate::model::policy::{Date, Policy};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
+use crate::model::rule::RuleId;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
-use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, WorkspaceInput};
+use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, WorkspaceInput, rule};
 
 /// What checking one cluster, or the workspace, came to.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +33,8 @@ pub fn cluster(view: &ClusterView, settings: &Settings, today: Date) -> Checked 
     let broken = view
         .findings
         .iter()
-        .any(|finding| finding.rule == "yaml-syntax");
-    let follows = |finding: &&Finding| broken && finding.rule == "value-missing";
+        .any(|finding| finding.rule == RuleId::YamlSyntax);
+    let follows = |finding: &&Finding| broken && finding.rule == RuleId::ValueMissing;
     for finding in view.findings.iter().filter(|finding| !follows(finding)) {
         checked.judge(finding.clone(), policy, today);
     }
@@ -67,7 +68,7 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
     }
     let before = errors(view, settings);
     let subject = &finding.subject;
-    let is_known = |rule: &'static str, pool: &Option<String>| {
+    let is_known = |rule: RuleId, pool: &Option<String>| {
         let mut known = before.iter();
         known.any(|(other, of, _)| *other == rule && of == pool)
     };
@@ -76,13 +77,13 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
         let is_worse = |(rule, pool, image): &PoolError| {
             // An image that is not in the catalog has hidden what else is wrong with its pool, and with the image that follows.
             let is_hidden = match &proposal.change {
-                Change::ImageKey { key, .. } if finding.rule == "unknown-image" => {
-                    image.as_deref() == Some(&**key) || is_known("unknown-image", pool)
+                Change::ImageKey { key, .. } if finding.rule == RuleId::UnknownImage => {
+                    image.as_deref() == Some(&**key) || is_known(RuleId::UnknownImage, pool)
                 }
                 _ => false,
             };
             let is_left = *rule == finding.rule && *pool == subject.pool;
-            is_left || !is_known(rule, pool) && !is_hidden
+            is_left || !is_known(*rule, pool) && !is_hidden
         };
         !replacement::lowers(view, &changed) && !errors(&changed, settings).iter().any(is_worse)
     };
@@ -96,13 +97,14 @@ fn tried(mut finding: Finding, view: &ClusterView, settings: &Settings) -> Findi
 }
 
 /// A rule that finds an error, with the pool and the image.
-type PoolError = (&'static str, Option<String>, Option<String>);
+type PoolError = (RuleId, Option<String>, Option<String>);
 
 /// What is wrong with a cluster. That an image is not locked yet counts nothing: the help names the command that locks it.
 fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
     let found = ruled(view, settings).into_iter();
     let is_error = |finding: &Finding| {
-        level(finding, &settings.policy) == Level::Error && !finding.rule.starts_with("lock-")
+        level(finding, &settings.policy) == Level::Error
+            && !finding.rule.as_str().starts_with("lock-")
     };
     found
         .filter(is_error)
@@ -112,9 +114,7 @@ fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
 
 /// How much a finding matters, waivers apart.
 fn level(finding: &Finding, policy: &Policy) -> Level {
-    // A rule that is not in the table is a slip of ours: its findings still count.
-    let default = crate::rules::rule(finding.rule).map_or(Level::Error, Rule::level);
-    policy.level(finding, default)
+    policy.level(finding, rule(finding.rule).level())
 }
 
 /// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
@@ -220,24 +220,20 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -
         .iter()
         .enumerate()
         .filter_map(|(index, waiver)| {
-            let (rule, text) = (&waiver.rule, waiver.pattern.glob().glob());
+            let (id, text) = (&waiver.rule, waiver.pattern.glob().glob());
             let finding = match &waiver.until {
                 Some(until) if waiver.has_expired(today) => Finding::new(
-                    "waiver-expired",
-                    format!("the waiver of `{rule}` for `{text}` ended on {until}"),
+                    RuleId::WaiverExpired,
+                    format!("the waiver of `{id}` for `{text}` ended on {until}"),
                 )
                 .at(waiver.spot.clone(), "no longer accepts anything")
                 .help("mend what it covered and remove it, or decide anew and move `until`"),
                 _ if used.contains(&index) || reach == Reach::Shard => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
-                _ if crate::rules::rule(rule)
-                    .is_some_and(|rule| rule.is_of_change() || rule.is_of_manifests()) =>
-                {
-                    return None;
-                }
+                _ if rule(*id).is_of_change() || rule(*id).is_of_manifests() => return None,
                 _ => Finding::new(
-                    "waiver-unused",
-                    format!("the waiver of `{rule}` for `{text}` accepts nothing"),
+                    RuleId::WaiverUnused,
+                    format!("the waiver of `{id}` for `{text}` accepts nothing"),
                 )
                 .at(waiver.spot.clone(), "no such finding")
                 .help("remove it"),
@@ -259,11 +255,12 @@ mod tests {
     use crate::model::matching::Outcome;
     use crate::model::place::Sources;
     use crate::model::policy::{Date, Waiver, pattern};
+    use crate::model::rule::RuleId;
     use crate::model::workspace::{ClusterView, Settings};
     use crate::rules::{Reach, WorkspaceInput};
     use crate::testing::{Given, settings, today};
 
-    const MISSING: &str = "checksum-missing";
+    const MISSING: RuleId = RuleId::ChecksumMissing;
 
     /// A cluster whose image has no checksum and a format.
     fn without_checksum() -> Given {
@@ -274,10 +271,10 @@ mod tests {
         given
     }
 
-    fn waived(rule: &str, place: &str, until: Option<&str>) -> Settings {
+    fn waived(rule: RuleId, place: &str, until: Option<&str>) -> Settings {
         let mut settings = settings();
         settings.policy.waivers.push(Waiver {
-            rule: rule.into(),
+            rule,
             pattern: pattern(place).unwrap(),
             reason: "ticket 4711".into(),
             until: until.map(str::to_string),
@@ -286,7 +283,7 @@ mod tests {
         settings
     }
 
-    fn rules(checked: &Checked) -> Vec<&str> {
+    fn rules(checked: &Checked) -> Vec<RuleId> {
         let rules = checked.findings.iter().map(|judged| judged.finding.rule);
         rules.collect()
     }
@@ -309,35 +306,35 @@ mod tests {
         let mut given = without_checksum();
         given.settings.images.url = "{{ image.uri }}".into();
         let checked = cluster(&given.finished(), &given.settings, today());
-        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(rules(&checked), Vec::<RuleId>::new());
         assert!(!checked.has_errors());
     }
 
     #[test]
     fn stages_and_rules_findings_are_judged_alike() {
         let mut given = without_checksum();
-        given.view.findings = vec![Finding::new("value-surprising", "odd")];
+        given.view.findings = vec![Finding::new(RuleId::ValueSurprising, "odd")];
         let mut settings = settings();
         let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), ["value-surprising", MISSING]);
+        assert_eq!(rules(&checked), [RuleId::ValueSurprising, MISSING]);
         assert_eq!(checked.findings[0].level, Level::Warning);
         assert!(checked.has_errors());
-        settings.policy.rules = [MISSING, "value-surprising"]
-            .map(|rule| (rule.to_string(), Level::Off))
+        settings.policy.rules = [MISSING, RuleId::ValueSurprising]
+            .map(|rule| (rule, Level::Off))
             .into();
         let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(rules(&checked), Vec::<RuleId>::new());
     }
 
     #[test]
     fn a_file_that_does_not_parse_is_told_alone() {
         let mut given = without_checksum();
         given.view.findings = vec![
-            Finding::new("value-missing", "`cluster` is not set"),
-            Finding::new("yaml-syntax", "a tab"),
+            Finding::new(RuleId::ValueMissing, "`cluster` is not set"),
+            Finding::new(RuleId::YamlSyntax, "a tab"),
         ];
         let checked = cluster(&given.finished(), &settings(), today());
-        assert_eq!(rules(&checked), ["yaml-syntax"]);
+        assert_eq!(rules(&checked), [RuleId::YamlSyntax]);
     }
 
     #[test]
@@ -345,10 +342,10 @@ mod tests {
         let settings = waived(MISSING, "edge-*", Some("2027-03-01"));
         let given = without_checksum();
         let checked = cluster(&given.finished(), &settings, today());
-        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(rules(&checked), Vec::<RuleId>::new());
         assert_eq!(checked.waivers_used, BTreeSet::from([0]));
         let checked = whole(&settings, &checked.waivers_used, today());
-        assert_eq!(rules(&checked), Vec::<&str>::new());
+        assert_eq!(rules(&checked), Vec::<RuleId>::new());
     }
 
     #[test]
@@ -358,19 +355,19 @@ mod tests {
         let checked = cluster(&given.finished(), &settings, today());
         assert_eq!(rules(&checked), [MISSING]);
         let checked = whole(&settings, &checked.waivers_used, today());
-        assert_eq!(rules(&checked), ["waiver-expired"]);
+        assert_eq!(rules(&checked), [RuleId::WaiverExpired]);
     }
 
     #[test]
     fn a_waiver_that_accepts_nothing_is_told() {
         let settings = waived(MISSING, "edge-2", None);
         let checked = whole(&settings, &BTreeSet::new(), today());
-        assert_eq!(rules(&checked), ["waiver-unused"]);
+        assert_eq!(rules(&checked), [RuleId::WaiverUnused]);
     }
 
     #[test]
     fn findings_of_later_stages_keep_their_own_level() {
-        let found = vec![Finding::new("duplicate-key", "twice").unless_set(Level::Warning)];
+        let found = vec![Finding::new(RuleId::DuplicateKey, "twice").unless_set(Level::Warning)];
         let checked = findings(found, &settings(), today());
         assert_eq!(checked.findings[0].level, Level::Warning);
     }
@@ -383,7 +380,7 @@ mod tests {
         };
         assert_eq!(
             rules(&cluster(&view, &settings(), today())),
-            Vec::<&str>::new()
+            Vec::<RuleId>::new()
         );
     }
 

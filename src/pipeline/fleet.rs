@@ -19,6 +19,7 @@ use crate::model::matching::{Outcome, PatternCache};
 use crate::model::place::Sources;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
+use crate::model::rule::RuleId;
 use crate::model::workspace::ClusterView;
 use crate::pipeline::check::{self, Checked};
 use crate::read::{self, ClusterEntry, SharedCatalog, Workspace};
@@ -95,7 +96,7 @@ impl<T> Survey<T> {
         if self.counts.checked > 0 || workspace.shard.is_some() || self.has_errors() {
             return;
         }
-        let is_known = |judged: &Judged| judged.finding.rule == NOTHING_CHECKED;
+        let is_known = |judged: &Judged| judged.finding.rule == RuleId::NothingChecked;
         let finding = match self.judged.iter().position(is_known) {
             Some(known) => Finding {
                 unless_set: None,
@@ -114,7 +115,7 @@ impl<T> Survey<T> {
                     ),
                     text => (text, "docs/manifests.md says what is read of manifests"),
                 };
-                Finding::new(NOTHING_CHECKED, message).help(help)
+                Finding::new(RuleId::NothingChecked, message).help(help)
             }
         };
         let finding = finding.help("or type `--allow-empty`");
@@ -127,9 +128,6 @@ impl<T> Survey<T> {
         self.judged.extend(checked.findings);
     }
 }
-
-/// The rule of a run that checked nothing.
-const NOTHING_CHECKED: &str = "nothing-checked";
 
 /// One cluster's part on its way.
 struct Part<T> {

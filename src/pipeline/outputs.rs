@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeSet, Keeps, ManifestFile, OWNERSHIP_FILE};
 use crate::model::output_path;
+use crate::model::rule::RuleId;
 use crate::model::workspace::Output;
 use crate::output::{Foreign, Options, Part, Plan, Previous};
 use crate::read::{PROJECT_FILE_NAME, Workspace};
@@ -148,7 +149,7 @@ pub(crate) fn orphans(workspace: &Workspace) -> Result<Vec<Finding>, Error> {
 
 fn orphan(folder: &str) -> Finding {
     let message = format!("`{folder}` has rendered files that no output of this project writes");
-    Finding::new("output-orphaned", message).help(format!(
+    Finding::new(RuleId::OutputOrphaned, message).help(format!(
         "delete the folder: `git rm -r {folder}`; or write the output again"
     ))
 }

@@ -8,6 +8,7 @@ use crate::evaluate::{Evaluation, Evaluator, Options, Release, TemplateCache};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::Cluster;
 use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 use crate::model::signing::{RequiredSignatures, SigningKeys};
 use crate::model::value::Node;
 use crate::model::workspace::ClusterRead;
@@ -184,7 +185,7 @@ pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) 
 }
 
 /// The rules of findings that a missing layer can cause.
-const NEEDS_VALUES: [&str; 2] = ["expression-error", "value-missing"];
+const NEEDS_VALUES: [RuleId; 2] = [RuleId::ExpressionError, RuleId::ValueMissing];
 
 /// How a cluster's values are evaluated: as the release that composes it, if one does.
 pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {

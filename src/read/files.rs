@@ -8,6 +8,7 @@ use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{Place, Source, Sources, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Misreading, Notice, NoticeKind, SyntaxError};
 
@@ -23,7 +24,7 @@ pub(super) fn values(
     let bytes = match files.named(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));
-            return Ok((empty(), vec![Finding::new("yaml-syntax", message)]));
+            return Ok((empty(), vec![Finding::new(RuleId::YamlSyntax, message)]));
         }
         read => read?,
     };
@@ -39,7 +40,7 @@ pub(super) fn values(
         }
         Err(error) => {
             let message = format!("`{}` is not text: {error}", source.path);
-            return Ok((empty(), vec![Finding::new("yaml-syntax", message)]));
+            return Ok((empty(), vec![Finding::new(RuleId::YamlSyntax, message)]));
         }
     }
     let id = sources.add(source);
@@ -68,8 +69,8 @@ pub(super) fn display(file: &Path) -> String {
 
 /// What breaks a file.
 pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
-    let finding =
-        Finding::new("yaml-syntax", error.message.clone()).at(sources.resolve(error.place), "");
+    let finding = Finding::new(RuleId::YamlSyntax, error.message.clone())
+        .at(sources.resolve(error.place), "");
     let finding = match &error.help {
         Some(help) => finding.help(help.clone()),
         None => finding,
@@ -103,7 +104,7 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
                     "this one counts",
                 )
             };
-            Finding::new("duplicate-key", message)
+            Finding::new(RuleId::DuplicateKey, message)
                 .at(at(notice.place), label)
                 .at(at(*first), "first here")
                 .help("remove one of the two")
@@ -111,7 +112,7 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
         }
         NoticeKind::MergeReplaces { key, merged } => {
             let message = format!("`<<` replaces the value that `{key}` has further up");
-            Finding::new("value-surprising", message)
+            Finding::new(RuleId::ValueSurprising, message)
                 .at(at(notice.place), "loses its value")
                 .at(at(*merged), "to this one")
                 .help("move `<<` to the top of the map, so that the map's own keys win")
@@ -132,10 +133,10 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
         NoticeKind::More { count } => {
             let message =
                 format!("{count} more places of this file are as odd as those that are told");
-            Finding::new("value-surprising", message).at(at(notice.place), "the first of them")
+            Finding::new(RuleId::ValueSurprising, message).at(at(notice.place), "the first of them")
         }
         NoticeKind::IgnoredDocuments => Finding::new(
-            "value-surprising",
+            RuleId::ValueSurprising,
             "Helm 3 reads only the first document of a values file",
         )
         .at(at(notice.place), "nothing is read from here on")
@@ -198,7 +199,7 @@ fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding 
     } else {
         format!("\"{text}\"")
     };
-    Finding::new("value-surprising", message).help(format!(
+    Finding::new(RuleId::ValueSurprising, message).help(format!(
         "write `{quoted}` if text is meant, `{becomes}` if it is not"
     ))
 }

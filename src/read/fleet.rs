@@ -8,11 +8,12 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::Spot;
+use crate::model::rule::RuleId;
 
 use super::clusters::{self, ClusterEntry};
 use super::files;
 use super::project::{ClusterSource, ProjectFile};
-use super::settings::{PROJECT_FILE, Places};
+use super::settings::Places;
 use super::unknown::suggestion;
 use crate::read::gitops::OwnOutput;
 
@@ -68,7 +69,7 @@ fn of_source(
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";
-                return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
+                return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
             }
             let names = clusters::names(pattern, &files);
             let each = names.into_iter().zip(files);
@@ -79,7 +80,7 @@ fn of_source(
         _ => {
             let message = "a cluster has either `name` and `values`, or `each`";
             let help = "write `{name: …, values: […]}`, or `{each: clusters/*/values.yaml}`";
-            return Ok(Err(Finding::new(PROJECT_FILE, message).help(help)));
+            return Ok(Err(Finding::new(RuleId::ProjectFile, message).help(help)));
         }
     }
     Ok(Ok(()))
@@ -91,7 +92,7 @@ fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding
     for found in clusters::doubles(entries) {
         let name = &entries[found[0]].name;
         let message = format!("{} clusters have the name `{name}`", found.len());
-        let mut finding = Finding::new(PROJECT_FILE, message);
+        let mut finding = Finding::new(RuleId::ProjectFile, message);
         let mut told: Vec<&Spot> = Vec::new();
         for spot in found.iter().filter_map(|index| spots[*index].as_ref()) {
             if told.iter().all(|known| known.start != spot.start) {
@@ -121,7 +122,7 @@ fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec
             return true;
         };
         let message = format!("the cluster name `{}` {fault}", entry.name.escape_debug());
-        let finding = Finding::new(PROJECT_FILE, message).at(spot, "");
+        let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
         findings
             .push(finding.help("a name of letters, digits and `-` serves files and objects alike"));
         false
@@ -131,7 +132,7 @@ fn illegal_names(entries: &mut Vec<ClusterEntry>, spots: &[Option<Spot>]) -> Vec
 
 /// Nothing is checked, which does not mean that nothing is wrong. A warning, for the commands that are no gates.
 pub(super) fn no_cluster(places: &Places<'_>) -> Finding {
-    Finding::new("nothing-checked", "there are no clusters, so nothing is checked")
+    Finding::new(RuleId::NothingChecked, "there are no clusters, so nothing is checked")
         .at(places.spot(&["clusters"]), "")
         .help("name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml")
         .unless_set(Level::Warning)
@@ -162,7 +163,7 @@ fn unknown_management(entries: &[ClusterEntry]) -> Vec<Finding> {
         .map(|name| {
             let message = format!("there is no cluster `{name}` to be the management cluster");
             let help = suggestion(name, &names, "`management` names a cluster of this project");
-            Finding::new(PROJECT_FILE, message).help(help)
+            Finding::new(RuleId::ProjectFile, message).help(help)
         })
         .collect()
 }

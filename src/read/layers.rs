@@ -8,10 +8,10 @@ use crate::files::Files;
 use crate::model::finding::{Finding, Level};
 use crate::model::merge::{self, Layer, LayerKind};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 
 use super::files;
-use super::settings::PROJECT_FILE;
 use crate::read::gitops::{self, MissingSource, RunTime};
 
 /// The shared layers: the chart's own values, and the overrides above them.
@@ -172,7 +172,7 @@ impl Shared {
             let help =
                 "name values files, or the folder of a Kustomization that yields a HelmRelease";
             own.findings
-                .push(Finding::new(PROJECT_FILE, message).help(help));
+                .push(Finding::new(RuleId::ProjectFile, message).help(help));
             return Ok(Vec::new());
         };
         own.findings.extend(composed.findings);
@@ -186,7 +186,7 @@ impl Shared {
 pub(super) fn left_out(file: &Path, key: &str) -> Finding {
     let file = files::display(file);
     let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
-    Finding::new(PROJECT_FILE, message)
+    Finding::new(RuleId::ProjectFile, message)
         .help(format!(
             "remove `{file}` from `{key}`: what is rendered is no input"
         ))
@@ -225,7 +225,7 @@ fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {
             format!("`{path}` is no map in the chart's values and is replaced by one")
         }
     };
-    Finding::new("value-surprising", message)
+    Finding::new(RuleId::ValueSurprising, message)
         .at(sources.resolve(conflict.user), "replaces")
         .at(sources.resolve(conflict.chart), "the chart's value")
 }

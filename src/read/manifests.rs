@@ -13,6 +13,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::place::{Place, Source, Spot};
+use crate::model::rule::RuleId;
 use crate::objects::{MARKER, Standing, Unread, objects};
 use crate::providers::PROVIDERS;
 use crate::yaml::{self, SyntaxError};
@@ -143,7 +144,9 @@ fn one(
         }
         Err(error) => {
             let message = format!("`{path}` is not text: {error}");
-            found.findings.push(Finding::new("yaml-syntax", message));
+            found
+                .findings
+                .push(Finding::new(RuleId::YamlSyntax, message));
             return Ok(());
         }
     };
@@ -182,7 +185,7 @@ fn unread(unread: Unread) -> Option<Finding> {
         false => ("that is no YAML", "mend what is said of it"),
     };
     let message = format!("a {kind} stands in a string {why}, and is not looked at");
-    let finding = Finding::new("image-unstamped", message)
+    let finding = Finding::new(RuleId::ImageUnstamped, message)
         .at(unread.spot, unread.error.message)
         .help(help);
     Some(finding.unless_set(Level::Warning))
@@ -195,7 +198,7 @@ fn broken(source: &Arc<Source>, error: SyntaxError) -> Finding {
         start,
         end,
     };
-    let finding = Finding::new("yaml-syntax", error.message).at(Some(spot), "");
+    let finding = Finding::new(RuleId::YamlSyntax, error.message).at(Some(spot), "");
     match error.help {
         Some(help) => finding.help(help),
         None => finding,

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::model::finding::Finding;
 use crate::model::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
+use crate::model::rule::RuleId;
 use crate::oci::{Reference, SCHEME};
 
 use super::project::{HostOptions, RegistryOptions};
-use super::settings::{PROJECT_FILE, Places};
+use super::settings::Places;
 
 /// What stands before the folder of an image layout.
 const LAYOUT: &str = "oci-layout:";
@@ -31,7 +32,7 @@ pub(super) fn registries(
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
         let message = format!("`concurrency` is from 1 to {MOST_AT_ONCE}, not {concurrency}");
         let spot = places.spot(&["registries", "concurrency"]);
-        findings.push(Finding::new(PROJECT_FILE, message).at(spot, ""));
+        findings.push(Finding::new(RuleId::ProjectFile, message).at(spot, ""));
     }
     let settings = RegistrySettings {
         mirrors,
@@ -56,7 +57,7 @@ fn mirrors(
         let mut wrong = |text: &str| {
             let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
             let spot = places.spot(&["registries", "mirrors", from]);
-            findings.push(Finding::new(PROJECT_FILE, message).at(spot, "").help(
+            findings.push(Finding::new(RuleId::ProjectFile, message).at(spot, "").help(
                 "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `oci-layout:DIR`",
             ));
         };
@@ -99,7 +100,11 @@ fn hosts(
     for (name, options) in written {
         let mut wrong = |message: String, help: &str| {
             let spot = places.spot(&["registries", "hosts", name]);
-            findings.push(Finding::new(PROJECT_FILE, message).at(spot, "").help(help));
+            findings.push(
+                Finding::new(RuleId::ProjectFile, message)
+                    .at(spot, "")
+                    .help(help),
+            );
         };
         if prefix(name).is_none_or(|bare| *bare != **name || bare.contains('/')) {
             wrong(

@@ -7,6 +7,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::output_path;
 use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
+use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
 use crate::model::value::Node;
 use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
@@ -14,9 +15,7 @@ use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 use super::Flags;
 use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
-
-/// The rule of everything that is wrong in the project file.
-pub(super) const PROJECT_FILE: &str = "project-file";
+use super::unknown::suggestion;
 
 /// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server;
 /// docs/sylva.md#the-image-server).
@@ -94,7 +93,7 @@ pub(super) fn settings(
     let mut findings = Vec::new();
     if file.version.is_some_and(|version| version != 1) {
         let finding = Finding::new(
-            PROJECT_FILE,
+            RuleId::ProjectFile,
             "this metalmark reads version 1 of the project file",
         );
         findings.push(
@@ -139,7 +138,7 @@ fn releases(
     let message =
         format!("`releases` is no address of a release with `{RELEASE}` in its version's place");
     findings.push(
-        Finding::new(PROJECT_FILE, message)
+        Finding::new(RuleId::ProjectFile, message)
             .at(places.spot(&["update", "releases"]), "")
             .help(format!(
                 "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
@@ -188,13 +187,13 @@ fn illegal(output: &Output) -> Option<Finding> {
         folder => output_path::fault(folder)?,
     };
     let message = format!("the output path `{}` {fault}", output.path);
-    let finding = Finding::new(PROJECT_FILE, message).at(output.spot.clone(), "");
+    let finding = Finding::new(RuleId::ProjectFile, message).at(output.spot.clone(), "");
     Some(finding.help("name a folder below the project file"))
 }
 
 fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Policy {
     Policy {
-        rules: options.rules.clone(),
+        rules: levels(&options.rules, places, findings),
         scoped: options
             .clusters
             .iter()
@@ -225,7 +224,7 @@ fn scoped(
     match pattern(text) {
         Ok(pattern) => Some(Scoped {
             pattern,
-            rules: rules.clone(),
+            rules: levels(rules, places, findings),
         }),
         Err(error) => {
             findings
@@ -233,6 +232,32 @@ fn scoped(
             None
         }
     }
+}
+
+/// Levels by rule, without those of no rule.
+fn levels(
+    written: &BTreeMap<String, Level>,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> BTreeMap<RuleId, Level> {
+    let levels = written.iter();
+    levels
+        .filter_map(|(id, level)| Some((rule(id, places, findings)?, *level)))
+        .collect()
+}
+
+/// The rule of an id that the project file names; none, and a finding, where there is no such rule.
+fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<RuleId> {
+    let found = id.parse().ok();
+    if found.is_none() {
+        let ids: Vec<&str> = RuleId::ALL.iter().map(|rule| rule.as_str()).collect();
+        findings.push(
+            Finding::new(RuleId::ProjectFile, format!("there is no rule `{id}`"))
+                .at(places.word(id), "")
+                .help(suggestion(id, &ids, "docs/rules.md lists the rules")),
+        );
+    }
+    found
 }
 
 fn waivers(
@@ -248,23 +273,27 @@ fn waivers(
             .as_deref()
             .filter(|until| Date::parse(until).is_none())
         {
-            let finding = Finding::new(PROJECT_FILE, format!("`until: {until}` is not a date"))
-                .at(spot.clone(), "");
+            let finding = Finding::new(
+                RuleId::ProjectFile,
+                format!("`until: {until}` is not a date"),
+            )
+            .at(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
         }
         if written.reason.trim().is_empty() {
             let message = format!("the waiver of `{}` gives no reason", written.rule);
-            let finding = Finding::new(PROJECT_FILE, message).at(spot.clone(), "");
+            let finding = Finding::new(RuleId::ProjectFile, message).at(spot.clone(), "");
             findings.push(finding.help("write why it is accepted: `reason: …`"));
         }
+        let rule = rule(&written.rule, places, findings);
         match pattern(&written.pattern) {
-            Ok(pattern) => waivers.push(Waiver {
-                rule: written.rule.clone(),
+            Ok(pattern) => waivers.extend(rule.map(|rule| Waiver {
+                rule,
                 pattern,
                 reason: written.reason.clone(),
                 until: written.until.clone(),
                 spot,
-            }),
+            })),
             Err(error) => findings.push(bad_pattern(&written.pattern, &error).at(spot, "")),
         }
     }
@@ -273,7 +302,7 @@ fn waivers(
 
 fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
     Finding::new(
-        PROJECT_FILE,
+        RuleId::ProjectFile,
         format!("`{text}` is not a pattern: {}", error.kind()),
     )
     .help("`*` stands for any letters of one name, `**` for names and slashes")

@@ -7,11 +7,12 @@ use globset::GlobMatcher;
 use crate::model::finding::Finding;
 use crate::model::place::{Place, Spot};
 use crate::model::policy::pattern;
+use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{Asked, StampEntry, Wish};
 
 use super::project::{ProjectFile, StampOptions};
-use super::settings::{PROJECT_FILE, Places};
+use super::settings::Places;
 
 /// The entries that hold; what is wrong with others is told.
 pub(super) fn entries(
@@ -25,7 +26,7 @@ pub(super) fn entries(
         match entry(written, spot.clone()) {
             Ok(entry) => entries.push(entry),
             Err(message) => {
-                let finding = Finding::new(PROJECT_FILE, message).at(spot, "");
+                let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
                 findings.push(finding.help("write `image: KEY`, or `selector: {os: ubuntu}`"));
             }
         }

@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 
 use crate::model::finding::Finding;
 use crate::model::place::{Place, Source, Spot};
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Node, Number, Value};
 
 use super::project::ProjectFile;
-use super::settings::PROJECT_FILE;
 
 /// The project file that a tree holds. What is wrong in it is told; the rest holds.
 pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Finding>) {
@@ -33,7 +33,7 @@ pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Fi
             end: 0,
         };
         walk.findings
-            .push(Finding::new(PROJECT_FILE, error.to_string()).at(Some(spot), ""));
+            .push(Finding::new(RuleId::ProjectFile, error.to_string()).at(Some(spot), ""));
         ProjectFile::default()
     });
     (file, walk.findings)
@@ -266,7 +266,7 @@ impl Walk<'_> {
             end: place.end,
         };
         self.findings.push(
-            Finding::new(PROJECT_FILE, message)
+            Finding::new(RuleId::ProjectFile, message)
                 .at(Some(spot), "")
                 .help(help),
         );

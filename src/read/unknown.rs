@@ -1,30 +1,16 @@
-//! Names in the project file that nobody knows: rules, targets, and the targets' options.
+//! Names in the project file that nobody knows: targets, and the targets' options.
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::Settings;
 use crate::render::targets;
-use crate::rules;
 
-use super::settings::{PROJECT_FILE, Places};
+use super::settings::Places;
 
-/// Rules and targets that the settings name and nobody knows.
+/// Targets and options that the settings name and nobody knows.
 pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let policy = &settings.policy;
-    let scoped = policy.scoped.iter().flat_map(|scope| scope.rules.keys());
-    let named = policy
-        .rules
-        .keys()
-        .chain(scoped)
-        .chain(policy.waivers.iter().map(|waiver| &waiver.rule));
-    let ids: Vec<&str> = rules::RULES.iter().map(|rule| rule.id()).collect();
-    for id in named.filter(|id| rules::rule(id).is_none()) {
-        let finding =
-            Finding::new(PROJECT_FILE, format!("there is no rule `{id}`")).at(places.word(id), "");
-        findings.push(finding.help(suggestion(id, &ids, "docs/rules.md lists the rules")));
-    }
-    findings.extend(options(settings, places));
+    let mut findings = options(settings, places);
     let names: Vec<&str> = targets::TARGETS
         .iter()
         .map(|target| target.name())
@@ -41,7 +27,7 @@ pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
             &format!("the targets are {}", names.join(", ")),
         );
         findings.push(
-            Finding::new(PROJECT_FILE, message)
+            Finding::new(RuleId::ProjectFile, message)
                 .at(output.spot.as_ref().and(places.word(&output.target)), "")
                 .help(help),
         );
@@ -61,7 +47,7 @@ fn options(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
         for name in unknown.filter(|name| !known.contains(&name.as_str())) {
             let message = format!("target `{}` has no option `{name}`", output.target);
             let all = format!("its options are {}", known.join(", "));
-            let finding = Finding::new(PROJECT_FILE, message)
+            let finding = Finding::new(RuleId::ProjectFile, message)
                 .at(places.key_of_item(&["outputs"], index, name), "")
                 .help(suggestion(name, &known, &all));
             findings.push(finding);

@@ -11,14 +11,14 @@ use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
+use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
 use crate::model::written::WrittenImage;
-use crate::rules;
 use crate::schema::Schemas;
 
 use super::management::Management;
 use super::project::{HelmVersion, ProjectFile};
-use super::settings::{self, PROJECT_FILE, Places};
+use super::settings::{self, Places};
 use super::{
     ClusterEntry, Location, Request, Workspace, chart, files, fleet, graph, layers, record, stamps,
     typed, unknown,
@@ -56,12 +56,9 @@ pub fn workspace_in(
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
-    let (mut settings, found) = settings::settings(root, &project.file, &request.flags, &places);
+    let (settings, found) = settings::settings(root, &project.file, &request.flags, &places);
     project.findings.extend(found);
     project.findings.extend(unknown::names(&settings, &places));
-    // A waiver of no rule is told as that, not as unused too.
-    let waivers = &mut settings.policy.waivers;
-    waivers.retain(|waiver| rules::rule(&waiver.rule).is_some());
 
     let flags = &request.flags;
     let HelmVersion(engine) = project.file.helm;
@@ -241,7 +238,7 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
     let mut sources = Sources::default();
     let (tree, mut findings) = files::values(tree, name, Engine::Helm3, &mut sources)?;
     // `off` is a level here, whatever YAML 1.1 makes of the word.
-    findings.retain(|finding| finding.rule != "value-surprising");
+    findings.retain(|finding| finding.rule != RuleId::ValueSurprising);
     for finding in &mut findings {
         let message = &mut finding.message;
         *message = message.replace("values are a map", "the project file is a map");
@@ -266,7 +263,7 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
 fn no_schema(folder: &str, places: &Places<'_>) -> Finding {
     let message =
         format!("there is no CustomResourceDefinition in `{folder}`, so nothing is validated");
-    Finding::new(PROJECT_FILE, message)
+    Finding::new(RuleId::ProjectFile, message)
         .at(places.spot(&["schemas"]), "")
         .help("put the CRDs of the cluster's controllers there: `kubectl get crd -o yaml`")
 }

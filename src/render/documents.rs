@@ -8,6 +8,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::json::{Html, to_json};
 use crate::model::place::{FileId, Place, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::render::objects::name;
 use crate::render::targets::Content;
@@ -18,14 +19,12 @@ use crate::yaml::{self, NoticeKind};
 /// (kubernetes pkg/apis/core/validation, `ValidateConfigMap`: core.MaxSecretSize)
 const DATA_SIZE: usize = 1 << 20;
 
-const TOO_LARGE: &str = "object-too-large";
-
 const OTHER_RELEASE: &str =
     "the CRD of the newest release requires this; `schemas: FOLDER` names the CRDs of your release";
 
 /// A problem in a rendered file, and its place.
 struct Fault {
-    rule: &'static str,
+    rule: RuleId,
     message: String,
     place: Place,
     /// Whether the schema is built in.
@@ -36,7 +35,7 @@ struct Fault {
 
 fn fault(message: impl Into<String>, place: Place) -> Fault {
     Fault {
-        rule: "manifest-invalid",
+        rule: RuleId::ManifestInvalid,
         message: message.into(),
         place,
         is_built_in: false,
@@ -89,7 +88,7 @@ pub(super) fn check(
         let finding = Finding::new(fault.rule, message);
         let finding = finding.at(Some(spot), "in the rendered file");
         report(match fault.rule {
-            TOO_LARGE => {
+            RuleId::ObjectTooLarge => {
                 finding.help("serve fewer images, or write one object a cluster: `scope: cluster`")
             }
             _ if fault.is_built_in && fault.is_unknown => {
@@ -281,7 +280,7 @@ fn data_size(document: &Node, found: &mut Vec<Fault>) {
         .sum();
     if size > DATA_SIZE {
         found.push(Fault {
-            rule: TOO_LARGE,
+            rule: RuleId::ObjectTooLarge,
             ..fault(
                 format!("its data has {size} bytes and may have {DATA_SIZE}"),
                 document.place,

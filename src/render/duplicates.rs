@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::manifest::ManifestFile;
+use crate::model::rule::RuleId;
 use crate::model::workspace::{Output, Settings};
 
 /// How many files a finding names.
@@ -201,7 +202,7 @@ impl<'a> Group<'a> {
             ..Subject::default()
         };
         let spot = |file: &FileObjects| self.outputs.get(file.output)?.spot.clone();
-        let mut finding = Finding::new("object-duplicate", message)
+        let mut finding = Finding::new(RuleId::ObjectDuplicate, message)
             .about(subject)
             .at(spot(one), "this output renders it");
         if one.output != other.output {

@@ -13,6 +13,7 @@ use super::context;
 use super::language::{self, Written};
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Value};
 use crate::yaml;
 
@@ -76,7 +77,7 @@ impl Engine {
                     end: place.end,
                 };
                 Some(
-                    Finding::new("template-error", what)
+                    Finding::new(RuleId::TemplateError, what)
                         .at(Some(spot), "here")
                         .help("templates place values; docs/outputs.md lists what they may use"),
                 )
@@ -133,7 +134,7 @@ impl Engine {
             }
         });
         Finding::new(
-            "template-error",
+            RuleId::TemplateError,
             format!("template `{name}` cannot be rendered: {what}"),
         )
         .at(spot, "here")
@@ -213,6 +214,7 @@ mod tests {
     use crate::model::engine::Engine as Reader;
     use crate::model::finding::Finding;
     use crate::model::place::{FileId, Source};
+    use crate::model::rule::RuleId;
     use crate::model::value::{Entry, Map, Value};
     use crate::render::context;
     use crate::yaml;
@@ -258,7 +260,7 @@ mod tests {
         let spot = &found[0].labels[0].spot;
         assert_eq!(spot.to_string(), "own.yaml.j2:2:3");
         let unknown = rendered("a: 1\nb: {{ v.missing }}\n", Map::default()).unwrap_err();
-        assert_eq!(unknown.rule, "template-error");
+        assert_eq!(unknown.rule, RuleId::TemplateError);
         assert_eq!(unknown.labels[0].spot.to_string(), "own.yaml.j2:2:1");
     }
 

@@ -27,6 +27,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, Images};
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::place::{Source, Spot};
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::Stamp;
@@ -341,7 +342,7 @@ impl<'a> Renderer<'a> {
 
 /// Adds the place of the output to a finding about its options.
 fn placed(finding: Finding, output: &Output) -> Finding {
-    if finding.rule == "project-file" && finding.labels.is_empty() {
+    if finding.rule == RuleId::ProjectFile && finding.labels.is_empty() {
         finding.at(output.spot.clone(), "")
     } else {
         finding
@@ -356,7 +357,7 @@ fn stays_inside(path: &str) -> bool {
 
 fn leaves_folder(path: &str) -> Finding {
     Finding::new(
-        "output-path-illegal",
+        RuleId::OutputPathIllegal,
         format!(
             "the output path `{}` leaves the project's folder",
             path.escape_debug()
@@ -384,7 +385,7 @@ fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
         end: 0,
     };
     let finding = Finding::new(
-        "template-error",
+        RuleId::TemplateError,
         format!("template `{name}` replaces nothing"),
     );
     let finding = finding.at(Some(spot), "").unless_set(Level::Warning);

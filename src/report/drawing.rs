@@ -146,6 +146,7 @@ mod tests {
 
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::RuleId;
     use crate::printer::Printer;
     use crate::report::{Color, Findings, by_name};
 
@@ -173,7 +174,8 @@ mod tests {
     fn the_caret_stands_below_wide_characters_and_tabs() {
         let source = Arc::new(Source::new("a", "\tlabel: 日本 x\r\nnext: 1\r\n"));
         let start = source.text.find('x').expect("it is there");
-        let text = human(Finding::new("r", "m").at(at(&source, start, start + 1), "here"));
+        let text =
+            human(Finding::new(RuleId::ValueType, "m").at(at(&source, start, start + 1), "here"));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], " --> a:1:12");
         assert_eq!(lines[3], "1 |     label: 日本 x");
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn a_place_of_many_lines_is_marked_in_its_first() {
         let source = Arc::new(Source::new("a", "text: |\n  one\n  two\n"));
-        let text = human(Finding::new("r", "m").at(at(&source, 6, 19), ""));
+        let text = human(Finding::new(RuleId::ValueType, "m").at(at(&source, 6, 19), ""));
         assert!(text.contains("1 | text: |\n  |       ^\n"), "{text}");
         assert!(!text.contains("one"), "{text}");
     }
@@ -195,7 +197,7 @@ mod tests {
             format!("one\n{}two\n", "filler\n".repeat(5000)),
         ));
         let end = source.text.len();
-        let finding = Finding::new("r", "m")
+        let finding = Finding::new(RuleId::ValueType, "m")
             .at(at(&source, end - 4, end - 1), "fault")
             .at(at(&source, 0, 3), "other");
         let text = human(finding);
@@ -209,10 +211,12 @@ mod tests {
     #[test]
     fn a_very_long_line_is_trimmed_and_a_place_far_right_is_named() {
         let source = Arc::new(Source::new("a", "x".repeat(1_000_000)));
-        let near = human(Finding::new("r", "m").at(at(&source, 500, 999_999), "here"));
+        let near =
+            human(Finding::new(RuleId::ValueType, "m").at(at(&source, 500, 999_999), "here"));
         assert!(near.contains("--> a:1:501"), "{near}");
         assert!(near.lines().all(|line| line.len() < 200), "{near}");
-        let far = human(Finding::new("r", "m").at(at(&source, 900_000, 900_001), "here"));
+        let far =
+            human(Finding::new(RuleId::ValueType, "m").at(at(&source, 900_000, 900_001), "here"));
         assert!(
             far.contains("--> a:1:900001") && far.contains("note: here"),
             "{far}"
@@ -222,7 +226,7 @@ mod tests {
     #[test]
     fn a_file_that_was_not_read_is_named() {
         let source = Arc::new(Source::new("out/a.yaml", ""));
-        let text = human(Finding::new("r", "m").at(at(&source, 0, 0), ""));
+        let text = human(Finding::new(RuleId::ValueType, "m").at(at(&source, 0, 0), ""));
         assert!(text.contains("--> out/a.yaml\n"), "{text}");
     }
 
@@ -240,7 +244,7 @@ mod tests {
                 Arc::new(Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("b", &*text) }),
             ];
             let far = (far.0, far.1, 0);
-            let mut finding = Finding::new("r", &*text).help(&*text);
+            let mut finding = Finding::new(RuleId::ValueType, &*text).help(&*text);
             for (start, end, source) in places.into_iter().chain([far]) {
                 let source = Arc::clone(&sources[source]);
                 finding = finding.at(Some(Spot { source, start, end }), &*label);

@@ -167,7 +167,7 @@ fn by_place(a: &Judged, b: &Judged) -> Ordering {
     known_first
         .then_with(|| left.cmp(&right))
         .then_with(|| b.level.cmp(&a.level))
-        .then_with(|| a.finding.rule.cmp(b.finding.rule))
+        .then_with(|| a.finding.rule.cmp(&b.finding.rule))
         .then_with(|| a.finding.message.cmp(&b.finding.message))
 }
 
@@ -201,6 +201,7 @@ mod tests {
     use super::Findings;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::RuleId;
     use crate::report::Color;
 
     fn judged(path: &str, start: u32, message: &str, cluster: &str, level: Level) -> Judged {
@@ -209,7 +210,7 @@ mod tests {
             start,
             end: start,
         });
-        let mut finding = Finding::new("some-rule", message).at(spot, "");
+        let mut finding = Finding::new(RuleId::ValueType, message).at(spot, "");
         finding.subject.cluster = (!cluster.is_empty()).then(|| cluster.to_owned());
         Judged { finding, level }
     }

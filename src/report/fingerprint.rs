@@ -38,7 +38,7 @@ impl Fingerprints {
             },
             |spot| self.key(spot),
         );
-        self.unique(&[finding.rule, path, &key], &finding.message)
+        self.unique(&[finding.rule.as_str(), path, &key], &finding.message)
     }
 
     /// The fingerprint of what is known by these words; `tie` is what tells several of them apart.
@@ -154,8 +154,9 @@ mod tests {
     use super::Fingerprints;
     use crate::model::finding::Finding;
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::RuleId;
 
-    fn at(text: &str, part: &str, rule: &'static str, message: &str) -> Finding {
+    fn at(text: &str, part: &str, rule: RuleId, message: &str) -> Finding {
         let start = text.find(part).expect("the part is there") as u32;
         let spot = Spot {
             source: Arc::new(Source::new("values.yaml", text)),
@@ -173,21 +174,24 @@ mod tests {
 
     #[test]
     fn lines_and_values_and_items_before_it_change_nothing() {
-        let before = of(&at(TEXT, "one", "r", "m"));
+        let before = of(&at(TEXT, "one", RuleId::ValueType, "m"));
         let moved = "# a comment\nnew: 1\na:\n  other: 2\n  b: three\n";
-        assert_eq!(before, of(&at(moved, "three", "r", "another message")));
-        let before = of(&at(TEXT, "two", "r", "m"));
+        assert_eq!(
+            before,
+            of(&at(moved, "three", RuleId::ValueType, "another message"))
+        );
+        let before = of(&at(TEXT, "two", RuleId::ValueType, "m"));
         let moved = "list:\n- name: first\n  key: 1\n- name: x\n  key: four\n";
-        assert_eq!(before, of(&at(moved, "four", "r", "m")));
+        assert_eq!(before, of(&at(moved, "four", RuleId::ValueType, "m")));
     }
 
     #[test]
     fn another_rule_file_or_key_is_another_finding() {
-        let finding = at(TEXT, "one", "r", "m");
-        let mut seen = vec![of(&finding), of(&at(TEXT, "one", "s", "m"))];
-        seen.push(of(&at(TEXT, "two", "r", "m")));
+        let finding = at(TEXT, "one", RuleId::ValueType, "m");
+        let mut seen = vec![of(&finding), of(&at(TEXT, "one", RuleId::YamlSyntax, "m"))];
+        seen.push(of(&at(TEXT, "two", RuleId::ValueType, "m")));
         seen.push(Fingerprints::default().of(&finding, "other.yaml"));
-        seen.push(of(&Finding::new("r", "m")));
+        seen.push(of(&Finding::new(RuleId::ValueType, "m")));
         seen.sort();
         seen.dedup();
         assert_eq!(seen.len(), 5);
@@ -195,7 +199,10 @@ mod tests {
 
     #[test]
     fn the_first_of_several_at_one_key_keeps_its_own() {
-        let (first, second) = (at(TEXT, "one", "r", "m"), at(TEXT, "one", "r", "n"));
+        let (first, second) = (
+            at(TEXT, "one", RuleId::ValueType, "m"),
+            at(TEXT, "one", RuleId::ValueType, "n"),
+        );
         let mut both = Fingerprints::default();
         assert_eq!(both.of(&first, "values.yaml"), of(&first));
         let third = both.of(&second, "values.yaml");
@@ -207,8 +214,13 @@ mod tests {
     fn a_file_that_does_not_parse_is_known_by_its_line() {
         let broken = "a: [\n  b: one\n";
         assert_eq!(
-            of(&at(broken, "one", "r", "m")),
-            of(&at(&format!("# more\n{broken}"), "one", "r", "m"))
+            of(&at(broken, "one", RuleId::ValueType, "m")),
+            of(&at(
+                &format!("# more\n{broken}"),
+                "one",
+                RuleId::ValueType,
+                "m"
+            ))
         );
     }
 
@@ -219,7 +231,7 @@ mod tests {
             let mut fingerprints = Fingerprints::default();
             let mut seen = std::collections::HashSet::new();
             for (rule, start, message) in &findings {
-                let rule = if rule == "a" { "a" } else { "b" };
+                let rule = if rule == "a" { RuleId::ValueType } else { RuleId::YamlSyntax };
                 let spot = Spot { source: Arc::clone(&source), start: *start, end: start + 1 };
                 let finding = Finding::new(rule, message).at(Some(spot), "");
                 prop_assert!(seen.insert(fingerprints.of(&finding, "values.yaml")));

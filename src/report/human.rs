@@ -67,7 +67,7 @@ fn told(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer)
     };
     let title = severity
         .primary_title(plain(&finding.message))
-        .id(finding.rule);
+        .id(finding.rule.as_str());
     let mut elements = places(&finding.labels, folder, lines);
     elements.extend(
         subject(group).into_iter().map(|(name, text)| {
@@ -126,6 +126,7 @@ mod tests {
     use super::Human;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::RuleId;
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
 
@@ -151,7 +152,7 @@ mod tests {
             "os_images:\n  jammy: {k8s-version: v1.29.4}\n",
         ));
         Finding::new(
-            "k8s-version-mismatch",
+            RuleId::K8sVersionMismatch,
             "the cluster wants `v1.30.2`, image `jammy` has `v1.29.4`",
         )
         .at(spot(&values, "jammy"), "chosen here")
@@ -213,7 +214,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
 
     #[test]
     fn a_finding_without_a_place_has_its_message_and_help() {
-        let finding = Finding::new("waiver-unused", "nothing to waive").help("remove it");
+        let finding = Finding::new(RuleId::WaiverUnused, "nothing to waive").help("remove it");
         let judged = [Judged {
             finding,
             level: Level::Warning,
@@ -243,7 +244,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         };
         let source = Arc::new(source);
         let finding =
-            Finding::new("some-rule", "it is wrong").at(spot(&source, "hunter2"), "set here");
+            Finding::new(RuleId::ValueType, "it is wrong").at(spot(&source, "hunter2"), "set here");
         let text = printed(
             &[Judged {
                 finding,
@@ -262,7 +263,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
     #[test]
     fn terminal_escapes_in_the_input_do_not_reach_the_terminal() {
         let source = Arc::new(Source::new("a\x1b[2J.yaml", "\u{9b}7m: \x1b[31mred\n"));
-        let finding = Finding::new("some-rule", "bad \x1b[0m value")
+        let finding = Finding::new(RuleId::ValueType, "bad \x1b[0m value")
             .at(spot(&source, "red"), "the \x1b[1m label")
             .help("mend \x1b[5m it");
         let text = printed(&[error(finding, "edge\x1b[7m")], Color::Never);

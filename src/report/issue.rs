@@ -75,7 +75,7 @@ pub(super) const DRIFT: Kind = Kind {
 /// Every kind of issue: the rules in their order, then drift.
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     let rules = RULES.iter().map(|rule| Kind {
-        code: rule.id(),
+        code: rule.id().as_str(),
         level: rule.level(),
         summary: rule.summary(),
         explanation: rule.explanation(),
@@ -122,7 +122,7 @@ fn one<'a>(
         .zip(labels)
         .filter_map(|(site, text)| Some((site?, text)));
     Issue {
-        code: finding.rule,
+        code: finding.rule.as_str(),
         level: group.judged.level,
         message: Cow::Borrowed(&finding.message),
         help: finding.help.iter().map(String::as_str).collect(),

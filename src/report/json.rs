@@ -96,7 +96,7 @@ fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
     let finding = &group.judged.finding;
     let subject = &finding.subject;
     One {
-        rule: finding.rule,
+        rule: finding.rule.as_str(),
         level: group.judged.level,
         message: &finding.message,
         cluster: subject.cluster.as_deref(),
@@ -150,6 +150,7 @@ mod tests {
     use super::Json;
     use crate::model::finding::{Finding, Judged, Level};
     use crate::model::place::{Source, Spot};
+    use crate::model::rule::RuleId;
     use crate::printer::Printer;
     use crate::report::{Color, Findings, Report};
 
@@ -166,7 +167,7 @@ mod tests {
             start: 9,
             end: 10,
         };
-        let mut finding = Finding::new("some-rule", "it is wrong")
+        let mut finding = Finding::new(RuleId::ValueType, "it is wrong")
             .at(Some(spot), "here")
             .help("mend it");
         finding.subject.cluster = Some("edge-1".into());
@@ -191,7 +192,7 @@ mod tests {
         let expected = serde_json::json!({
             "version": 1,
             "findings": [{
-                "rule": "some-rule", "level": "error", "message": "it is wrong",
+                "rule": "value-type", "level": "error", "message": "it is wrong",
                 "cluster": "edge-1", "clusters": ["edge-1", "edge-2"], "pool": "md0", "image": null,
                 "help": ["mend it"], "fix": null,
                 "labels": [{

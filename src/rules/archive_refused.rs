@@ -1,13 +1,14 @@
 //! An archive holds something that is not unpacked.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading.
 pub(super) struct ArchiveRefused;
 
 impl Rule for ArchiveRefused {
-    fn id(&self) -> &'static str {
-        "archive-refused"
+    fn id(&self) -> RuleId {
+        RuleId::ArchiveRefused
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! Bundles name each other in a circle.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while an index of bundles is read.
 pub(super) struct BundleCycle;
 
 impl Rule for BundleCycle {
-    fn id(&self) -> &'static str {
-        "bundle-cycle"
+    fn id(&self) -> RuleId {
+        RuleId::BundleCycle
     }
 
     fn summary(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! A bundle of manifests holds no object.
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::objects::bundled::Bundle;
 use crate::rules::Rule;
 
@@ -8,8 +9,8 @@ use crate::rules::Rule;
 pub(super) struct BundleEmpty;
 
 impl Rule for BundleEmpty {
-    fn id(&self) -> &'static str {
-        "bundle-empty"
+    fn id(&self) -> RuleId {
+        RuleId::BundleEmpty
     }
 
     fn summary(&self) -> &'static str {

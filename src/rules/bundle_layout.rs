@@ -1,13 +1,14 @@
 //! A file of a bundle lies where its kind of bundle has none.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while packing and unpacking.
 pub(super) struct BundleLayout;
 
 impl Rule for BundleLayout {
-    fn id(&self) -> &'static str {
-        "bundle-layout"
+    fn id(&self) -> RuleId {
+        RuleId::BundleLayout
     }
 
     fn summary(&self) -> &'static str {

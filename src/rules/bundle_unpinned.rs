@@ -1,13 +1,14 @@
 //! A bundle is pulled by a tag, which may move.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while pulling.
 pub(super) struct BundleUnpinned;
 
 impl Rule for BundleUnpinned {
-    fn id(&self) -> &'static str {
-        "bundle-unpinned"
+    fn id(&self) -> RuleId {
+        RuleId::BundleUnpinned
     }
 
     fn summary(&self) -> &'static str {

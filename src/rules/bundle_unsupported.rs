@@ -1,13 +1,14 @@
 //! A bundle says what plain manifests cannot say.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while unpacking.
 pub(super) struct BundleUnsupported;
 
 impl Rule for BundleUnsupported {
-    fn id(&self) -> &'static str {
-        "bundle-unsupported"
+    fn id(&self) -> RuleId {
+        RuleId::BundleUnsupported
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! The catalog names an image that its version does not offer.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by `metalmark lock` and `metalmark verify`.
 pub(super) struct CatalogDrift;
 
 impl Rule for CatalogDrift {
-    fn id(&self) -> &'static str {
-        "catalog-drift"
+    fn id(&self) -> RuleId {
+        RuleId::CatalogDrift
     }
 
     fn summary(&self) -> &'static str {

@@ -4,6 +4,7 @@ use crate::model::checksum;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::fact;
 use crate::model::proof::file_name;
+use crate::model::rule::RuleId;
 use crate::model::workspace::ChecksumStyle;
 use crate::rules::{ClusterInput, Rule};
 
@@ -11,8 +12,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct ChecksumByUrl;
 
 impl Rule for ChecksumByUrl {
-    fn id(&self) -> &'static str {
-        "checksum-by-url"
+    fn id(&self) -> RuleId {
+        RuleId::ChecksumByUrl
     }
 
     fn summary(&self) -> &'static str {
@@ -87,10 +88,11 @@ fn digest<'a>(input: &ClusterInput<'a>, file: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::model::workspace::ChecksumStyle;
     use crate::testing::Given;
 
-    const ID: &str = "checksum-by-url";
+    const ID: RuleId = RuleId::ChecksumByUrl;
 
     #[test]
     fn the_digest_is_offered_where_the_file_is_known() {

@@ -4,14 +4,15 @@ use crate::model::checksum::{self, Kind};
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
 pub(super) struct ChecksumMalformed;
 
 impl Rule for ChecksumMalformed {
-    fn id(&self) -> &'static str {
-        "checksum-malformed"
+    fn id(&self) -> RuleId {
+        RuleId::ChecksumMalformed
     }
 
     fn summary(&self) -> &'static str {
@@ -51,7 +52,7 @@ Right:
 }
 
 fn report_fact(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     (pool, image): (&Pool, &Image),
     name: &str,
@@ -76,12 +77,7 @@ fn report_fact(
     }
 }
 
-fn report_kind(
-    id: &'static str,
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    report: &mut dyn FnMut(Finding),
-) {
+fn report_kind(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
     let Some(kind) = &pool.choice.checksum_type else {
         return;
     };
@@ -97,7 +93,7 @@ fn report_kind(
 }
 
 fn report_literal(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     report: &mut dyn FnMut(Finding),
@@ -135,9 +131,10 @@ fn edit(setting: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "checksum-malformed";
+    const ID: RuleId = RuleId::ChecksumMalformed;
 
     #[test]
     fn a_prefix_and_upper_case_are_mended() {

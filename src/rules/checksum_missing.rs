@@ -3,6 +3,7 @@
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
+use crate::model::rule::RuleId;
 use crate::model::workspace::ChecksumStyle;
 use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
 
@@ -10,8 +11,8 @@ use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
 pub(super) struct ChecksumMissing;
 
 impl Rule for ChecksumMissing {
-    fn id(&self) -> &'static str {
-        "checksum-missing"
+    fn id(&self) -> RuleId {
+        RuleId::ChecksumMissing
     }
 
     fn summary(&self) -> &'static str {
@@ -104,7 +105,7 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
 }
 
 fn of_image(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     image: &Image,
@@ -137,10 +138,11 @@ fn of_image(
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::model::workspace::ChecksumStyle;
     use crate::testing::Given;
 
-    const ID: &str = "checksum-missing";
+    const ID: RuleId = RuleId::ChecksumMissing;
 
     #[test]
     fn an_image_without_a_sha256_cannot_be_stamped() {

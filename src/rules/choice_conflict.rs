@@ -7,14 +7,15 @@ use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection, known_as};
 use crate::model::place::{Located, Place};
 use crate::model::replacement;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
 pub(super) struct ChoiceConflict;
 
 impl Rule for ChoiceConflict {
-    fn id(&self) -> &'static str {
-        "choice-conflict"
+    fn id(&self) -> RuleId {
+        RuleId::ChoiceConflict
     }
 
     fn summary(&self) -> &'static str {
@@ -85,7 +86,7 @@ fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
     choice.url.is_none() && choice.other_key.is_none() && choice.name.as_ref().is_none_or(is_same)
 }
 
-fn several(id: &'static str, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
+fn several(id: RuleId, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
     let names: Vec<String> = ways(&pool.choice)
         .map(|(name, _)| format!("`{name}`"))
         .collect();
@@ -99,7 +100,7 @@ fn several(id: &'static str, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
 }
 
 fn disagreement(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     key: &str,
@@ -152,9 +153,10 @@ fn disagreement(
 mod tests {
     use crate::model::cluster::{Choice, ChoiceLevel, LevelName};
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "choice-conflict";
+    const ID: RuleId = RuleId::ChoiceConflict;
 
     #[test]
     fn a_key_and_a_url_conflict() {

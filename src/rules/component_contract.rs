@@ -1,13 +1,14 @@
 //! A component bundle breaks its contract.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while packing and looking at component bundles.
 pub(super) struct ComponentContract;
 
 impl Rule for ComponentContract {
-    fn id(&self) -> &'static str {
-        "component-contract"
+    fn id(&self) -> RuleId {
+        RuleId::ComponentContract
     }
 
     fn summary(&self) -> &'static str {

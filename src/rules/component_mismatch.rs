@@ -7,6 +7,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, fact};
 use crate::model::lock::is_lockable;
 use crate::model::matching::Outcome;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::oci::Reference;
 use crate::rules::{ClusterInput, Rule};
@@ -15,8 +16,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct ComponentMismatch;
 
 impl Rule for ComponentMismatch {
-    fn id(&self) -> &'static str {
-        "component-mismatch"
+    fn id(&self) -> RuleId {
+        RuleId::ComponentMismatch
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! Flux, Argo CD or kustomize would refuse to compose a cluster's values.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading a folder or file that stands for its values.
 pub(super) struct CompositionFailed;
 
 impl Rule for CompositionFailed {
-    fn id(&self) -> &'static str {
-        "composition-failed"
+    fn id(&self) -> RuleId {
+        RuleId::CompositionFailed
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! What composes a cluster's values does something that is not followed here.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading a folder or file that stands for its values.
 pub(super) struct CompositionUnsupported;
 
 impl Rule for CompositionUnsupported {
-    fn id(&self) -> &'static str {
-        "composition-unsupported"
+    fn id(&self) -> RuleId {
+        RuleId::CompositionUnsupported
     }
 
     fn summary(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! An object is applied before the definition of its kind.
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled, Order};
 use crate::rules::Rule;
 
@@ -8,8 +9,8 @@ use crate::rules::Rule;
 pub(super) struct CrdOrder;
 
 impl Rule for CrdOrder {
-    fn id(&self) -> &'static str {
-        "crd-order"
+    fn id(&self) -> RuleId {
+        RuleId::CrdOrder
     }
 
     fn summary(&self) -> &'static str {

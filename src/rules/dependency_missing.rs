@@ -1,13 +1,14 @@
 //! A bundle requires one that is not there.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while an index of bundles is read.
 pub(super) struct DependencyMissing;
 
 impl Rule for DependencyMissing {
-    fn id(&self) -> &'static str {
-        "dependency-missing"
+    fn id(&self) -> RuleId {
+        RuleId::DependencyMissing
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! A key stands twice in one map.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading.
 pub(super) struct DuplicateKey;
 
 impl Rule for DuplicateKey {
-    fn id(&self) -> &'static str {
-        "duplicate-key"
+    fn id(&self) -> RuleId {
+        RuleId::DuplicateKey
     }
 
     fn summary(&self) -> &'static str {

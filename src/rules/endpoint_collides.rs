@@ -5,14 +5,15 @@ use std::net::IpAddr;
 use crate::model::endpoint::{ControlPlaneEndpoint, Way};
 use crate::model::finding::Finding;
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every endpoint that is an address.
 pub(super) struct EndpointCollides;
 
 impl Rule for EndpointCollides {
-    fn id(&self) -> &'static str {
-        "endpoint-collides"
+    fn id(&self) -> RuleId {
+        RuleId::EndpointCollides
     }
 
     fn summary(&self) -> &'static str {
@@ -79,6 +80,7 @@ fn owner(found: &ControlPlaneEndpoint, address: IpAddr) -> Option<(&str, Place)>
 mod tests {
     use crate::model::endpoint::{Range, Way};
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
@@ -86,13 +88,13 @@ mod tests {
         let mut given = Given::new();
         given.endpoint(Way::Vip, "2001:db8::1");
         given.host("server-1", &[], &[("internal", "2001:db8:0::1")]);
-        let found = given.found("endpoint-collides");
+        let found = given.found(RuleId::EndpointCollides);
         assert!(
             found.starts_with("the virtual IP `2001:db8::1` is host `server-1`'s own address\n")
         );
         given.endpoint(Way::Host("server-1".into()), "2001:db8::1");
         given.host("server-1", &[], &[("internal", "2001:db8::1")]);
-        assert_eq!(given.found("endpoint-collides"), "");
+        assert_eq!(given.found(RuleId::EndpointCollides), "");
     }
 
     #[test]
@@ -103,7 +105,7 @@ mod tests {
             let network = Located::new(network.parse().expect("a network"), Place::NONE);
             endpoint.ranges.push(Range { of, network });
         }
-        let found = given.found("endpoint-collides");
+        let found = given.found(RuleId::EndpointCollides);
         assert!(
             found.starts_with(
                 "the endpoint `100.73.0.10` is in the service network `100.73.0.0/16`\n"

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use crate::model::endpoint::{Endpoint, Statement, same_host};
 use crate::model::finding::Finding;
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Holds everything that names the endpoint against the one that is taken.
 pub(super) struct EndpointDisagrees;
 
 impl Rule for EndpointDisagrees {
-    fn id(&self) -> &'static str {
-        "endpoint-disagrees"
+    fn id(&self) -> RuleId {
+        RuleId::EndpointDisagrees
     }
 
     fn summary(&self) -> &'static str {
@@ -95,6 +96,7 @@ fn shown(endpoint: &Endpoint, statement: &Statement) -> String {
 mod tests {
     use crate::model::endpoint::Way;
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     fn located<T>(value: T) -> Option<Located<T>> {
@@ -107,7 +109,7 @@ mod tests {
             let mut given = Given::new();
             let endpoint = given.endpoint(Way::Vip, "192.0.2.10");
             endpoint.state("cluster_virtual_ip", located(host.into()), located(port));
-            given.found("endpoint-disagrees")
+            given.found(RuleId::EndpointDisagrees)
         };
         assert_eq!(found("192.0.2.10", 6443), "");
         assert_eq!(found("api.example.org", 6443), "");
@@ -124,7 +126,7 @@ mod tests {
             let mut given = Given::new();
             let endpoint = given.endpoint(Way::Explicit, "2001:db8::1");
             endpoint.certificate_names = located(vec!["x.example".into(), name.into()]);
-            given.found("endpoint-disagrees")
+            given.found(RuleId::EndpointDisagrees)
         };
         assert_eq!(found("2001:DB8::0:1"), "");
         assert!(found("192.0.2.1").starts_with("the certificate would not hold"));

@@ -1,14 +1,15 @@
 //! A cluster has no control plane endpoint, and one is to be rendered.
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every cluster, where the project asks for endpoints.
 pub(super) struct EndpointMissing;
 
 impl Rule for EndpointMissing {
-    fn id(&self) -> &'static str {
-        "endpoint-missing"
+    fn id(&self) -> RuleId {
+        RuleId::EndpointMissing
     }
 
     fn summary(&self) -> &'static str {
@@ -59,18 +60,19 @@ Right:
 #[cfg(test)]
 mod tests {
     use crate::model::endpoint::Way;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
     fn a_blank_endpoint_is_told_with_both_ways_where_one_is_to_be_rendered() {
         let mut given = Given::new();
         given.endpoint(Way::Vip, "192.0.2.10").endpoint = None;
-        assert_eq!(given.found("endpoint-missing"), "");
+        assert_eq!(given.found(RuleId::EndpointMissing), "");
         given.asks_for_endpoints();
-        let found = given.found("endpoint-missing");
+        let found = given.found(RuleId::EndpointMissing);
         assert!(found.starts_with("the cluster has no control plane endpoint\n"));
         assert!(found.contains("endpoint.vip: ") && found.contains("endpoint.host: "));
         given.endpoint(Way::Vip, "192.0.2.10");
-        assert_eq!(given.found("endpoint-missing"), "");
+        assert_eq!(given.found(RuleId::EndpointMissing), "");
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::model::endpoint::{KubeVipMode, Way};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every cluster whose endpoint is a virtual IP.
 pub(super) struct EndpointNotInSubnet;
 
 impl Rule for EndpointNotInSubnet {
-    fn id(&self) -> &'static str {
-        "endpoint-not-in-subnet"
+    fn id(&self) -> RuleId {
+        RuleId::EndpointNotInSubnet
     }
 
     fn summary(&self) -> &'static str {
@@ -72,6 +73,7 @@ Right:
 mod tests {
     use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::model::value::{Node, Value};
     use crate::testing::Given;
 
@@ -84,7 +86,7 @@ mod tests {
             mode,
             settings: Node::computed(Value::empty_map()),
         });
-        given.found("endpoint-not-in-subnet")
+        given.found(RuleId::EndpointNotInSubnet)
     }
 
     #[test]

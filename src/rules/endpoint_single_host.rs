@@ -3,14 +3,15 @@
 use crate::model::cluster::PoolName;
 use crate::model::endpoint::Way;
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every cluster whose endpoint is a host of the inventory.
 pub(super) struct EndpointSingleHost;
 
 impl Rule for EndpointSingleHost {
-    fn id(&self) -> &'static str {
-        "endpoint-single-host"
+    fn id(&self) -> RuleId {
+        RuleId::EndpointSingleHost
     }
 
     fn summary(&self) -> &'static str {
@@ -71,6 +72,7 @@ Right:
 mod tests {
     use crate::model::endpoint::Way;
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
@@ -78,12 +80,12 @@ mod tests {
         let mut given = Given::new();
         given.endpoint(Way::Host("server-1".into()), "192.0.2.11");
         given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));
-        let found = given.found("endpoint-single-host");
+        let found = given.found(RuleId::EndpointSingleHost);
         assert!(found.starts_with("3 control plane replicas stand behind host `server-1` alone\n"));
         given.view.cluster.pools[0].replicas = Some(Located::new(1, Place::NONE));
-        assert_eq!(given.found("endpoint-single-host"), "");
+        assert_eq!(given.found(RuleId::EndpointSingleHost), "");
         given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));
         given.endpoint(Way::Vip, "192.0.2.10");
-        assert_eq!(given.found("endpoint-single-host"), "");
+        assert_eq!(given.found(RuleId::EndpointSingleHost), "");
     }
 }

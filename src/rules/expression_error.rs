@@ -1,13 +1,14 @@
 //! An expression inside the values cannot be evaluated.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while evaluating.
 pub(super) struct ExpressionError;
 
 impl Rule for ExpressionError {
-    fn id(&self) -> &'static str {
-        "expression-error"
+    fn id(&self) -> RuleId {
+        RuleId::ExpressionError
     }
 
     fn summary(&self) -> &'static str {

@@ -1,14 +1,15 @@
 //! An expression reads a value that Helm would not have evaluated yet.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while evaluating.
 pub(super) struct ExpressionOrder;
 
 impl Rule for ExpressionOrder {
-    fn id(&self) -> &'static str {
-        "expression-order"
+    fn id(&self) -> RuleId {
+        RuleId::ExpressionOrder
     }
 
     fn summary(&self) -> &'static str {

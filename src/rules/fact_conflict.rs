@@ -1,14 +1,15 @@
 //! Two sources say different things of one image.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while resolving the catalog.
 pub(super) struct FactConflict;
 
 impl Rule for FactConflict {
-    fn id(&self) -> &'static str {
-        "fact-conflict"
+    fn id(&self) -> RuleId {
+        RuleId::FactConflict
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! A file that is to be written or deleted was not written by metalmark.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while planning what to write.
 pub(super) struct FileNotOwned;
 
 impl Rule for FileNotOwned {
-    fn id(&self) -> &'static str {
-        "file-not-owned"
+    fn id(&self) -> RuleId {
+        RuleId::FileNotOwned
     }
 
     fn summary(&self) -> &'static str {

@@ -3,14 +3,15 @@
 use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct FormatMissing;
 
 impl Rule for FormatMissing {
-    fn id(&self) -> &'static str {
-        "format-missing"
+    fn id(&self) -> RuleId {
+        RuleId::FormatMissing
     }
 
     fn summary(&self) -> &'static str {
@@ -66,7 +67,7 @@ Right:
     }
 }
 
-fn unknown(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, image: &Image) -> Finding {
+fn unknown(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, image: &Image) -> Finding {
     let (key, name) = (&image.key, fact::IMAGE_FORMAT);
     let finding = Finding::new(id, format!("the format of image `{key}` is not known"))
         .about(input.subject_with(pool, key))
@@ -89,9 +90,10 @@ fn unknown(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, image: &Imag
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "format-missing";
+    const ID: RuleId = RuleId::FormatMissing;
 
     #[test]
     fn every_image_needs_a_format() {

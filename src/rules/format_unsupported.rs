@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::objects::Manifests;
 use crate::providers::{self, Provider};
 use crate::rules::{ClusterInput, Rule};
@@ -16,8 +17,8 @@ const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
 pub(super) struct FormatUnsupported;
 
 impl Rule for FormatUnsupported {
-    fn id(&self) -> &'static str {
-        "format-unsupported"
+    fn id(&self) -> RuleId {
+        RuleId::FormatUnsupported
     }
 
     fn summary(&self) -> &'static str {
@@ -102,7 +103,7 @@ Right:
 }
 
 fn report_format(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     provider: &dyn Provider,
     (format, place): (&str, Place),
@@ -129,7 +130,7 @@ fn report_format(
 
 /// That a format is none of those that machines boot.
 fn unbootable(
-    id: &'static str,
+    id: RuleId,
     provider: &dyn Provider,
     format: &str,
     bootable: &[&str],
@@ -155,6 +156,7 @@ fn unbootable(
 #[cfg(test)]
 mod tests {
     use crate::model::finding::Level;
+    use crate::model::rule::RuleId;
     use crate::rules::{ClusterInput, Rule};
     use crate::testing::Given;
 
@@ -185,7 +187,7 @@ mod tests {
         let mut given = Given::new();
         given.image("noble-a", &[("image-format", "ova")]);
         given.boots("noble-a");
-        let found = given.found("format-unsupported");
+        let found = given.found(RuleId::FormatUnsupported);
         assert!(
             found.starts_with("`capm3` does not boot images of format `ova`\n  image_key: noble-a")
         );

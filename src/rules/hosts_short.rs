@@ -1,6 +1,7 @@
 //! Fewer hosts match a node pool than it has machines.
 
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::model::value::Value;
 use crate::rules::{ClusterInput, Rule};
 
@@ -8,8 +9,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct HostsShort;
 
 impl Rule for HostsShort {
-    fn id(&self) -> &'static str {
-        "hosts-short"
+    fn id(&self) -> RuleId {
+        RuleId::HostsShort
     }
 
     fn summary(&self) -> &'static str {
@@ -87,6 +88,7 @@ fn hosts(count: usize) -> String {
 mod tests {
     use crate::model::endpoint::Way;
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
 
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn too_few_hosts_and_no_spare_are_told() {
-        let id = "hosts-short";
+        let id = RuleId::HostsShort;
         let short = given(3, 2).found(id);
         assert!(short.starts_with("2 hosts match pool `control-plane`, which needs 3\n"));
         let tight = given(3, 3).found(id);
@@ -128,9 +130,9 @@ mod tests {
             .expect("a map");
         map.insert(Entry::computed("nodeReuse", true));
         *settings = Node::computed(map);
-        assert_eq!(reused.found("hosts-short"), "");
+        assert_eq!(reused.found(RuleId::HostsShort), "");
         let mut cloud = given(3, 1);
         cloud.view.cluster.infra_provider = Some(Located::new("capo".into(), Place::NONE));
-        assert_eq!(cloud.found("hosts-short"), "");
+        assert_eq!(cloud.found(RuleId::HostsShort), "");
     }
 }

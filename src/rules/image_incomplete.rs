@@ -1,13 +1,14 @@
 //! A layer of a locked image is missing or has another length than its manifest says.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by `metalmark verify`.
 pub(super) struct ImageIncomplete;
 
 impl Rule for ImageIncomplete {
-    fn id(&self) -> &'static str {
-        "image-incomplete"
+    fn id(&self) -> RuleId {
+        RuleId::ImageIncomplete
     }
 
     fn summary(&self) -> &'static str {

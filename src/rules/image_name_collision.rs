@@ -1,13 +1,14 @@
 //! Two entries of the catalog come to one image key.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while resolving the catalog.
 pub(super) struct ImageNameCollision;
 
 impl Rule for ImageNameCollision {
-    fn id(&self) -> &'static str {
-        "image-name-collision"
+    fn id(&self) -> RuleId {
+        RuleId::ImageNameCollision
     }
 
     fn summary(&self) -> &'static str {

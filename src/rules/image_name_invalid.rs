@@ -3,14 +3,15 @@
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::is_valid_key;
 use crate::model::name::key_of;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every key of the catalog.
 pub(super) struct ImageNameInvalid;
 
 impl Rule for ImageNameInvalid {
-    fn id(&self) -> &'static str {
-        "image-name-invalid"
+    fn id(&self) -> RuleId {
+        RuleId::ImageNameInvalid
     }
 
     fn summary(&self) -> &'static str {
@@ -58,16 +59,17 @@ Right:
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
     fn only_names_that_os_images_takes_pass() {
         let mut given = Given::new();
         given.image("ubuntu-noble", &[]);
-        assert_eq!(given.found("image-name-invalid"), "");
+        assert_eq!(given.found(RuleId::ImageNameInvalid), "");
         given.image("Ubuntu_Noble", &[]);
         assert_eq!(
-            given.found("image-name-invalid"),
+            given.found(RuleId::ImageNameInvalid),
             "`Ubuntu_Noble` cannot name an image\n  image: Ubuntu_Noble: it holds 'U'\n  \
              help: use 3 to 52 lower-case letters, digits and dashes\n"
         );

@@ -6,14 +6,15 @@ use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::Located;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
 pub(super) struct ImageNotChosen;
 
 impl Rule for ImageNotChosen {
-    fn id(&self) -> &'static str {
-        "image-not-chosen"
+    fn id(&self) -> RuleId {
+        RuleId::ImageNotChosen
     }
 
     fn summary(&self) -> &'static str {
@@ -89,7 +90,7 @@ fn boots_nothing(pool: &Pool, selection: &Selection) -> bool {
 fn hides_values(finding: &Finding) -> bool {
     matches!(
         finding.rule,
-        "expression-error" | "value-missing" | "value-type" | "yaml-syntax"
+        RuleId::ExpressionError | RuleId::ValueMissing | RuleId::ValueType | RuleId::YamlSyntax
     )
 }
 
@@ -97,10 +98,11 @@ fn hides_values(finding: &Finding) -> bool {
 mod tests {
     use crate::model::finding::Finding;
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
 
-    const ID: &str = "image-not-chosen";
+    const ID: RuleId = RuleId::ImageNotChosen;
 
     #[test]
     fn only_metal3_needs_an_image() {
@@ -127,7 +129,7 @@ mod tests {
     fn a_choice_that_could_not_be_read_is_not_missed_twice() {
         let mut given = Given::new();
         given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
-        given.view.findings = vec![Finding::new("expression-error", "no function")];
+        given.view.findings = vec![Finding::new(RuleId::ExpressionError, "no function")];
         assert_eq!(given.found(ID), "");
     }
 

@@ -2,14 +2,15 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::Image;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule, entry_path};
 
 /// Looks at every node pool.
 pub(super) struct ImageNotEnabled;
 
 impl Rule for ImageNotEnabled {
-    fn id(&self) -> &'static str {
-        "image-not-enabled"
+    fn id(&self) -> RuleId {
+        RuleId::ImageNotEnabled
     }
 
     fn summary(&self) -> &'static str {
@@ -77,9 +78,10 @@ fn explain(input: &ClusterInput<'_>, image: &Image, finding: Finding) -> Finding
 #[cfg(test)]
 mod tests {
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "image-not-enabled";
+    const ID: RuleId = RuleId::ImageNotEnabled;
 
     #[test]
     fn the_flag_that_keeps_it_from_being_served_is_shown() {

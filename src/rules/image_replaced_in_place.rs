@@ -2,6 +2,7 @@
 
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
+use crate::model::rule::RuleId;
 use crate::rules::{ChangeInput, Rule, Side};
 
 /// How many digits of a digest tell two apart.
@@ -11,8 +12,8 @@ const SHOWN: usize = 12;
 pub(super) struct ImageReplacedInPlace;
 
 impl Rule for ImageReplacedInPlace {
-    fn id(&self) -> &'static str {
-        "image-replaced-in-place"
+    fn id(&self) -> RuleId {
+        RuleId::ImageReplacedInPlace
     }
 
     fn summary(&self) -> &'static str {
@@ -86,7 +87,7 @@ Right, a name that holds the version:
 }
 
 /// A served image whose reference is the same and whose digest is not.
-fn moved_tag(id: &'static str, input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
+fn moved_tag(id: RuleId, input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
     let (before, after) = (
         input.before.view.images.get(key)?,
         input.after.view.images.get(key)?,

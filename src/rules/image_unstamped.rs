@@ -1,6 +1,7 @@
 //! A machine template in manifests gets no image.
 
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::objects::Manifests;
 use crate::rules::Rule;
 
@@ -8,8 +9,8 @@ use crate::rules::Rule;
 pub(super) struct ImageUnstamped;
 
 impl Rule for ImageUnstamped {
-    fn id(&self) -> &'static str {
-        "image-unstamped"
+    fn id(&self) -> RuleId {
+        RuleId::ImageUnstamped
     }
 
     fn summary(&self) -> &'static str {

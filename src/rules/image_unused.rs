@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Fact, Image, Origin};
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::rules::{Reach, Rule, WorkspaceInput, entry_path};
 
 /// Looks at what all clusters came to.
 pub(super) struct ImageUnused;
 
 impl Rule for ImageUnused {
-    fn id(&self) -> &'static str {
-        "image-unused"
+    fn id(&self) -> RuleId {
+        RuleId::ImageUnused
     }
 
     fn summary(&self) -> &'static str {
@@ -85,7 +86,7 @@ fn is_declared(image: &Image) -> bool {
 }
 
 fn unused(
-    id: &'static str,
+    id: RuleId,
     input: &WorkspaceInput<'_>,
     image: &Image,
     (place, label): (Place, &str),

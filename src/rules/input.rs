@@ -343,10 +343,11 @@ impl<'a> ClusterInput<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     /// The help for an image of another version.
-    const ID: &str = "k8s-version-mismatch";
+    const ID: RuleId = RuleId::K8sVersionMismatch;
 
     #[test]
     fn an_image_that_is_not_locked_yet_is_to_be_locked() {

@@ -5,6 +5,7 @@ use crate::model::image::{Image, Images, fact};
 use crate::model::matching::Matching;
 use crate::model::proof;
 use crate::model::replacement;
+use crate::model::rule::RuleId;
 use crate::model::version::flavor_of;
 use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule};
@@ -13,8 +14,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct K8sFlavorMismatch;
 
 impl Rule for K8sFlavorMismatch {
-    fn id(&self) -> &'static str {
-        "k8s-flavor-mismatch"
+    fn id(&self) -> RuleId {
+        RuleId::K8sFlavorMismatch
     }
 
     fn summary(&self) -> &'static str {
@@ -91,7 +92,7 @@ Right:
 
 /// That a template's image is made for another distribution than what bootstraps its machines.
 fn in_manifests(
-    id: &'static str,
+    id: RuleId,
     input: &Manifests<'_>,
     (image, chosen, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -139,6 +140,7 @@ fn fitting<'a>(
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
@@ -150,13 +152,13 @@ mod tests {
         }
         given.boots("noble-kubeadm");
         assert_eq!(
-            given.found("k8s-flavor-mismatch"),
+            given.found(RuleId::K8sFlavorMismatch),
             "image `noble-kubeadm` is made for kubeadm, not for rke2\n  \
              image_key: noble-kubeadm: this image is chosen here\n  \
              bootstrap_provider: cabpr: `cabpr` boots rke2\n  \
              help: `cluster.capm3.image_key: noble-rke2`\n"
         );
         given.boots("noble-rke2");
-        assert_eq!(given.found("k8s-flavor-mismatch"), "");
+        assert_eq!(given.found(RuleId::K8sFlavorMismatch), "");
     }
 }

@@ -6,6 +6,7 @@ use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{self, Obstacle};
+use crate::model::rule::RuleId;
 use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule};
 
@@ -16,8 +17,8 @@ const SHOWN: usize = 3;
 pub(super) struct K8sVersionMismatch;
 
 impl Rule for K8sVersionMismatch {
-    fn id(&self) -> &'static str {
-        "k8s-version-mismatch"
+    fn id(&self) -> RuleId {
+        RuleId::K8sVersionMismatch
     }
 
     fn summary(&self) -> &'static str {
@@ -75,7 +76,7 @@ Right:
 
 /// That a template of machines that run one version gets an image that holds another.
 fn in_manifests(
-    id: &'static str,
+    id: RuleId,
     input: &Manifests<'_>,
     (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -141,12 +142,7 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     told.fold(finding, Finding::help)
 }
 
-fn found(
-    id: &'static str,
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    weighed: &PoolProof<'_>,
-) -> Finding {
+fn found(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
     let held = weighed.held.as_ref();
     let holds = held.map_or("another version", |fact| &fact.value);
@@ -219,9 +215,10 @@ fn repair(
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "k8s-version-mismatch";
+    const ID: RuleId = RuleId::K8sVersionMismatch;
 
     fn noble(given: &mut Given, key: &str, version: &str) {
         given.image(

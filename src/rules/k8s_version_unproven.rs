@@ -5,6 +5,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Image, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
+use crate::model::rule::RuleId;
 use crate::objects::Manifests;
 use crate::rules::{ClusterInput, Rule, entry_path};
 
@@ -12,8 +13,8 @@ use crate::rules::{ClusterInput, Rule, entry_path};
 pub(super) struct K8sVersionUnproven;
 
 impl Rule for K8sVersionUnproven {
-    fn id(&self) -> &'static str {
-        "k8s-version-unproven"
+    fn id(&self) -> RuleId {
+        RuleId::K8sVersionUnproven
     }
 
     fn summary(&self) -> &'static str {
@@ -78,7 +79,7 @@ fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
 
 /// That nothing proves an image to hold the version that a template's machines run.
 fn in_manifests(
-    id: &'static str,
+    id: RuleId,
     input: &Manifests<'_>,
     (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -107,7 +108,7 @@ fn in_manifests(
 }
 
 fn doubt(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     weighed: &PoolProof<'_>,
@@ -176,10 +177,11 @@ fn known(held: Option<&Fact>, proof: Proof) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::finding::Level;
+    use crate::model::rule::RuleId;
     use crate::rules::{ClusterInput, Rule};
     use crate::testing::Given;
 
-    const ID: &str = "k8s-version-unproven";
+    const ID: RuleId = RuleId::K8sVersionUnproven;
 
     fn levels(given: &Given) -> Vec<Option<Level>> {
         let view = given.finished();

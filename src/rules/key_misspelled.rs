@@ -1,13 +1,14 @@
 //! A key of the values is almost one that selects an image.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading.
 pub(super) struct KeyMisspelled;
 
 impl Rule for KeyMisspelled {
-    fn id(&self) -> &'static str {
-        "key-misspelled"
+    fn id(&self) -> RuleId {
+        RuleId::KeyMisspelled
     }
 
     fn summary(&self) -> &'static str {

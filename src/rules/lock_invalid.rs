@@ -1,13 +1,14 @@
 //! The lock cannot be relied on as it stands.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading the lock.
 pub(super) struct LockInvalid;
 
 impl Rule for LockInvalid {
-    fn id(&self) -> &'static str {
-        "lock-invalid"
+    fn id(&self) -> RuleId {
+        RuleId::LockInvalid
     }
 
     fn summary(&self) -> &'static str {

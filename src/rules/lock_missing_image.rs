@@ -2,14 +2,15 @@
 
 use crate::model::finding::{Finding, Level};
 use crate::model::lock::{Gap, Locking, gaps};
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule, not_locked};
 
 /// Looks at the catalog of each cluster, where the project has a lock.
 pub(super) struct LockMissingImage;
 
 impl Rule for LockMissingImage {
-    fn id(&self) -> &'static str {
-        "lock-missing-image"
+    fn id(&self) -> RuleId {
+        RuleId::LockMissingImage
     }
 
     fn summary(&self) -> &'static str {

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::lock::{Gap, Lock, LockedImage, Locking, gaps};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule, WorkspaceInput, not_locked};
 
 /// Looks at the catalog of each cluster, where the project has a lock; and at the whole lock.
 pub(super) struct LockStale;
 
 impl Rule for LockStale {
-    fn id(&self) -> &'static str {
-        "lock-stale"
+    fn id(&self) -> RuleId {
+        RuleId::LockStale
     }
 
     fn summary(&self) -> &'static str {
@@ -113,7 +114,7 @@ fn bare(images: &[&LockedImage], sources: &Sources, consequence: &str) -> Option
         image: (images.len() == 1).then(|| first.key.value.to_string()),
         ..Subject::default()
     };
-    let finding = Finding::new("lock-stale", message).about(subject);
+    let finding = Finding::new(RuleId::LockStale, message).about(subject);
     Some(
         finding
             .at(sources.resolve(first.digest.place), "locked here")

@@ -1,13 +1,14 @@
 //! The lock says something else than the artifacts that it names.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading the lock, and by `metalmark verify`.
 pub(super) struct LockTampered;
 
 impl Rule for LockTampered {
-    fn id(&self) -> &'static str {
-        "lock-tampered"
+    fn id(&self) -> RuleId {
+        RuleId::LockTampered
     }
 
     fn summary(&self) -> &'static str {

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Level, Subject};
+use crate::model::rule::RuleId;
 use crate::rules::{Reach, Rule, WorkspaceInput};
 
 /// Looks at what all clusters came to.
 pub(super) struct LockUnused;
 
 impl Rule for LockUnused {
-    fn id(&self) -> &'static str {
-        "lock-unused"
+    fn id(&self) -> RuleId {
+        RuleId::LockUnused
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! A rendered document is not one that Kubernetes takes.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while rendering.
 pub(super) struct ManifestInvalid;
 
 impl Rule for ManifestInvalid {
-    fn id(&self) -> &'static str {
-        "manifest-invalid"
+    fn id(&self) -> RuleId {
+        RuleId::ManifestInvalid
     }
 
     fn summary(&self) -> &'static str {

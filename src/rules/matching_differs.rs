@@ -4,14 +4,15 @@ use crate::model::cluster::Choice;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::{Image, ImageKey, Origin, fact};
 use crate::model::matching::{Matching, Outcome};
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every node pool.
 pub(super) struct MatchingDiffers;
 
 impl Rule for MatchingDiffers {
-    fn id(&self) -> &'static str {
-        "matching-differs"
+    fn id(&self) -> RuleId {
+        RuleId::MatchingDiffers
     }
 
     fn summary(&self) -> &'static str {
@@ -104,16 +105,17 @@ fn answer(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
     fn both_answers_are_told() {
         let mut given = Given::new();
         given.selects(&[("os", "ubuntu")], &Outcome::Image("noble-a".into()));
-        assert_eq!(given.found("matching-differs"), "");
+        assert_eq!(given.found(RuleId::MatchingDiffers), "");
         given.view.selections[0].other_mode = Some(Outcome::NoMatch);
         assert_eq!(
-            given.found("matching-differs"),
+            given.found(RuleId::MatchingDiffers),
             "Sylva's own matching comes to no image, not to `noble-a`\n  \
              os_image_selector: : this selector\n  \
              help: `cluster.capm3.image_key: noble-a` in place of the selector means one image to both\n"

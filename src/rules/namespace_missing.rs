@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled};
 use crate::rules::Rule;
 
@@ -10,8 +11,8 @@ use crate::rules::Rule;
 pub(super) struct NamespaceMissing;
 
 impl Rule for NamespaceMissing {
-    fn id(&self) -> &'static str {
-        "namespace-missing"
+    fn id(&self) -> RuleId {
+        RuleId::NamespaceMissing
     }
 
     fn summary(&self) -> &'static str {

@@ -8,6 +8,7 @@ use crate::model::matching::{
 };
 use crate::model::proposal::Proposal;
 use crate::model::replacement;
+use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::{ClusterInput, Rule};
 
@@ -18,8 +19,8 @@ const SHOWN: usize = 3;
 pub(super) struct NoImageMatches;
 
 impl Rule for NoImageMatches {
-    fn id(&self) -> &'static str {
-        "no-image-matches"
+    fn id(&self) -> RuleId {
+        RuleId::NoImageMatches
     }
 
     fn summary(&self) -> &'static str {
@@ -74,7 +75,7 @@ fn is_at_fault(selector: &Selector) -> bool {
 }
 
 /// A selector that cannot be matched, as in a cluster without a version.
-fn refused(id: &'static str, input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
+fn refused(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
     Finding::new(id, format!("the selector cannot be matched: {reason}"))
         .about(input.subject(Some(pool)))
         .at(input.spot(pool.choice.place()), "this selector")
@@ -210,9 +211,10 @@ fn has(difference: &Difference) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::matching::{Candidate, Difference, Outcome};
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "no-image-matches";
+    const ID: RuleId = RuleId::NoImageMatches;
 
     fn candidate(key: &str, differs: &[(&str, &str, Option<&str>)]) -> Candidate {
         Candidate {

@@ -1,13 +1,14 @@
 //! No node pool was checked.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by the commands that are gates.
 pub(super) struct NothingChecked;
 
 impl Rule for NothingChecked {
-    fn id(&self) -> &'static str {
-        "nothing-checked"
+    fn id(&self) -> RuleId {
+        RuleId::NothingChecked
     }
 
     fn summary(&self) -> &'static str {

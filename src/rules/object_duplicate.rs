@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled};
 use crate::rules::Rule;
 
@@ -10,8 +11,8 @@ use crate::rules::Rule;
 pub(super) struct ObjectDuplicate;
 
 impl Rule for ObjectDuplicate {
-    fn id(&self) -> &'static str {
-        "object-duplicate"
+    fn id(&self) -> RuleId {
+        RuleId::ObjectDuplicate
     }
 
     fn summary(&self) -> &'static str {

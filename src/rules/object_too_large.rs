@@ -1,13 +1,14 @@
 //! A rendered object would not fit into the cluster.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while rendering.
 pub(super) struct ObjectTooLarge;
 
 impl Rule for ObjectTooLarge {
-    fn id(&self) -> &'static str {
-        "object-too-large"
+    fn id(&self) -> RuleId {
+        RuleId::ObjectTooLarge
     }
 
     fn summary(&self) -> &'static str {

@@ -1,14 +1,15 @@
 //! A folder has rendered files that no output writes any more.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while planning what to write.
 pub(super) struct OutputOrphaned;
 
 impl Rule for OutputOrphaned {
-    fn id(&self) -> &'static str {
-        "output-orphaned"
+    fn id(&self) -> RuleId {
+        RuleId::OutputOrphaned
     }
 
     fn summary(&self) -> &'static str {

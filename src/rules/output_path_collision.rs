@@ -1,13 +1,14 @@
 //! Two rendered files would be one file on disk.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while planning what to write.
 pub(super) struct OutputPathCollision;
 
 impl Rule for OutputPathCollision {
-    fn id(&self) -> &'static str {
-        "output-path-collision"
+    fn id(&self) -> RuleId {
+        RuleId::OutputPathCollision
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! A rendered file would leave its folder, or have a name that some system cannot hold.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while planning what to write.
 pub(super) struct OutputPathIllegal;
 
 impl Rule for OutputPathIllegal {
-    fn id(&self) -> &'static str {
-        "output-path-illegal"
+    fn id(&self) -> RuleId {
+        RuleId::OutputPathIllegal
     }
 
     fn summary(&self) -> &'static str {

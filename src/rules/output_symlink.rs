@@ -1,13 +1,14 @@
 //! A symbolic link stands where a file is to be written.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while planning what to write.
 pub(super) struct OutputSymlink;
 
 impl Rule for OutputSymlink {
-    fn id(&self) -> &'static str {
-        "output-symlink"
+    fn id(&self) -> RuleId {
+        RuleId::OutputSymlink
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! The project file holds something that metalmark does not know.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading the project file.
 pub(super) struct ProjectFile;
 
 impl Rule for ProjectFile {
-    fn id(&self) -> &'static str {
-        "project-file"
+    fn id(&self) -> RuleId {
+        RuleId::ProjectFile
     }
 
     fn summary(&self) -> &'static str {

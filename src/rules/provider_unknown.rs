@@ -1,6 +1,7 @@
 //! Nothing is known of a cluster's infrastructure provider, or several of them select an image.
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::providers::{self, PROVIDERS};
 use crate::rules::{ClusterInput, Rule};
@@ -9,8 +10,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct ProviderUnknown;
 
 impl Rule for ProviderUnknown {
-    fn id(&self) -> &'static str {
-        "provider-unknown"
+    fn id(&self) -> RuleId {
+        RuleId::ProviderUnknown
     }
 
     fn summary(&self) -> &'static str {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::objects::{Manifests, Reference, Standing};
 use crate::rules::Rule;
@@ -15,8 +16,8 @@ const CLUSTER_API: &str = "cluster.x-k8s.io";
 pub(super) struct ReferenceDangling;
 
 impl Rule for ReferenceDangling {
-    fn id(&self) -> &'static str {
-        "reference-dangling"
+    fn id(&self) -> RuleId {
+        RuleId::ReferenceDangling
     }
 
     fn summary(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! An image comes from a registry that is not defined.
 
 use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::rules::{ClusterInput, Rule};
 
@@ -8,8 +9,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct RegistryUnknown;
 
 impl Rule for RegistryUnknown {
-    fn id(&self) -> &'static str {
-        "registry-unknown"
+    fn id(&self) -> RuleId {
+        RuleId::RegistryUnknown
     }
 
     fn summary(&self) -> &'static str {
@@ -67,6 +68,7 @@ Right:
 
 #[cfg(test)]
 mod tests {
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     #[test]
@@ -75,7 +77,7 @@ mod tests {
         given.registry("sylva", true);
         given.image("noble-a", &[]).registry = Some("silva".into());
         assert_eq!(
-            given.found("registry-unknown"),
+            given.found(RuleId::RegistryUnknown),
             "image `noble-a` comes from registry `silva`, which is not defined\n  \
              image: noble-a: this image\n  \
              help: did you mean `os_images_oci_registry: sylva`?\n"
@@ -88,6 +90,6 @@ mod tests {
         given.registry("sylva", true);
         given.image("noble-a", &[]).registry = Some("sylva".into());
         given.image("noble-b", &[]);
-        assert_eq!(given.found("registry-unknown"), "");
+        assert_eq!(given.found(RuleId::RegistryUnknown), "");
     }
 }

@@ -3,6 +3,7 @@
 use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
+use crate::model::rule::RuleId;
 use crate::model::selector::Selector;
 use crate::model::suggest::did_you_mean;
 use crate::rules::{ClusterInput, Rule};
@@ -11,8 +12,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct SelectorKeyUnknown;
 
 impl Rule for SelectorKeyUnknown {
-    fn id(&self) -> &'static str {
-        "selector-key-unknown"
+    fn id(&self) -> RuleId {
+        RuleId::SelectorKeyUnknown
     }
 
     fn summary(&self) -> &'static str {
@@ -55,7 +56,7 @@ Right:
 }
 
 fn unknown(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     selector: &Selector,
     report: &mut dyn FnMut(Finding),
@@ -100,9 +101,10 @@ fn meant(written: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "selector-key-unknown";
+    const ID: RuleId = RuleId::SelectorKeyUnknown;
 
     fn found(terms: &[(&str, &str)]) -> String {
         let mut given = Given::new();

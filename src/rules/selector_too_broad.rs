@@ -3,6 +3,7 @@
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Level};
 use crate::model::image::Image;
+use crate::model::rule::RuleId;
 use crate::model::selector::{Term, Wanted};
 use crate::rules::{ClusterInput, Rule, exact_term};
 
@@ -10,8 +11,8 @@ use crate::rules::{ClusterInput, Rule, exact_term};
 pub(super) struct SelectorTooBroad;
 
 impl Rule for SelectorTooBroad {
-    fn id(&self) -> &'static str {
-        "selector-too-broad"
+    fn id(&self) -> RuleId {
+        RuleId::SelectorTooBroad
     }
 
     fn summary(&self) -> &'static str {
@@ -72,7 +73,7 @@ Right:
 }
 
 fn spliced(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     term: &Term,
@@ -91,7 +92,7 @@ fn spliced(
 
 /// A pattern that took the chosen image without naming what it is.
 fn too_broad(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     (pool, image): (&Pool, &Image),
     term: &Term,
@@ -184,9 +185,10 @@ fn unescaped(pattern: &str) -> String {
 mod tests {
     use super::{breaks_out, is_literal};
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "selector-too-broad";
+    const ID: RuleId = RuleId::SelectorTooBroad;
 
     fn found(facts: &[(&str, &str)], terms: &[(&str, &str)]) -> String {
         let mut given = Given::new();

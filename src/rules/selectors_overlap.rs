@@ -2,14 +2,15 @@
 
 use crate::model::cluster::PoolName;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// Looks at every pair of the control plane and a machine deployment.
 pub(super) struct SelectorsOverlap;
 
 impl Rule for SelectorsOverlap {
-    fn id(&self) -> &'static str {
-        "selectors-overlap"
+    fn id(&self) -> RuleId {
+        RuleId::SelectorsOverlap
     }
 
     fn summary(&self) -> &'static str {
@@ -83,6 +84,7 @@ Right:
 mod tests {
     use crate::model::endpoint::Way;
     use crate::model::place::{Located, Place};
+    use crate::model::rule::RuleId;
     use crate::model::value::{Entry, Map, Node};
     use crate::testing::Given;
 
@@ -107,7 +109,7 @@ mod tests {
     #[test]
     fn one_selector_within_the_other_is_told() {
         let (cp, worker) = (("role", "cp"), ("role", "worker"));
-        let id = "selectors-overlap";
+        let id = RuleId::SelectorsOverlap;
         assert_eq!(given(&[cp], &[worker]).found(id), "");
         assert_eq!(given(&[cp], &[("zone", "b")]).found(id), "");
         let found = given(&[cp], &[cp, ("zone", "b")]).found(id);
@@ -120,11 +122,11 @@ mod tests {
         let mut given = given(&[("role", "cp")], &[("zone", "b")]);
         given.host("server-1", &[("role", "cp"), ("zone", "a")], &[]);
         given.host("server-2", &[("zone", "b")], &[]);
-        assert_eq!(given.found("selectors-overlap"), "");
+        assert_eq!(given.found(RuleId::SelectorsOverlap), "");
         given.host("server-3", &[("role", "cp"), ("zone", "b")], &[]);
         assert!(
             given
-                .found("selectors-overlap")
+                .found(RuleId::SelectorsOverlap)
                 .contains("both claim host `server-3`")
         );
     }

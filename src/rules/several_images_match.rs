@@ -5,6 +5,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::matching::Outcome;
 use crate::model::proposal::Proposal;
+use crate::model::rule::RuleId;
 use crate::rules::{ClusterInput, Rule};
 
 /// How many of the images are worth a line of help.
@@ -25,8 +26,8 @@ const TELLING: [&str; 7] = [
 pub(super) struct SeveralImagesMatch;
 
 impl Rule for SeveralImagesMatch {
-    fn id(&self) -> &'static str {
-        "several-images-match"
+    fn id(&self) -> RuleId {
+        RuleId::SeveralImagesMatch
     }
 
     fn summary(&self) -> &'static str {
@@ -100,9 +101,10 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
 #[cfg(test)]
 mod tests {
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "several-images-match";
+    const ID: RuleId = RuleId::SeveralImagesMatch;
 
     #[test]
     fn each_image_comes_with_the_term_that_means_it_alone() {

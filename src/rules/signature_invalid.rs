@@ -1,13 +1,14 @@
 //! The signature of an image does not hold under its key.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by every command that reads the lock.
 pub(super) struct SignatureInvalid;
 
 impl Rule for SignatureInvalid {
-    fn id(&self) -> &'static str {
-        "signature-invalid"
+    fn id(&self) -> RuleId {
+        RuleId::SignatureInvalid
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! An image is not signed, and a key says that it should be.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by every command that reads the lock.
 pub(super) struct SignatureMissing;
 
 impl Rule for SignatureMissing {
-    fn id(&self) -> &'static str {
-        "signature-missing"
+    fn id(&self) -> RuleId {
+        RuleId::SignatureMissing
     }
 
     fn summary(&self) -> &'static str {

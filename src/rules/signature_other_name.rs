@@ -1,13 +1,14 @@
 //! An image is signed by the right key, under another image's name.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found wherever signatures are verified.
 pub(super) struct SignatureOtherName;
 
 impl Rule for SignatureOtherName {
-    fn id(&self) -> &'static str {
-        "signature-other-name"
+    fn id(&self) -> RuleId {
+        RuleId::SignatureOtherName
     }
 
     fn summary(&self) -> &'static str {

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
 pub(super) struct SignatureUnchecked;
 
 impl Rule for SignatureUnchecked {
-    fn id(&self) -> &'static str {
-        "signature-unchecked"
+    fn id(&self) -> RuleId {
+        RuleId::SignatureUnchecked
     }
 
     fn summary(&self) -> &'static str {
@@ -82,7 +83,7 @@ pub fn finding(entry: &LockedImage) -> Finding {
         image: Some(key.to_owned()),
         ..Subject::default()
     };
-    let finding = Finding::new("signature-unchecked", message).about(subject);
+    let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
     finding.help(format!(
         "name the key again; or, if the image is not signed any more, run `metalmark lock --upgrade {key}`"
     ))

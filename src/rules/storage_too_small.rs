@@ -3,6 +3,7 @@
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, fact};
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::model::storage::{Kept, default_volume_size, volume_size};
 use crate::rules::{ClusterInput, Rule, entry_path};
 
@@ -10,8 +11,8 @@ use crate::rules::{ClusterInput, Rule, entry_path};
 pub(super) struct StorageTooSmall;
 
 impl Rule for StorageTooSmall {
-    fn id(&self) -> &'static str {
-        "storage-too-small"
+    fn id(&self) -> RuleId {
+        RuleId::StorageTooSmall
     }
 
     fn summary(&self) -> &'static str {
@@ -118,9 +119,10 @@ fn mebibytes(text: &str) -> Option<i128> {
 #[cfg(test)]
 mod tests {
     use super::mebibytes;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
-    const ID: &str = "storage-too-small";
+    const ID: RuleId = RuleId::StorageTooSmall;
 
     fn given(space: &str, facts: &[(&str, &str)]) -> Given {
         let mut given = Given::new();

@@ -1,13 +1,14 @@
 //! A tag stands for other bytes than when it was locked.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found by `metalmark lock` and `metalmark verify`.
 pub(super) struct TagMoved;
 
 impl Rule for TagMoved {
-    fn id(&self) -> &'static str {
-        "tag-moved"
+    fn id(&self) -> RuleId {
+        RuleId::TagMoved
     }
 
     fn summary(&self) -> &'static str {

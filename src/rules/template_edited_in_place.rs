@@ -1,6 +1,7 @@
 //! A change of a machine template in place does not reach its machines.
 
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::objects::{FieldChange, Manifests, Since, Standing};
 use crate::providers::{self, Change};
 use crate::rules::Rule;
@@ -9,8 +10,8 @@ use crate::rules::Rule;
 pub(super) struct TemplateEditedInPlace;
 
 impl Rule for TemplateEditedInPlace {
-    fn id(&self) -> &'static str {
-        "template-edited-in-place"
+    fn id(&self) -> RuleId {
+        RuleId::TemplateEditedInPlace
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! An output template or URL template cannot be rendered.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while rendering.
 pub(super) struct TemplateError;
 
 impl Rule for TemplateError {
-    fn id(&self) -> &'static str {
-        "template-error"
+    fn id(&self) -> RuleId {
+        RuleId::TemplateError
     }
 
     fn summary(&self) -> &'static str {

@@ -1,14 +1,15 @@
 //! Nothing refers to a rendered machine template.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while rendering.
 pub(super) struct TemplateUnreferenced;
 
 impl Rule for TemplateUnreferenced {
-    fn id(&self) -> &'static str {
-        "template-unreferenced"
+    fn id(&self) -> RuleId {
+        RuleId::TemplateUnreferenced
     }
 
     fn summary(&self) -> &'static str {

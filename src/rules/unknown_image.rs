@@ -7,6 +7,7 @@ use crate::model::matching::Outcome;
 use crate::model::place::Place;
 use crate::model::proposal::Proposal;
 use crate::model::replacement;
+use crate::model::rule::RuleId;
 use crate::model::successor::successor;
 use crate::model::suggest::{did_you_mean, only_meant};
 use crate::rules::{ClusterInput, Rule};
@@ -15,8 +16,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct UnknownImage;
 
 impl Rule for UnknownImage {
-    fn id(&self) -> &'static str {
-        "unknown-image"
+    fn id(&self) -> RuleId {
+        RuleId::UnknownImage
     }
 
     fn summary(&self) -> &'static str {
@@ -103,6 +104,7 @@ fn repair(input: &ClusterInput<'_>, pool: &Pool, key: &str, mut finding: Finding
 mod tests {
     use crate::model::cluster::Choice;
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     fn names(given: &mut Given, key: &str) {
@@ -121,7 +123,7 @@ mod tests {
         given.image("ubuntu-noble", &[]);
         names(&mut given, "ubuntu-nobel");
         assert_eq!(
-            given.found("unknown-image"),
+            given.found(RuleId::UnknownImage),
             "image `ubuntu-nobel` is not in the catalog\n  \
              image_key: ubuntu-nobel: the catalog has one other image\n  \
              help: did you mean `cluster.capm3.image_key: ubuntu-noble`?\n"
@@ -134,7 +136,7 @@ mod tests {
         names(&mut given, "ubuntu-noble");
         assert!(
             given
-                .found("unknown-image")
+                .found(RuleId::UnknownImage)
                 .contains("the catalog is empty")
         );
     }

@@ -2,14 +2,15 @@
 
 use crate::model::finding::{Finding, Level};
 use crate::model::image::fact;
+use crate::model::rule::RuleId;
 use crate::rules::{Rule, WorkspaceInput};
 
 /// Found while reading and evaluating; here only what the whole project lacks.
 pub(super) struct ValueMissing;
 
 impl Rule for ValueMissing {
-    fn id(&self) -> &'static str {
-        "value-missing"
+    fn id(&self) -> RuleId {
+        RuleId::ValueMissing
     }
 
     fn summary(&self) -> &'static str {

@@ -1,14 +1,15 @@
 //! A value is not read as it looks.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading.
 pub(super) struct ValueSurprising;
 
 impl Rule for ValueSurprising {
-    fn id(&self) -> &'static str {
-        "value-surprising"
+    fn id(&self) -> RuleId {
+        RuleId::ValueSurprising
     }
 
     fn summary(&self) -> &'static str {

@@ -3,6 +3,7 @@
 use crate::model::finding::{Finding, Subject};
 use crate::model::fix::Fix;
 use crate::model::place::Spot;
+use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Wanted};
 use crate::rules::{ClusterInput, Rule};
 
@@ -10,8 +11,8 @@ use crate::rules::{ClusterInput, Rule};
 pub(super) struct ValueType;
 
 impl Rule for ValueType {
-    fn id(&self) -> &'static str {
-        "value-type"
+    fn id(&self) -> RuleId {
+        RuleId::ValueType
     }
 
     fn summary(&self) -> &'static str {
@@ -65,7 +66,7 @@ enum Takes {
 }
 
 fn terms(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     (selector, takes): (&Selector, Takes),
     subject: impl Fn() -> Subject,
@@ -97,6 +98,7 @@ fn terms(
 #[cfg(test)]
 mod tests {
     use crate::model::matching::Outcome;
+    use crate::model::rule::RuleId;
     use crate::model::selector::Wanted;
     use crate::testing::Given;
 
@@ -107,12 +109,12 @@ mod tests {
             &[("os-release", "15.6")],
             &Outcome::Invalid("a number".into()),
         );
-        assert_eq!(given.found("value-type"), "");
+        assert_eq!(given.found(RuleId::ValueType), "");
         let pool = &mut given.view.cluster.pools[0];
         let selector = pool.choice.selector.as_mut().expect("it selects");
         selector.value.terms[0].wanted = Wanted::Invalid("a number");
         assert_eq!(
-            given.found("value-type"),
+            given.found(RuleId::ValueType),
             "the selector's `os-release` is a number, not a pattern\n  \
              os-release: 15.6: a text, `true` or `false` is expected\n  \
              help: quote it: `os-release: \"15.6\"`\n"

@@ -2,6 +2,7 @@
 
 use crate::model::cluster::PoolName;
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Rule};
 
@@ -9,8 +10,8 @@ use crate::rules::{ChangeInput, Rule};
 pub(super) struct VersionDowngrade;
 
 impl Rule for VersionDowngrade {
-    fn id(&self) -> &'static str {
-        "version-downgrade"
+    fn id(&self) -> RuleId {
+        RuleId::VersionDowngrade
     }
 
     fn summary(&self) -> &'static str {

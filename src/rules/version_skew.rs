@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::objects::{Manifests, Name};
 use crate::rules::{ClusterInput, Rule};
@@ -15,8 +16,8 @@ const OLDEST: i64 = -3;
 pub(super) struct VersionSkew;
 
 impl Rule for VersionSkew {
-    fn id(&self) -> &'static str {
-        "version-skew"
+    fn id(&self) -> RuleId {
+        RuleId::VersionSkew
     }
 
     fn summary(&self) -> &'static str {
@@ -97,7 +98,7 @@ fn control_planes(input: &Manifests<'_>) -> BTreeMap<usize, usize> {
 }
 
 fn in_manifests(
-    id: &'static str,
+    id: RuleId,
     input: &Manifests<'_>,
     worker: usize,
     leader: usize,
@@ -124,7 +125,7 @@ fn in_manifests(
 }
 
 fn report_skew(
-    id: &'static str,
+    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     control_plane: Option<&Pool>,
@@ -175,6 +176,7 @@ fn fault(ahead: Option<i64>, kubeadm: bool) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::fault;
+    use crate::model::rule::RuleId;
     use crate::testing::Given;
 
     fn found(bootstrap: &str, worker: &str) -> String {
@@ -182,7 +184,7 @@ mod tests {
         given.view.cluster.bootstrap_provider = Some(given.line("bootstrap_provider", bootstrap));
         let version = given.line("k8s_version", worker);
         given.machine_deployment("md0").k8s_version = Some(version);
-        given.found("version-skew")
+        given.found(RuleId::VersionSkew)
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::model::cluster::PoolName;
 use crate::model::finding::Finding;
 use crate::model::image::fact;
+use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Rule};
 
@@ -10,8 +11,8 @@ use crate::rules::{ChangeInput, Rule};
 pub(super) struct VersionSkip;
 
 impl Rule for VersionSkip {
-    fn id(&self) -> &'static str {
-        "version-skip"
+    fn id(&self) -> RuleId {
+        RuleId::VersionSkip
     }
 
     fn summary(&self) -> &'static str {

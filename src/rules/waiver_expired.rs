@@ -1,14 +1,15 @@
 //! A waiver is past its last day.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found once all clusters are checked.
 pub(super) struct WaiverExpired;
 
 impl Rule for WaiverExpired {
-    fn id(&self) -> &'static str {
-        "waiver-expired"
+    fn id(&self) -> RuleId {
+        RuleId::WaiverExpired
     }
 
     fn summary(&self) -> &'static str {

@@ -1,14 +1,15 @@
 //! A waiver accepts nothing.
 
 use crate::model::finding::Level;
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found once all clusters are checked.
 pub(super) struct WaiverUnused;
 
 impl Rule for WaiverUnused {
-    fn id(&self) -> &'static str {
-        "waiver-unused"
+    fn id(&self) -> RuleId {
+        RuleId::WaiverUnused
     }
 
     fn summary(&self) -> &'static str {

@@ -1,13 +1,14 @@
 //! A file is not YAML, or goes past what YAML readers agree on.
 
+use crate::model::rule::RuleId;
 use crate::rules::Rule;
 
 /// Found while reading.
 pub(super) struct YamlSyntax;
 
 impl Rule for YamlSyntax {
-    fn id(&self) -> &'static str {
-        "yaml-syntax"
+    fn id(&self) -> RuleId {
+        RuleId::YamlSyntax
     }
 
     fn summary(&self) -> &'static str {

@@ -200,7 +200,8 @@ fn answers(folder: &Path) -> Vec<Answers> {
         let judged = check::cluster(&views[1], &modes[1], today).findings;
         let error = |judged: &Judged| judged.level == Level::Error;
         let errors = judged.into_iter().filter(error);
-        let errors = errors.map(|judged| (judged.finding.rule, judged.finding.subject.pool));
+        let errors =
+            errors.map(|judged| (judged.finding.rule.as_str(), judged.finding.subject.pool));
         Answers {
             exact: answer(&views[0]),
             normalized: answer(&views[1]),

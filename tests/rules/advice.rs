@@ -151,7 +151,12 @@ fn edits(judged: &[Judged]) -> BTreeSet<String> {
 fn errors(judged: &[Judged]) -> BTreeSet<(&'static str, Option<String>)> {
     let errors = judged.iter().filter(|judged| judged.level == Level::Error);
     errors
-        .map(|judged| (judged.finding.rule, judged.finding.subject.pool.clone()))
+        .map(|judged| {
+            (
+                judged.finding.rule.as_str(),
+                judged.finding.subject.pool.clone(),
+            )
+        })
         .collect()
 }
 

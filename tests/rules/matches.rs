@@ -264,7 +264,7 @@ fn the_images_of_the_rows_have_no_error() {
         .judged()
         .iter()
         .filter(|judged| judged.level == metalmark::model::finding::Level::Error)
-        .map(|judged| judged.finding.rule)
+        .map(|judged| judged.finding.rule.as_str())
         .collect();
     assert_eq!(errors, Vec::<&str>::new());
 }

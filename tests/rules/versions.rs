@@ -344,7 +344,7 @@ fn an_image_name_is_compared_with_the_version() {
             "{more}\ncluster: {{k8s_version: v1.30.2+rke2r1, capi_providers: {{infra_provider: {provider}, bootstrap_provider: cabpr}}, {provider}: {{image_name: '{name}'}}}}"
         );
         let judged = Project::of(&values, "").judged();
-        let rules = judged.iter().map(|judged| judged.finding.rule);
+        let rules = judged.iter().map(|judged| judged.finding.rule.as_str());
         let rules = rules.filter(|rule| rule.starts_with("k8s-"));
         rules.collect::<Vec<_>>().join(" ")
     };
@@ -388,7 +388,7 @@ fn an_image_without_kubernetes_is_not_compared() {
             "images: {{records: {{bare: {{os: {{name: ubuntu}}, k8s: {{flavor: {flavor}}}, locations: {{glance: {{name: bare}}}}}}}}}}\n"
         );
         let judged = Project::of(values, &record).judged();
-        let rules = judged.iter().map(|judged| judged.finding.rule);
+        let rules = judged.iter().map(|judged| judged.finding.rule.as_str());
         rules
             .filter(|rule| rule.starts_with("k8s-"))
             .collect::<Vec<_>>()

@@ -128,7 +128,8 @@ fn what_the_values_say_beside_a_stronger_source_is_to_be_corrected() {
     ]);
     assert_eq!(project.found("fact-conflict"), ["warning - [suse, ubuntu]"]);
     let judged = project.judged().into_iter().map(|judged| judged.finding);
-    let conflict = judged.filter(|finding| finding.rule == "fact-conflict");
+    let conflict =
+        judged.filter(|finding| finding.rule == metalmark::model::rule::RuleId::FactConflict);
     let help: Vec<String> = conflict.flat_map(|finding| finding.help).collect();
     assert_eq!(help, ["remove it here, or correct it"]);
 }

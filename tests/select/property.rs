@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use metalmark::model::finding::{Judged, Level as Severity};
+use metalmark::model::rule::RuleId;
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_oneof, proptest};
@@ -287,12 +288,15 @@ fn written(pattern: &Pattern) -> Value {
 
 /// What was found of a pool's version.
 fn doubt(judged: &[Judged], pool: &str) -> &'static str {
-    let of = |rule: &str| {
+    let of = |rule: RuleId| {
         judged.iter().find(|judged| {
             judged.finding.rule == rule && judged.finding.subject.pool.as_deref() == Some(pool)
         })
     };
-    match (of("k8s-version-mismatch"), of("k8s-version-unproven")) {
+    match (
+        of(RuleId::K8sVersionMismatch),
+        of(RuleId::K8sVersionUnproven),
+    ) {
         (None, None) => "",
         (Some(_), None) => "mismatch",
         (None, Some(judged)) if judged.level == Severity::Warning => "unproven, mild",
@@ -317,21 +321,21 @@ proptest! {
             .chain(pools.iter().map(|(name, own)| (name.clone(), vec![&root, &default, own])));
         for ((name, levels), selection) in chains.zip(&view.selections) {
             let image = super::answer(&selection.outcome);
-            let found = |rule: &str| judged.iter().any(|judged| {
+            let found = |rule: RuleId| judged.iter().any(|judged| {
                 let finding = &judged.finding;
                 judged.level == Severity::Error && finding.rule == rule && finding.subject.pool.as_deref() == Some(&name)
             });
             let answer = Answer {
-                is_conflict: found("choice-conflict"),
+                is_conflict: found(RuleId::ChoiceConflict),
                 doubt: if cluster.images.contains_key(&image) { doubt(&judged, &name) } else { "" },
                 image,
             };
             prop_assert_eq!(&answer, &model::answer(&cluster, &levels), "pool {}", name);
             // What boots nothing for certain is an error of its own.
             let rule = match answer.image.split(' ').next() {
-                Some("(none)") => "no-image-matches",
-                Some("(several)") => "several-images-match",
-                Some("(unknown)") => "unknown-image",
+                Some("(none)") => RuleId::NoImageMatches,
+                Some("(several)") => RuleId::SeveralImagesMatch,
+                Some("(unknown)") => RuleId::UnknownImage,
                 _ => continue,
             };
             prop_assert_eq!(found(rule), true, "pool {}: {}", name, rule);

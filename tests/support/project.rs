@@ -13,6 +13,7 @@ use metalmark::model::finding::{Finding, Judged, Level};
 use metalmark::model::matching::{Outcome, PatternCache};
 use metalmark::model::place::Spot;
 use metalmark::model::policy::Date;
+use metalmark::model::rule::RuleId;
 use metalmark::model::workspace::ClusterView;
 use metalmark::pipeline::check;
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
@@ -154,6 +155,7 @@ impl Project {
 
     /// What one rule finds, each as [`line`] shows it.
     pub(crate) fn found(&self, rule: &str) -> Vec<String> {
+        let rule: RuleId = rule.parse().expect("a rule");
         let judged = self.judged();
         let of_rule = judged.iter().filter(|judged| judged.finding.rule == rule);
         of_rule
@@ -163,6 +165,7 @@ impl Project {
 
     /// What one rule finds of the change from this project to that one.
     pub(crate) fn found_in_change(&self, after: &Self, rule: &str) -> Vec<String> {
+        let rule: RuleId = rule.parse().expect("a rule");
         let (was, is) = (self.view(), after.view());
         let side = |view| Side {
             view,

@@ -8,6 +8,7 @@ mod together;
 
 use metalmark::model::cluster::LevelName;
 use metalmark::model::matching::Outcome;
+use metalmark::model::rule::RuleId;
 use metalmark::model::workspace::{ChecksumStyle, ClusterView};
 use serde_json::json;
 
@@ -381,7 +382,7 @@ fn an_object_of_more_than_a_mebibyte_is_told() {
     )]);
     let (_, findings) = rendered(&settings, &[view], None);
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert_eq!(findings[0].rule, "object-too-large");
+    assert_eq!(findings[0].rule, RuleId::ObjectTooLarge);
     assert!(
         findings[0].message.contains("may have 1048576"),
         "{}",
@@ -505,7 +506,7 @@ fn an_option_that_is_missing_or_wrong_is_a_finding_with_the_line_to_write() {
         let settings = settings(vec![output(target, "out", &options)]);
         let (_, findings) = rendered(&settings, &[keyed()], None);
         let finding = findings.into_iter().next().expect("a finding");
-        assert_eq!(finding.rule, "project-file");
+        assert_eq!(finding.rule, RuleId::ProjectFile);
         (finding.message, finding.help.join("\n"))
     };
     let (message, help) = told("argocd", json!({}));
@@ -536,7 +537,7 @@ fn names_that_kubernetes_refuses_are_told() {
     assert!(
         findings
             .iter()
-            .all(|finding| finding.rule == "manifest-invalid")
+            .all(|finding| finding.rule == RuleId::ManifestInvalid)
     );
     let first = &findings[0].message;
     assert!(
@@ -558,7 +559,7 @@ fn a_name_from_values_never_leads_out_of_the_folder() {
     assert!(
         findings
             .iter()
-            .any(|finding| finding.rule == "output-path-illegal"),
+            .any(|finding| finding.rule == RuleId::OutputPathIllegal),
         "{findings:?}"
     );
 }

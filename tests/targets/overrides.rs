@@ -6,6 +6,7 @@ use std::sync::Arc;
 use metalmark::model::finding::Finding;
 use metalmark::model::manifest::ManifestFile;
 use metalmark::model::place::Source;
+use metalmark::model::rule::RuleId;
 use metalmark::render::Renderer;
 use serde_json::json;
 
@@ -50,7 +51,7 @@ fn a_template_that_does_not_parse_is_told_once_and_makes_no_file() {
     let (files, findings) = with("manifests/cluster.yaml.j2", "a: 1\nb: {{ templates\n");
     assert!(files.is_empty(), "{files:?}");
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert_eq!(findings[0].rule, "template-error");
+    assert_eq!(findings[0].rule, RuleId::TemplateError);
     let place = findings[0].labels[0].spot.to_string();
     assert!(
         place.starts_with("templates/manifests/cluster.yaml.j2:"),
@@ -67,5 +68,5 @@ fn a_template_that_makes_no_object_is_told_at_the_rendered_line() {
         "rendered file `out/edge-1.yaml`: List without a name: `metadata.name` must be a text"
     );
     let (_, findings) = with("manifests/cluster.yaml.j2", "a: b: c\n");
-    assert_eq!(findings[0].rule, "manifest-invalid");
+    assert_eq!(findings[0].rule, RuleId::ManifestInvalid);
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use metalmark::error::Error;
 use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, OWNERSHIP_FILE, Origin};
+use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
@@ -23,7 +24,7 @@ fn a_file_of_another_is_refused_whatever_its_length() {
         let root = TempDir::new().expect("a folder");
         fs::write(root.path().join("a"), theirs).expect("written");
         let changes = render(root.path(), &[("a", rendered)]);
-        assert_eq!(rules(&changes), [output::NOT_OWNED], "{theirs}");
+        assert_eq!(rules(&changes), [RuleId::FileNotOwned], "{theirs}");
         assert_eq!((changes.refused, changes.rendered), (1, 1));
         assert_eq!(on_disk(root.path()), files(&[("a", theirs)]));
         assert!(!root.path().join(OWNERSHIP_FILE).exists(), "{theirs}");
@@ -123,8 +124,8 @@ fn what_bears_the_name_of_a_file_being_written_is_in_the_way_unless_a_run_was_ki
             fs::write(root.path().join(".metalmark-tmp-owned"), "half").expect("written");
         }
         let changes = render(root.path(), &[("a", "2")]);
-        let refused: &[&str] = if is_refused {
-            &[output::NOT_OWNED]
+        let refused: &[RuleId] = if is_refused {
+            &[RuleId::FileNotOwned]
         } else {
             &[]
         };
@@ -175,7 +176,7 @@ fn what_came_to_be_in_the_place_of_a_new_file_is_not_listed() {
     fs::remove_dir_all(root.path().join("z")).expect("removed");
     fs::write(root.path().join("z"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "2"), ("z", "1")]);
-    assert_eq!(rules(&changes), [output::NOT_OWNED]);
+    assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert_eq!(changes.changes.len(), 1);
     assert_eq!(
         changes.changes[0].origin,

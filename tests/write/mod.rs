@@ -17,6 +17,7 @@ use metalmark::model::finding::Finding;
 use metalmark::model::manifest::{
     ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin,
 };
+use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options, Previous};
 use tempfile::TempDir;
 
@@ -75,7 +76,7 @@ fn kinds(changes: &ChangeSet) -> Vec<(&str, ChangeKind)> {
     changes.map(|change| (&*change.path, change.kind)).collect()
 }
 
-fn rules(changes: &ChangeSet) -> Vec<&str> {
+fn rules(changes: &ChangeSet) -> Vec<RuleId> {
     changes
         .findings
         .iter()
@@ -144,7 +145,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
     let root = TempDir::new().expect("a folder");
     fs::write(root.path().join("a"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "rendered"), ("b", "2")]);
-    assert_eq!(rules(&changes), [output::NOT_OWNED]);
+    assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert!(changes.findings[0].help[0].contains("--adopt"));
     assert_eq!(on_disk(root.path()), files(&[("a", "mine"), ("b", "2")]));
     // Not owned, so not pruned either.
@@ -193,7 +194,7 @@ fn a_listed_file_that_is_not_what_was_written_is_deleted_only_on_request() {
     fs::write(root.path().join("b"), "edited").expect("written");
     for _ in 0..2 {
         let changes = render(root.path(), &[("a", "1")]);
-        assert_eq!(rules(&changes), [output::NOT_OWNED]);
+        assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
         assert_eq!(on_disk(root.path()), files(&[("a", "1"), ("b", "edited")]));
     }
     let options = Options {
@@ -246,7 +247,7 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
     );
     let mut found = rules(&changes);
     found.sort_unstable();
-    let (collision, illegal) = (output::PATH_COLLISION, output::PATH_ILLEGAL);
+    let (collision, illegal) = (RuleId::OutputPathCollision, RuleId::OutputPathIllegal);
     assert_eq!(found, [collision, collision, collision, illegal, illegal]);
     assert_eq!((changes.refused, changes.rendered), (9, 10));
     for (path, message) in [
@@ -292,7 +293,7 @@ fn no_link_is_followed() {
             ("link", "theirs"),
         ],
     );
-    assert_eq!(rules(&changes), [output::LINK; 3]);
+    assert_eq!(rules(&changes), [RuleId::OutputSymlink; 3]);
     assert_eq!(on_disk(&outside), files(&[("file", "theirs")]));
 }
 
@@ -374,7 +375,7 @@ fn a_folder_with_a_foreign_file_is_not_replaced() {
     render(root.path(), &[("a/b", "1")]);
     fs::write(root.path().join("a/mine"), "mine").expect("written");
     let changes = render(root.path(), &[("a", "2")]);
-    assert_eq!(rules(&changes), [output::NOT_OWNED]);
+    assert_eq!(rules(&changes), [RuleId::FileNotOwned]);
     assert!(changes.findings[0].message.contains("a/mine"));
     let left = on_disk(root.path());
     assert_eq!(left, files(&[("a/", ""), ("a/mine", "mine")]));

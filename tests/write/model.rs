@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metalmark::model::manifest::{ChangeKind, Origin, STAGED};
-use metalmark::output;
+use metalmark::model::rule::RuleId;
 use sha2::{Digest, Sha256};
 
 /// What exists at a path.
@@ -34,7 +34,7 @@ pub(super) struct Expected {
     pub(super) disk: Disk,
     pub(super) listed: Listed,
     pub(super) changes: BTreeMap<String, (ChangeKind, Origin)>,
-    pub(super) refused: BTreeMap<String, &'static str>,
+    pub(super) refused: BTreeMap<String, RuleId>,
 }
 
 pub(super) fn owner(path: &str) -> &str {
@@ -152,7 +152,7 @@ pub(super) fn run(disk: &Disk, before: &Listed, is_unfinished: bool, run: &Run<'
         if let At::File(text) = at(&disk, path) {
             let is_ours = before[*path].0.contains(&sum(text));
             if !is_ours && !run.adopts {
-                done.refused.insert((*path).clone(), output::NOT_OWNED);
+                done.refused.insert((*path).clone(), RuleId::FileNotOwned);
                 kept.push((*path).clone());
                 continue;
             }
@@ -213,25 +213,25 @@ fn change(
     (path, text): (&str, &str),
     run: &Run<'_>,
     is_deleted: &dyn Fn(&str) -> bool,
-) -> Result<Option<(ChangeKind, Origin)>, &'static str> {
+) -> Result<Option<(ChangeKind, Origin)>, RuleId> {
     let created = Ok(Some((ChangeKind::Created, Origin::Run)));
     let mut others = run.tree.iter().filter(|(other, _)| other != path);
     let collides = |other: &str| is_below(other, path) || is_below(path, other);
     let collision = others.any(|(other, _)| collides(other));
     match at(disk, path) {
-        _ if path.starts_with("../") => Err(output::PATH_ILLEGAL),
-        _ if collision => Err(output::PATH_COLLISION),
-        At::Link => Err(output::LINK),
+        _ if path.starts_with("../") => Err(RuleId::OutputPathIllegal),
+        _ if collision => Err(RuleId::OutputPathCollision),
+        At::Link => Err(RuleId::OutputSymlink),
         At::Nothing => created,
         At::Behind(file) if is_deleted(file) => created,
-        At::Behind(_) => Err(output::NOT_OWNED),
+        At::Behind(_) => Err(RuleId::FileNotOwned),
         At::Folder => {
             let mut inside = disk
                 .iter()
                 .filter(|(other, item)| is_below(other, path) && **item != Item::Folder);
             match inside.all(|(other, _)| is_deleted(other)) {
                 true => created,
-                false => Err(output::NOT_OWNED),
+                false => Err(RuleId::FileNotOwned),
             }
         }
         At::File(old) if old == text => Ok(None),
@@ -241,7 +241,7 @@ fn change(
             }
             Some(_) => Ok(Some((ChangeKind::Updated, Origin::Edited))),
             None if run.adopts => Ok(Some((ChangeKind::Updated, Origin::Adopted))),
-            None => Err(output::NOT_OWNED),
+            None => Err(RuleId::FileNotOwned),
         },
     }
 }

@@ -10,6 +10,7 @@ use metalmark::error::Error;
 use metalmark::model::manifest::{
     ChangeKind, Keeps, ManifestFile, ManifestTree, OWNERSHIP_FILE, Origin, STAGED,
 };
+use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 
@@ -29,10 +30,10 @@ const SEEN: [&str; 13] = [
     "adopted",
     "deleted",
     "deleted, edited",
-    output::NOT_OWNED,
-    output::LINK,
-    output::PATH_COLLISION,
-    output::PATH_ILLEGAL,
+    RuleId::FileNotOwned.as_str(),
+    RuleId::OutputSymlink.as_str(),
+    RuleId::OutputPathCollision.as_str(),
+    RuleId::OutputPathIllegal.as_str(),
 ];
 
 /// A folder `out`, and beside it one that is nobody's business.
@@ -163,12 +164,12 @@ impl World {
         let refused = expected.refused.keys().filter(is_rendered).count();
         assert_eq!(changes.refused, refused);
         assert_eq!(changes.rendered, run.tree.len());
-        let rules: BTreeSet<&str> = changes
+        let rules: BTreeSet<RuleId> = changes
             .findings
             .iter()
             .map(|finding| finding.rule)
             .collect();
-        let refused: BTreeSet<&str> = expected.refused.values().copied().collect();
+        let refused: BTreeSet<RuleId> = expected.refused.values().copied().collect();
         assert!(rules.is_superset(&refused), "{rules:?} {refused:?}");
         assert_eq!(rules.is_empty(), refused.is_empty());
 
@@ -298,7 +299,7 @@ impl World {
 
     fn look(&mut self, old: &Disk, listed: &Listed, expected: &Expected) {
         for rule in expected.refused.values() {
-            self.saw(rule);
+            self.saw(rule.as_str());
         }
         for (kind, origin) in expected.changes.values() {
             self.saw(match (kind, origin) {

@@ -13,6 +13,7 @@ use crate::files::{self, Inside, InsideKind};
 use crate::model::component::INSTALLER;
 use crate::model::finding::Finding;
 use crate::model::output_path;
+use crate::model::rule::RuleId;
 use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
 use crate::read::{self, Request};
 
@@ -202,7 +203,7 @@ fn loaded(
 
 fn refused(shown: &str, refusal: &Refusal) -> Finding {
     let finding = Finding::new(
-        "archive-refused",
+        RuleId::ArchiveRefused,
         format!("`{shown}` is not unpacked: {refusal}"),
     );
     let finding = finding.at(spot_of(shown), "");
@@ -241,7 +242,7 @@ fn folder(written: &Path, path: &Path) -> Result<Loaded, Error> {
             }),
             (what, _) => {
                 let message = format!("`{from}` {}", what.unwrap_or_default());
-                let finding = Finding::new("bundle-layout", message);
+                let finding = Finding::new(RuleId::BundleLayout, message);
                 findings.push(finding.at(spot_of(&from), ""));
             }
         }

@@ -13,6 +13,7 @@ use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::read::{Request, Workspace};
 
 use super::from::From;
@@ -217,7 +218,7 @@ impl Gathered {
     }
 
     fn refuse(&mut self, from: &str, what: &str) {
-        let finding = Finding::new("bundle-layout", format!("`{from}` {what}"));
+        let finding = Finding::new(RuleId::BundleLayout, format!("`{from}` {what}"));
         self.findings.push(finding.at(spot_of(from), ""));
     }
 }

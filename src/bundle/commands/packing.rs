@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::read::{Request, Workspace};
 
 use super::from::Loaded;
@@ -124,7 +125,7 @@ fn made(
         let (_, found) = bundle::contract(&files, &packing.declared).map_err(lost("install.sh"))?;
         findings.extend(found);
     } else if files.is_empty() {
-        let finding = Finding::new("bundle-empty", "the bundle holds no file");
+        let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
         findings.push(finding.help("name a folder with files in it"));
     }
     let mut bundle = Bundle::new(kind, files).map_err(|twice| Error::Usage {

@@ -7,6 +7,7 @@ use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind, Manifest, Reference, Store as _};
 use crate::read::Workspace;
 
@@ -64,7 +65,7 @@ pub(super) fn pinned(
 fn unpinned(reference: &Reference, now: Option<&Digest>) -> Finding {
     let message =
         format!("`{reference}` names a tag, which may move, and the lock does not know it");
-    let finding = Finding::new("bundle-unpinned", message);
+    let finding = Finding::new(RuleId::BundleUnpinned, message);
     match now {
         Some(now) => finding.help(format!(
             "write the digest that is meant; it stands for `{}` now",
@@ -107,8 +108,8 @@ pub(super) fn signed(
             let form = signature.form.name();
             return Ok(Ok(format!("{verdict} ({form})")));
         }
-        Signatures::Missing => "signature-missing",
-        _ => "signature-invalid",
+        Signatures::Missing => RuleId::SignatureMissing,
+        _ => RuleId::SignatureInvalid,
     };
     let message = format!(
         "`{reference}`, under the key `{}`: {verdict}",

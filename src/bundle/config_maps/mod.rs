@@ -15,6 +15,7 @@ use super::{Bundle, File, MANIFESTS};
 use crate::artifacts::archive::{Spooling, Stretch};
 use crate::model::bytes::BASE64;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::yaml;
 
 pub use read::of_config_maps;
@@ -174,7 +175,7 @@ fn fault(file: &File, key: &str) -> Option<Finding> {
     let is_key = (1..=253).contains(&key.len()) && key.bytes().all(is_plain);
     (!is_key).then(|| {
         let message = format!("`{key}` cannot be a ConfigMap's key");
-        Finding::new("bundle-layout", message)
+        Finding::new(RuleId::BundleLayout, message)
             .at(file.spot(), "")
             .help("use letters, digits, `-`, `_` and `.`, or pack with `--order numbered`")
     })
@@ -185,7 +186,7 @@ fn too_large(file: &File, size: usize) -> Finding {
         "`{}` has {size} bytes, and a ConfigMap holds at most {MOST} of them",
         file.path
     );
-    Finding::new("object-too-large", message)
+    Finding::new(RuleId::ObjectTooLarge, message)
         .at(file.spot(), "")
         .help("pack with `--order numbered`, which makes a file of each object")
 }
@@ -196,6 +197,7 @@ mod tests {
 
     use super::{MOST, config_maps, of_config_maps};
     use crate::bundle::{Bundle, File, Kind};
+    use crate::model::rule::RuleId;
 
     fn bundle(files: &[(&str, Vec<u8>)]) -> Bundle {
         let files = files
@@ -245,8 +247,8 @@ mod tests {
             ("manifests/c", vec![b'x'; MOST]),
         ]);
         let made = config_maps(&large, "app", "n").expect("memory");
-        let rules: Vec<&str> = made.findings.iter().map(|finding| finding.rule).collect();
-        assert_eq!(rules, ["bundle-layout", "object-too-large"]);
+        let rules: Vec<RuleId> = made.findings.iter().map(|finding| finding.rule).collect();
+        assert_eq!(rules, [RuleId::BundleLayout, RuleId::ObjectTooLarge]);
     }
 
     #[test]
@@ -255,10 +257,14 @@ mod tests {
                     kind: ConfigMap\nimmutable: true\nmetadata: {name: b}\ndata: {x: '2'}\nbinaryData: {y: '*'}\n";
         let (bundle, findings) =
             of_config_maps(&[File::text("a.yaml", text.as_bytes().to_vec())]).expect("memory");
-        let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+        let rules: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(
             rules,
-            ["bundle-layout", "bundle-layout", "manifest-invalid"]
+            [
+                RuleId::BundleLayout,
+                RuleId::BundleLayout,
+                RuleId::ManifestInvalid
+            ]
         );
         assert_eq!(bundle.files().len(), 1);
     }

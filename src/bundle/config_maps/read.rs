@@ -11,6 +11,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::place::{FileId, Source, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::yaml;
 
@@ -30,7 +31,7 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
             let message = format!("`{}` is not text", file.from);
             reading
                 .findings
-                .push(Finding::new("yaml-syntax", message).at(file.spot(), ""));
+                .push(Finding::new(RuleId::YamlSyntax, message).at(file.spot(), ""));
             continue;
         }
         let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
@@ -44,7 +45,7 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
                 let spot = at(&source, error.place.start, error.place.end);
                 reading
                     .findings
-                    .push(Finding::new("yaml-syntax", error.message).at(spot, ""));
+                    .push(Finding::new(RuleId::YamlSyntax, error.message).at(spot, ""));
             }
         }
     }
@@ -70,7 +71,7 @@ impl Reading {
         if !matches!(immutable, Some(Value::Bool(true))) {
             let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
             let spot = at(source, node.place.start, node.place.start);
-            let finding = Finding::new("bundle-layout", message).at(spot, "");
+            let finding = Finding::new(RuleId::BundleLayout, message).at(spot, "");
             self.findings.push(finding.help("write `immutable: true`"));
         }
         for field in ["data", "binaryData"] {
@@ -100,19 +101,19 @@ impl Reading {
         let Some(bytes) = bytes else {
             let message = format!("`{key}` is no text of a ConfigMap");
             self.findings
-                .push(Finding::new("manifest-invalid", message).at(spot, ""));
+                .push(Finding::new(RuleId::ManifestInvalid, message).at(spot, ""));
             return Ok(());
         };
         if !self.known.insert(key.to_owned()) {
             let message = format!("the file `{key}` stands in two ConfigMaps");
             self.findings
-                .push(Finding::new("bundle-layout", message).at(spot, ""));
+                .push(Finding::new(RuleId::BundleLayout, message).at(spot, ""));
             return Ok(());
         }
         if output_path::fault(key).is_some() || key.contains('/') {
             let message = format!("`{key}` is no name of a file");
             self.findings
-                .push(Finding::new("bundle-layout", message).at(spot, ""));
+                .push(Finding::new(RuleId::BundleLayout, message).at(spot, ""));
             return Ok(());
         }
         let at = self.spooling.length();

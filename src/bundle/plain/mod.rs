@@ -15,6 +15,7 @@ use super::{File, MANIFESTS, spot_of};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
+use crate::model::rule::RuleId;
 use crate::objects::bundled::{self, BundleFiles, Bundled};
 use crate::yaml;
 
@@ -71,7 +72,7 @@ fn one(number: usize, file: &File, text: String, all: &mut Index) {
     match bundled::index(number, &text) {
         Err(error) => {
             let place = error.place.start as usize..error.place.end as usize;
-            let finding = Finding::new("yaml-syntax", error.message).at(spot(text, place), "");
+            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(spot(text, place), "");
             all.findings.push(match error.help {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -90,7 +91,7 @@ fn one(number: usize, file: &File, text: String, all: &mut Index) {
                     end: range.end as u32,
                 });
                 all.findings
-                    .push(Finding::new("manifest-invalid", message).at(spot, ""));
+                    .push(Finding::new(RuleId::ManifestInvalid, message).at(spot, ""));
             }
             all.objects.extend(found.objects);
         }
@@ -134,14 +135,14 @@ fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     };
     if file.size > LONGEST {
         let message = format!("`{}` is larger than {} MiB", file.path, LONGEST >> 20);
-        return finding("yaml-syntax", message);
+        return finding(RuleId::YamlSyntax, message);
     }
     let mut bytes = Vec::with_capacity(file.size as usize);
     file.content.open()?.take(LONGEST).read_to_end(&mut bytes)?;
     match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) => Ok(Ok(text)),
         Err(error) => finding(
-            "yaml-syntax",
+            RuleId::YamlSyntax,
             format!("`{}` is not text: {error}", file.path),
         ),
     }
@@ -154,7 +155,7 @@ pub fn misplaced<'a>(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut refuse = |path: &str, message: String| {
-        found.push(Finding::new("bundle-layout", message).at(spot_of(path), ""));
+        found.push(Finding::new(RuleId::BundleLayout, message).at(spot_of(path), ""));
     };
     for folder in folders {
         if let Some(below) = inside(folder) {
@@ -183,6 +184,7 @@ fn inside(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::{File, Texts, index, misplaced};
+    use crate::model::rule::RuleId;
     use crate::objects::bundled::BundleFiles;
 
     #[test]
@@ -198,14 +200,14 @@ mod tests {
         ];
         let found = index(&files, &|_| {}).expect("memory");
         assert_eq!(found.objects.len(), 1);
-        let told: Vec<(&str, String)> = found
+        let told: Vec<(RuleId, String)> = found
             .findings
             .iter()
             .map(|finding| (finding.rule, finding.labels[0].spot.source.path.to_string()))
             .collect();
-        assert_eq!(told[0], ("yaml-syntax", "manifests/b.txt".to_owned()));
-        assert_eq!(told[1], ("manifest-invalid", "manifests/c".to_owned()));
-        assert_eq!(told[2].0, "yaml-syntax");
+        assert_eq!(told[0], (RuleId::YamlSyntax, "manifests/b.txt".to_owned()));
+        assert_eq!(told[1], (RuleId::ManifestInvalid, "manifests/c".to_owned()));
+        assert_eq!(told[2].0, RuleId::YamlSyntax);
         let texts = Texts::new(&files);
         assert!(texts.source(0).is_some_and(|source| source.has_secrets()));
     }

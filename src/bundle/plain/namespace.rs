@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{File, text};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::value::Value;
 use crate::objects::bundled::{Bundle, Bundled};
 use crate::yaml::edit::{Edit, Position, Step, Target, edit};
@@ -39,7 +40,7 @@ pub fn with_namespace(
             Err((object, reason)) => {
                 let message = format!("`{object}` is not given a namespace: {reason}");
                 found.push(
-                    Finding::new("manifest-invalid", message)
+                    Finding::new(RuleId::ManifestInvalid, message)
                         .at(bundle.spot(object), "")
                         .help(format!(
                             "write `namespace: {namespace}` below its `metadata`"

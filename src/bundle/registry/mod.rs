@@ -13,11 +13,9 @@ use super::{File, MANIFESTS};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Spot};
+use crate::model::rule::RuleId;
 use crate::objects::bundled::is_cluster_scoped;
 use crate::yaml;
-
-/// The id of the rule that tells what cannot be said.
-const UNSUPPORTED: &str = "bundle-unsupported";
 
 /// Kinds beside the ClusterServiceVersion that a bundle may hold.
 ///
@@ -71,7 +69,7 @@ pub fn plain(
     let [(file, version)] = held.versions.as_slice() else {
         let count = held.versions.len();
         let message = format!("it holds {count} ClusterServiceVersions, and one is turned");
-        return Ok(Err(vec![Finding::new(UNSUPPORTED, message)]));
+        return Ok(Err(vec![Finding::new(RuleId::BundleUnsupported, message)]));
     };
     let mut turning = Turning {
         namespace: target(version, held.package.as_deref(), namespace),
@@ -218,7 +216,7 @@ impl Turning {
     }
 
     fn refuse(&mut self, file: &File, message: String) {
-        let finding = Finding::new(UNSUPPORTED, message).at(file.spot(), "");
+        let finding = Finding::new(RuleId::BundleUnsupported, message).at(file.spot(), "");
         self.findings
             .push(finding.help("install it by OLM, or write plain manifests for it"));
     }
@@ -248,7 +246,7 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
     file.content.open()?.take(LONGEST).read_to_end(&mut bytes)?;
     let Ok(text) = yaml::decode(&bytes, Engine::Kubectl) else {
         let message = format!("`{}` is not text", file.path);
-        findings.push(Finding::new("yaml-syntax", message).at(file.spot(), ""));
+        findings.push(Finding::new(RuleId::YamlSyntax, message).at(file.spot(), ""));
         return Ok(Vec::new());
     };
     match yaml::read(&text, FileId(0), Engine::Kubectl) {
@@ -263,7 +261,7 @@ fn documents(file: &File, findings: &mut Vec<Finding>) -> io::Result<Vec<Value>>
                 start: error.place.start,
                 end: error.place.end,
             };
-            findings.push(Finding::new("yaml-syntax", error.message).at(Some(spot), ""));
+            findings.push(Finding::new(RuleId::YamlSyntax, error.message).at(Some(spot), ""));
             Ok(Vec::new())
         }
     }

@@ -10,6 +10,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, ImageKey, fact};
 use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::place::{Located, Place, Spot};
+use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
 use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
@@ -145,7 +146,7 @@ impl Ask {
     }
 
     /// A finding about it, at its place in the catalog.
-    pub(super) fn finding(&self, rule: &'static str, message: String) -> Finding {
+    pub(super) fn finding(&self, rule: RuleId, message: String) -> Finding {
         let subject = Subject {
             image: Some(self.key.to_string()),
             ..Subject::default()

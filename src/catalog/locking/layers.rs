@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::verify::{Verification, about};
 use crate::model::lock::LockedImage;
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::oci::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
 
 /// The layers of one locked image.
@@ -69,7 +70,7 @@ fn judge(
             return;
         }
     };
-    let finding = about(image, "image-incomplete", message);
+    let finding = about(image, RuleId::ImageIncomplete, message);
     let spot = sources.resolve(image.digest.place);
     out.findings
         .push(finding.at(spot, "of this artifact").help(PUSH_AGAIN));

@@ -19,6 +19,7 @@ use crate::catalog::sources::{Artifact, artifacts};
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::{Sources, Spot};
+use crate::model::rule::RuleId;
 use crate::oci::{Failure, FailureKind, Reference, Store};
 
 pub use ask::{Ask, AskKind, Asks, add, asks_of};
@@ -89,7 +90,7 @@ pub struct Accepted {
     /// The image's key.
     pub key: Arc<str>,
     /// The rule.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// Why: the waiver's reason, or the level.
     pub reason: String,
 }
@@ -218,7 +219,7 @@ fn fetch<'a>(
             Err(error) => run
                 .out
                 .findings
-                .push(ask.finding("catalog-drift", error.to_string())),
+                .push(ask.finding(RuleId::CatalogDrift, error.to_string())),
         }
     }
     let batch: Vec<Reference> = references.values().cloned().collect();
@@ -254,7 +255,7 @@ fn absent(ask: &Ask, failure: &Failure) -> Finding {
         "the catalog names {what} `{}`, and {}",
         ask.key, failure.message
     );
-    let finding = ask.finding("catalog-drift", message);
+    let finding = ask.finding(RuleId::CatalogDrift, message);
     failure.help.iter().cloned().fold(finding, Finding::help)
 }
 
@@ -271,7 +272,7 @@ impl Run<'_> {
             let message = format!("image `{}`: {oddity}", ask.key);
             self.out
                 .findings
-                .push(ask.finding("fact-conflict", message));
+                .push(ask.finding(RuleId::FactConflict, message));
         }
         let known = self.old.get(&ask.key, &ask.reference);
         if let Some(known) = known
@@ -323,7 +324,7 @@ impl Run<'_> {
 fn moved(known: &LockedImage, now: &str, sources: &Sources) -> Finding {
     let (key, reference) = known.identity();
     let message = format!("`{reference}` has moved: it is `{now}` now");
-    Finding::new("tag-moved", message)
+    Finding::new(RuleId::TagMoved, message)
         .about(Subject {
             image: Some(key.to_owned()),
             ..Subject::default()

@@ -11,6 +11,7 @@ use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::{LockOrigin, LockedImage};
 use crate::model::place::{Located, Place, Sources};
+use crate::model::rule::RuleId;
 
 /// What index pages of web servers say.
 #[derive(Debug, Default)]
@@ -82,7 +83,7 @@ fn gone(image: &LockedImage, sources: &Sources) -> Finding {
         "`{}` is gone: its page does not list it",
         image.reference.value
     );
-    about(image, "catalog-drift", message)
+    about(image, RuleId::CatalogDrift, message)
         .at(sources.resolve(image.reference.place), "locked here")
         .help("put the file and its checksum back, or boot another image and run `metalmark lock`")
 }

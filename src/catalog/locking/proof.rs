@@ -8,6 +8,7 @@ use super::{Accepted, Ask, Asks, Run, Wish};
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{LockedImage, Verified};
+use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, Reference, Store};
 use crate::rules;
 
@@ -111,7 +112,7 @@ impl Run<'_> {
         verdict: &Verdict,
         found: Found,
         wish: &Wish<'_>,
-    ) -> Option<(&'static str, String)> {
+    ) -> Option<(RuleId, String)> {
         let finding = refused((&ask.key, &ask.reference), verdict, found);
         let reason = (wish.accepts)(&finding)?;
         Some((finding.rule, reason))

@@ -9,6 +9,7 @@ use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, is_lockable};
+use crate::model::rule::RuleId;
 use crate::model::signing::{NamedKey, RequiredSignatures};
 use crate::model::workspace::ClusterView;
 use crate::oci::{Digest, Reference};
@@ -186,7 +187,7 @@ impl Faults<'_> {
         }
         let message =
             format!("the key that images of {of} are signed with cannot be used: {reason}");
-        let finding = Finding::new("signature-invalid", message)
+        let finding = Finding::new(RuleId::SignatureInvalid, message)
             .about(Subject::default())
             .at(self.view.sources.resolve(named.place()), "")
             .help("write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file");
@@ -204,7 +205,7 @@ impl Faults<'_> {
         let message = format!(
             "`policy.signatures` requires signatures, and the values name no key for images of {of}"
         );
-        let finding = Finding::new("signature-unchecked", message)
+        let finding = Finding::new(RuleId::SignatureUnchecked, message)
             .about(Subject::default())
             .at(self.view.sources.resolve(place), "")
             .help("name the key of its publisher: `cosign_publickey`");
@@ -240,38 +241,39 @@ pub(super) enum Found {
 }
 
 /// The rule of a verdict that is not good, and what to do.
-fn advice(verdict: &Verdict, found: Found) -> (&'static str, &'static str) {
-    const MISSING: &str = "signature-missing";
-    const INVALID: &str = "signature-invalid";
+fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
     match (verdict, found) {
         (Verdict::Missing, Found::Lock) => (
-            MISSING,
+            RuleId::SignatureMissing,
             "run `metalmark lock`: it looks for the signature, and locks nothing that is not signed",
         ),
         (Verdict::Missing | Verdict::Good(_), Found::Registry)
         | (Verdict::Good(_), Found::Lock) => (
-            MISSING,
+            RuleId::SignatureMissing,
             "ask for a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones",
         ),
         (Verdict::NotASignature, _) => (
-            MISSING,
+            RuleId::SignatureMissing,
             "have the image itself signed: `cosign sign`; an attestation is no release",
         ),
         (Verdict::OtherRepository(_), _) => (
-            "signature-other-name",
+            RuleId::SignatureOtherName,
             "the key is right: compare the two names; where images are renamed on purpose, waive `signature-other-name`",
         ),
         (Verdict::OtherDigest(_), _) => (
-            INVALID,
+            RuleId::SignatureInvalid,
             "the key is right, and the image is not the one that was signed: do not use it; ask who put the signature there",
         ),
-        (Verdict::Malformed(_), _) => (INVALID, "have the image signed again: `cosign sign`"),
+        (Verdict::Malformed(_), _) => (
+            RuleId::SignatureInvalid,
+            "have the image signed again: `cosign sign`",
+        ),
         (Verdict::WrongKey, Found::Lock) => (
-            INVALID,
+            RuleId::SignatureInvalid,
             "if the values name the right key, run `metalmark lock`: it looks for a signature of that key",
         ),
         (Verdict::WrongKey | Verdict::PayloadAltered, _) => (
-            INVALID,
+            RuleId::SignatureInvalid,
             "compare the key with the publisher's; if it is right, do not use the image",
         ),
     }

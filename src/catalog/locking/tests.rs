@@ -13,6 +13,7 @@ use super::{
 use crate::catalog::sources::lock_text;
 use crate::model::lock::{Lock, LockOrigin};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
 /// Manifests by reference, and by digest.
@@ -153,7 +154,7 @@ fn store() -> Memory {
     store
 }
 
-fn rules(locked: &Locked) -> Vec<&'static str> {
+fn rules(locked: &Locked) -> Vec<RuleId> {
     locked.findings.iter().map(|finding| finding.rule).collect()
 }
 
@@ -196,7 +197,7 @@ fn an_upgrade_asks_again_and_takes_no_moved_tag() {
     };
     let again = run(&first, &[A, B], &all, &store);
     assert_eq!(store.asked.load(Ordering::Relaxed), 2);
-    assert_eq!(rules(&again), ["tag-moved"]);
+    assert_eq!(rules(&again), [RuleId::TagMoved]);
     assert_eq!(lock_text(&again.lock), lock_text(&first));
     let accepted = Wish {
         accept_moved: ["a".to_owned()].into(),
@@ -224,7 +225,7 @@ fn what_is_not_there_is_drift_and_what_is_down_is_a_failure() {
         &wish(),
         &store,
     );
-    assert_eq!(rules(&locked), ["catalog-drift"]);
+    assert_eq!(rules(&locked), [RuleId::CatalogDrift]);
     assert_eq!(locked.failures.len(), 1, "told once for both keys");
     assert_eq!(kinds(&locked), [LockChangeKind::Added]);
     let known = lock(
@@ -297,12 +298,15 @@ fn verifying_asks_once_for_each_reference() {
     );
     store.image(A.1, "1.32.0");
     store.manifests.remove(B.1);
-    let found: Vec<&str> = check(&store)
+    let found: Vec<RuleId> = check(&store)
         .findings
         .iter()
         .map(|finding| finding.rule)
         .collect();
-    assert_eq!(found, ["tag-moved", "catalog-drift", "tag-moved"]);
+    assert_eq!(
+        found,
+        [RuleId::TagMoved, RuleId::CatalogDrift, RuleId::TagMoved]
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::Image;
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
 use crate::model::matching::Outcome;
+use crate::model::rule::RuleId;
 use crate::model::signing::RequiredSignatures;
 use crate::model::workspace::ClusterView;
 use crate::rules;
@@ -62,7 +63,7 @@ fn without_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
         cluster: Some(view.cluster.name.to_string()),
         ..Subject::default()
     };
-    let finding = Finding::new("lock-missing-image", message).about(subject);
+    let finding = Finding::new(RuleId::LockMissingImage, message).about(subject);
     Some(
         finding
             .at(view.sources.resolve(first.place), "")
@@ -122,7 +123,7 @@ pub(super) fn under(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> 
                 image: Some(of.to_string()),
                 ..Subject::default()
             };
-            let finding = Finding::new("lock-tampered", message).about(subject);
+            let finding = Finding::new(RuleId::LockTampered, message).about(subject);
             let finding = finding
                 .help("find out who edited the lock; `metalmark lock` writes the signer again");
             return Proven::Not(Box::new(finding));
@@ -159,7 +160,7 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
             image: image.map(ToString::to_string),
             ..Subject::default()
         };
-        let finding = Finding::new("signature-unchecked", message).about(subject);
+        let finding = Finding::new(RuleId::SignatureUnchecked, message).about(subject);
         findings.push(finding.at(view.sources.resolve(place), "").help(
             "publish the image in a registry, sign it with `cosign sign`, and name it by `oci://…`",
         ));

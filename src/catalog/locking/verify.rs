@@ -15,6 +15,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::fact;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
 use crate::rules;
 
@@ -126,7 +127,7 @@ fn compare(
     if image.evidence.is_none() {
         for difference in arrived.differences(image) {
             let (message, place) = difference.told(image);
-            let finding = about(image, "lock-tampered", message);
+            let finding = about(image, RuleId::LockTampered, message);
             findings.push(finding.at(sources.resolve(place), "").help(RESTORE));
         }
     }
@@ -148,7 +149,7 @@ fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Opti
         "`archive-size` of `{}` is {bytes} bytes, and the artifact's layers have {size}",
         image.key.value
     );
-    let finding = about(image, "fact-conflict", message);
+    let finding = about(image, RuleId::FactConflict, message);
     Some(finding.at(sources.resolve(archive.place), "more than there is"))
 }
 
@@ -161,7 +162,7 @@ fn failed(
 ) -> Option<bool> {
     if failure.kind == FailureKind::NotFound {
         let message = format!("`{}` is gone: {}", image.reference.value, failure.message);
-        let finding = about(image, "catalog-drift", message);
+        let finding = about(image, RuleId::CatalogDrift, message);
         let finding = finding.at(sources.resolve(image.reference.place), "locked here");
         let finding = failure.help.iter().cloned().fold(finding, Finding::help);
         out.findings.push(finding);
@@ -268,7 +269,7 @@ fn offline(
 }
 
 /// A finding about an entry of the lock.
-pub(super) fn about(image: &LockedImage, rule: &'static str, message: String) -> Finding {
+pub(super) fn about(image: &LockedImage, rule: RuleId, message: String) -> Finding {
     Finding::new(rule, message).about(Subject {
         image: Some(image.key.value.to_string()),
         ..Subject::default()

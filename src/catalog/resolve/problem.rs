@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::{Located, Place, Sources};
+use crate::model::rule::RuleId;
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +59,18 @@ impl Problem {
         let spot = |place: Place| sources.resolve(place);
         let finding = match self {
             Self::Collision { kept, dropped, .. } => {
-                Finding::new("image-name-collision", self.message())
+                Finding::new(RuleId::ImageNameCollision, self.message())
                     .at(spot(kept.1), "this one counts")
                     .at(spot(dropped.1), "this one is lost")
                     .help("remove one of them, or give it another name")
             }
-            Self::NoReference { place, .. } => Finding::new("registry-unknown", self.message())
-                .at(spot(*place), "nothing says where this image is"),
+            Self::NoReference { place, .. } => {
+                Finding::new(RuleId::RegistryUnknown, self.message())
+                    .at(spot(*place), "nothing says where this image is")
+            }
             Self::OtherBuild {
                 wanted, described, ..
-            } => Finding::new("fact-conflict", self.message())
+            } => Finding::new(RuleId::FactConflict, self.message())
                 .at(spot(described.place), "facts of this build are not used")
                 .at(spot(wanted.place), "the catalog takes another")
                 .help("export `os-images-info` again, from a cluster that runs this catalog"),
@@ -84,7 +87,7 @@ impl Problem {
                     Origin::Values => (true, [weak, strong]),
                     _ => (false, [strong, weak]),
                 };
-                let finding = Finding::new("fact-conflict", self.message())
+                let finding = Finding::new(RuleId::FactConflict, self.message())
                     .at(spot(first.0), first.1)
                     .at(spot(second.0), second.1);
                 match is_own {

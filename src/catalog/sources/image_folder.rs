@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::image::Origin;
 use crate::model::place::{FileId, Place, Source};
+use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
 
 /// A folder as read.
@@ -45,7 +46,7 @@ pub(super) fn read(
         let found = lines(&text, kind, of);
         if found.is_empty() || text.len() > LONGEST_LIST {
             faults.push(Fault {
-                rule: "checksum-malformed",
+                rule: RuleId::ChecksumMalformed,
                 message: format!("`{shown}/{name}` holds no {} digest", kind.name),
                 place: start,
                 help: Some(format!("write it as `{}sum` prints it", kind.name)),
@@ -59,7 +60,7 @@ pub(super) fn read(
     let images: Vec<WrittenImage> = images(&names, &digests);
     if images.is_empty() {
         faults.push(Fault {
-            rule: "value-missing",
+            rule: RuleId::ValueMissing,
             message: format!("`{shown}` holds no image file"),
             place: start,
             help: Some("name the folder that the image server serves".to_owned()),

@@ -15,6 +15,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::image::{Fact, Facts, ImageKey, Origin, fact};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::key_of;
+use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind};
 
 /// The most files of a page that are images or checksums.
@@ -341,7 +342,7 @@ impl ImageSource for Locked {
 /// That nothing of a page is known yet.
 pub(super) fn unlocked(address: &str) -> Finding {
     let message = format!("nothing that `{address}` lists is in the lock");
-    Finding::new("lock-missing-image", message)
+    Finding::new(RuleId::LockMissingImage, message)
         .unless_set(Level::Warning)
         .help("run `metalmark lock`: nothing is asked while values are checked")
 }

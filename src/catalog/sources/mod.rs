@@ -24,6 +24,7 @@ use crate::model::finding::Finding;
 use crate::model::image::ImageKey;
 use crate::model::lock::Lock;
 use crate::model::place::{Place, Source, Sources};
+use crate::model::rule::RuleId;
 use crate::model::written::WrittenImage;
 
 pub use artifact::{Artifact, Difference, artifacts};
@@ -155,7 +156,7 @@ pub fn facts(
 
 /// A finding before its place is looked up.
 struct Fault {
-    rule: &'static str,
+    rule: RuleId,
     message: String,
     place: Place,
     help: Option<String>,

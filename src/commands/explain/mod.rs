@@ -12,10 +12,11 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::model::matching::Outcome;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, Request, Workspace};
-use crate::rules::{self, RULES, Rule};
+use crate::rules::{Rule, rule};
 
 use crate::pipeline::fleet::Tools;
 use crate::pipeline::{Format, Terminal, Verdict, fleet};
@@ -35,7 +36,7 @@ pub struct ExplainOptions {
 /// One rule.
 #[derive(Debug, Serialize)]
 struct RuleAccount {
-    rule: &'static str,
+    rule: RuleId,
     level: crate::model::finding::Level,
     summary: &'static str,
     explanation: &'static str,
@@ -63,8 +64,8 @@ pub fn explain(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let subject = options.subject.as_str();
-    if let Some(rule) = rules::rule(subject) {
-        answer(&told(rule), options.format, terminal, text::rule)?;
+    if let Ok(id) = subject.parse() {
+        answer(&told(rule(id)), options.format, terminal, text::rule)?;
         return Ok(Verdict::Clean);
     }
     let mut workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
@@ -97,7 +98,7 @@ pub fn explain(
 /// Where there is no project, a word that is nearly a rule's is a misspelled rule.
 fn misspelled(subject: &str, error: Error) -> Error {
     match (
-        did_you_mean(subject, RULES.iter().map(|rule| rule.id())),
+        did_you_mean(subject, RuleId::ALL.iter().map(|rule| rule.as_str())),
         &error,
     ) {
         (Some(rule), Error::Usage { .. }) => Error::Usage {
@@ -230,9 +231,9 @@ fn nothing(subject: &str, workspace: &Workspace) -> Error {
         .iter()
         .map(|entry| Arc::clone(&entry.name))
         .collect();
-    let known = RULES
+    let known = RuleId::ALL
         .iter()
-        .map(|rule| rule.id())
+        .map(|rule| rule.as_str())
         .chain(names.iter().map(|name| &**name));
     let help = match did_you_mean(subject, known) {
         Some(name) => format!("did you mean `{name}`?"),

@@ -79,7 +79,7 @@ fn error(judged: &Judged) -> Safe {
     });
     Safe::of([
         "- ❌ **".into(),
-        finding.rule.into(),
+        finding.rule.as_str().into(),
         "**: ".into(),
         Safe::markdown(&finding.message),
         place.unwrap_or_default(),

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::files::{Disk, Files, Overlay};
 use crate::model::finding::Level;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::output;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 use crate::render::Renderer;
@@ -154,7 +155,7 @@ fn outlook(
         out,
         "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
     )?;
-    let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut errors: BTreeMap<RuleId, usize> = BTreeMap::new();
     for judged in &survey.judged {
         if judged.level == Level::Error {
             *errors.entry(judged.finding.rule).or_default() += 1;
@@ -162,7 +163,7 @@ fn outlook(
     }
     if !errors.is_empty() {
         let count: usize = errors.values().sum();
-        let mut by_rule: Vec<(&str, usize)> = errors.into_iter().collect();
+        let mut by_rule: Vec<(RuleId, usize)> = errors.into_iter().collect();
         by_rule.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
         let rules: Vec<String> = by_rule
             .iter()

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::model::finding::{Finding, Level};
 use crate::model::lock::{Lock, Locking};
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::output::{self, Held};
 use crate::pipeline::check;
@@ -85,7 +86,7 @@ pub(super) fn within(
         .findings
         .iter()
         .cloned()
-        .partition(|finding| finding.rule == "lock-tampered");
+        .partition(|finding| finding.rule == RuleId::LockTampered);
     for finding in &mut tampered {
         *finding = finding.clone().unless_set(Level::Warning);
     }
@@ -284,13 +285,12 @@ fn check_only(
     let survey = fleet::survey(&workspace, &tools, |view, _| {
         Ok((view.findings.clone(), Vec::new()))
     })?;
-    let is_of_lock = |rule: &str| rule.starts_with("lock-") || rule.starts_with("signature-");
     let reading = survey.results.into_iter().flatten();
-    let mut reading: Vec<Finding> = reading.filter(|it| !is_of_lock(it.rule)).collect();
+    let mut reading: Vec<Finding> = reading.filter(|it| !it.rule.is_of_lock()).collect();
     reading.extend(found);
     let reading = check::findings(reading, &workspace.settings, options.today).findings;
     let of_lock = survey.judged.into_iter();
-    let of_lock = of_lock.filter(|judged| is_of_lock(judged.finding.rule));
+    let of_lock = of_lock.filter(|judged| judged.finding.rule.is_of_lock());
     let mut judged: Vec<_> = of_lock.collect();
     judged.extend(told::errors(reading));
     let verdict = match told::has_errors(&judged) || told::is_stale(&judged) {

@@ -3,6 +3,7 @@
 use crate::catalog::locking::Pages;
 use crate::catalog::sources::{self, Stores};
 use crate::model::finding::{Finding, Level};
+use crate::model::rule::RuleId;
 use crate::oci::Failure;
 use crate::read::Workspace;
 
@@ -62,7 +63,7 @@ fn undigested(address: &str, files: &[String]) -> Option<Finding> {
         "`{address}` lists images without a sha256 or sha512: {}{more}",
         named.join(", ")
     );
-    let finding = Finding::new("checksum-missing", message).unless_set(Level::Warning);
+    let finding = Finding::new(RuleId::ChecksumMissing, message).unless_set(Level::Warning);
     Some(
         finding.help(
             "put `SHA256SUMS` or `FILE.sha256sum` beside them; without one they are not locked",

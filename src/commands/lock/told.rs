@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::catalog::locking::{Accepted, LockChange, LockChangeKind, Locked};
 use crate::model::finding::{Judged, Level};
+use crate::model::rule::RuleId;
 use crate::pipeline::{Format, Terminal, print_findings};
 
 /// Grows when a field changes its meaning or goes.
@@ -36,7 +37,7 @@ pub(super) fn has_errors(judged: &[Judged]) -> bool {
 pub(super) fn is_stale(judged: &[Judged]) -> bool {
     judged
         .iter()
-        .any(|judged| judged.finding.rule == "lock-unused")
+        .any(|judged| judged.finding.rule == RuleId::LockUnused)
 }
 
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Acceptance<'a> {
     key: &'a str,
-    rule: &'static str,
+    rule: RuleId,
     reason: &'a str,
 }
 

@@ -17,6 +17,7 @@ use crate::catalog::offers::Summary;
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::output::{self, Held};
 use crate::read::{self, Request, Workspace};
 
@@ -143,7 +144,7 @@ fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
     let survey = fleet::survey(workspace, tools, |_, _| Ok(((), Vec::new())))?;
     let judged = survey.judged.into_iter();
     Ok(judged
-        .filter(|judged| judged.finding.rule == "unknown-image")
+        .filter(|judged| judged.finding.rule == RuleId::UnknownImage)
         .collect())
 }
 

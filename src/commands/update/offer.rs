@@ -9,6 +9,7 @@ use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::catalog::Catalog;
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::model::workspace::RELEASE;
 use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
 use crate::read::{self, Workspace};
@@ -81,7 +82,7 @@ const LINES: &str = "it is to hold lines such as `oci://REGISTRY/…/NAME:VERSIO
 /// The stores, where the project file can be relied on: a mirror left out would let the wrong registry be asked.
 fn asked(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
     let mut findings = workspace.findings.iter();
-    match findings.find(|finding| finding.rule == "project-file") {
+    match findings.find(|finding| finding.rule == RuleId::ProjectFile) {
         None => Ok(stores::open(workspace, terminal)),
         Some(finding) => Err(usage(format!(
             "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",

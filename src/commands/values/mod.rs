@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::evaluate::{Evaluator, Failure, TemplateCache};
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::value::{Node, Value};
 use crate::pipeline::check;
@@ -115,10 +116,10 @@ pub fn values(
 }
 
 /// The rules of findings that say that a layer is not read, or not whole.
-const INCOMPLETE: [&str; 3] = [
-    "yaml-syntax",
-    "composition-failed",
-    "composition-unsupported",
+const INCOMPLETE: [RuleId; 3] = [
+    RuleId::YamlSyntax,
+    RuleId::CompositionFailed,
+    RuleId::CompositionUnsupported,
 ];
 
 /// One path of one cluster.

@@ -6,6 +6,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Image, ImageKey, Images, fact};
 use crate::model::matching::{self, Library, Matching, PatternCache};
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{Asked, Wish};
 use crate::model::suggest::did_you_mean;
@@ -43,7 +44,7 @@ impl Chooser<'_> {
 
     fn unknown(&self, name: &str, wish: &Wish) -> Finding {
         let message = format!("the catalog has no image `{name}`");
-        let finding = Finding::new("unknown-image", message).about(Subject {
+        let finding = Finding::new(RuleId::UnknownImage, message).about(Subject {
             image: Some(name.to_owned()),
             ..Subject::default()
         });
@@ -64,7 +65,7 @@ impl Chooser<'_> {
             Box::new(Finding::new(rule, message).at(wish.spot.clone(), "this selector"))
         };
         let selector = with_version(selector, runs);
-        let invalid = |reason| told("selector-key-unknown", reason);
+        let invalid = |reason| told(RuleId::SelectorKeyUnknown, reason);
         let library = Library::default();
         let found = matching::matching(
             &selector,
@@ -84,12 +85,12 @@ impl Chooser<'_> {
                 let version =
                     runs.map_or(String::new(), |runs| format!(" with Kubernetes `{runs}`"));
                 let message = format!("no image of the catalog matches the selector{version}");
-                Err(told("no-image-matches", message))
+                Err(told(RuleId::NoImageMatches, message))
             }
             several => {
                 let keys: Vec<&str> = several.iter().map(|key| &**key).collect();
                 let message = format!("{} images match: {}", keys.len(), keys.join(", "));
-                Err(told("several-images-match", message))
+                Err(told(RuleId::SeveralImagesMatch, message))
             }
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Source;
+use crate::model::rule::RuleId;
 use crate::objects::{Choice, Reference, Standing, references};
 use crate::providers::PROVIDERS;
 use crate::yaml::edit::{Edit, Target};
@@ -110,7 +111,7 @@ pub fn follow(objects: &[Standing], rendered: &[Rendered<'_>]) -> Followed {
                 "the references of {} cannot be moved: {problem}",
                 object.title()
             );
-            Finding::new("reference-dangling", message)
+            Finding::new(RuleId::ReferenceDangling, message)
                 .at(object.name_spot(), "")
                 .help("write the object in a manifest or a literal block (`|`), where names can be edited")
         };
@@ -133,7 +134,7 @@ fn unreferenced(template: &Rendered<'_>) -> Finding {
         ..
     } = template;
     let message = format!("no manifest refers to {kind} `{namespace}/{name}`");
-    let finding = Finding::new("template-unreferenced", message).about(Subject {
+    let finding = Finding::new(RuleId::TemplateUnreferenced, message).about(Subject {
         cluster: cluster.map(str::to_owned),
         ..Subject::default()
     });

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::stamping::{StampEntry, Wish};
 use crate::model::value::Node;
 use crate::objects::Standing;
@@ -70,7 +71,7 @@ fn wished(entry: &StampEntry, object: usize, field: (Vec<Step>, Node), word: &Ar
 fn nowhere(entry: &StampEntry, name: &str) -> Finding {
     let message =
         format!("no Cluster or ClusterClass of this entry gives the variable `{name}` a value");
-    Finding::new("image-unstamped", message)
+    Finding::new(RuleId::ImageUnstamped, message)
         .at(entry.wish.spot.clone(), "")
         .help("write the variable with any value, or take it out of the entry")
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::stamping::{StampEntry, Wish};
 use crate::model::value::Node;
 use crate::objects::{Choice, Host, Standing, Text, kind_of};
@@ -38,7 +39,7 @@ pub(super) fn wishes(
             match marked(marker, (&of_text, &indexes), choices, &found) {
                 Ok(wished) => found.push(wished),
                 Err((message, help)) => {
-                    let finding = Finding::new("image-unstamped", message);
+                    let finding = Finding::new(RuleId::ImageUnstamped, message);
                     findings.push(finding.at(spot, "this marker").help(help));
                 }
             }

@@ -21,7 +21,7 @@ fn result(judged: &Judged, lines: &mut Lines) -> FunctionResult {
         Level::Warning | Level::Off => Severity::Warning,
     };
     let mut result = FunctionResult::new(severity, finding.message.as_str());
-    result.tags.push(("rule", finding.rule.to_owned()));
+    result.tags.push(("rule", finding.rule.to_string()));
     let subject = &finding.subject;
     for (name, about) in [
         ("cluster", &subject.cluster),

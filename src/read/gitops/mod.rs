@@ -35,6 +35,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
+use crate::model::rule::RuleId;
 use crate::model::value::Node;
 
 pub use crate::files::{Disk, Files, Found};
@@ -51,10 +52,10 @@ pub(in crate::read) use work::Work;
 use reader::{ComposeError, Loads, Reader};
 
 /// The rule for what a real build would refuse.
-const FAILED: &str = "composition-failed";
+const FAILED: RuleId = RuleId::CompositionFailed;
 
 /// The rule for what is not implemented here.
-const UNSUPPORTED: &str = "composition-unsupported";
+const UNSUPPORTED: RuleId = RuleId::CompositionUnsupported;
 
 /// Objects that exist only at run time, given as files below the root: `ConfigMap/NAME` and `Secret/NAME` map to the object's
 /// manifest or to a file of its values, `HelmChart/NAME` to the folder of a chart from a registry.

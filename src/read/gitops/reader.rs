@@ -9,6 +9,7 @@ use crate::files::{Files, Found};
 use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{FileId, Place, Source, Sources};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
@@ -276,7 +277,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A finding at a place.
-    pub(super) fn finding(&self, rule: &'static str, message: String, place: Place) -> Finding {
+    pub(super) fn finding(&self, rule: RuleId, message: String, place: Place) -> Finding {
         Finding::new(rule, message).at(self.sources.resolve(place), "")
     }
 

@@ -8,6 +8,7 @@ use crate::helm::ErrorClass;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, format_number, to_json};
 use crate::model::place::{Located, Place, Sources, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::yaml;
 
@@ -50,8 +51,8 @@ impl<'s> Report<'s> {
             return;
         }
         let rule = match failure.class {
-            ErrorClass::NilPointer => "value-missing",
-            _ => "expression-error",
+            ErrorClass::NilPointer => RuleId::ValueMissing,
+            _ => RuleId::ExpressionError,
         };
         let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
@@ -74,7 +75,7 @@ impl<'s> Report<'s> {
         }
         let spot = self.sources.resolve(node.place);
         let mut finding =
-            Finding::new("value-type", message).at(spot, format!("{wanted} is expected"));
+            Finding::new(RuleId::ValueType, message).at(spot, format!("{wanted} is expected"));
         if wanted == "a string"
             && matches!(node.value, Value::Number(_) | Value::Bool(_))
             && let Some(text) = self
@@ -94,7 +95,7 @@ impl<'s> Report<'s> {
         let message = format!("`{path}` is not {wanted}");
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
-            let finding = Finding::new("value-type", message);
+            let finding = Finding::new(RuleId::ValueType, message);
             self.add(finding.at(spot, format!("{wanted} is expected")));
         }
     }
@@ -104,7 +105,7 @@ impl<'s> Report<'s> {
         let message = format!("`{path}` is null, and the charts need a map there");
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
-            let finding = Finding::new("value-type", message)
+            let finding = Finding::new(RuleId::ValueType, message)
                 .at(spot, "null")
                 .help(format!("remove `{path}`, or write `{{}}`"));
             self.add(finding);
@@ -116,7 +117,7 @@ impl<'s> Report<'s> {
         let message = format!("`{path}` is not set");
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
-            let finding = Finding::new("value-missing", message)
+            let finding = Finding::new(RuleId::ValueMissing, message)
                 .at(spot, "it would stand here")
                 .help(help);
             self.add(finding);
@@ -131,7 +132,7 @@ impl<'s> Report<'s> {
             names.join(" and ")
         );
         let finding = selecting.values().fold(
-            Finding::new("provider-unknown", message),
+            Finding::new(RuleId::ProviderUnknown, message),
             |finding, place| finding.at(self.sources.resolve(*place), ""),
         );
         self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
@@ -160,7 +161,7 @@ impl<'s> Report<'s> {
                 difference.path
             )
         };
-        let finding = Finding::new("expression-order", message)
+        let finding = Finding::new(RuleId::ExpressionOrder, message)
             .at(spot, "it reads a value that Helm has not evaluated yet")
             .help("evaluate what it reads first, by `tuple . .Values.… | include \"interpret-as-string\"`, or set `evaluation: exact` to get what Helm gets");
         self.add(finding);

@@ -7,6 +7,7 @@ use super::catalog;
 use super::pools::CHOICE;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 use crate::model::suggest::only_meant;
 use crate::model::value::{Map, Node, Value};
 use crate::providers::PROVIDERS;
@@ -111,7 +112,8 @@ impl Slips<'_> {
             if let Some(meant) = only_meant(key, wanted.iter().copied()) {
                 let message =
                     format!("`{path}{key}` counts nothing, and is almost `{path}{meant}`");
-                let finding = Finding::new("key-misspelled", message).about(self.subject.clone());
+                let finding =
+                    Finding::new(RuleId::KeyMisspelled, message).about(self.subject.clone());
                 self.findings.push(
                     finding
                         .at(self.sources.resolve(entry.key_place), "this key")

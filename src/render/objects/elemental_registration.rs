@@ -7,6 +7,7 @@ use super::machine_template::CLUSTER_LABEL;
 use super::{name, secret_within};
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 
@@ -27,7 +28,7 @@ pub fn contexts(view: &ClusterView, report: &mut dyn FnMut(Finding)) -> Vec<Node
 fn context(view: &ClusterView, pool: &Pool, report: &mut dyn FnMut(Finding)) -> Option<Node> {
     let node = pool.settings.at(&[SETTING])?;
     let finding = |place, message: &str, help: &str| {
-        Finding::new("manifest-invalid", message)
+        Finding::new(RuleId::ManifestInvalid, message)
             .at(view.sources.resolve(place), "this registration")
             .help(help)
             .about(Subject {

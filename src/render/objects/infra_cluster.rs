@@ -5,6 +5,7 @@ use super::{name, secret_within};
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::infra_cluster;
@@ -24,8 +25,8 @@ pub fn context(
     let mut spec = found.infra_cluster.clone();
     if let Some(place) = secret_within(view, &Node::computed(spec.clone())) {
         let message = format!("`{}` would show a secret", kind.kind);
-        let finding =
-            Finding::new("manifest-invalid", message).at(view.sources.resolve(place), "this value");
+        let finding = Finding::new(RuleId::ManifestInvalid, message)
+            .at(view.sources.resolve(place), "this value");
         report(finding.help("name a Secret instead, for example with `identityRef` of the CRD"));
         return None;
     }
@@ -35,7 +36,7 @@ pub fn context(
         .filter(|field| spec.get(field).is_none())
     {
         let message = format!("`{}` needs `spec.{field}`", kind.kind);
-        let finding = Finding::new("manifest-invalid", message)
+        let finding = Finding::new(RuleId::ManifestInvalid, message)
             .at(view.sources.resolve(found.place), "this endpoint is for it")
             .help(format!(
                 "`cluster.infra_cluster.{field}: …`, in the CRD's words"
@@ -70,7 +71,7 @@ pub fn template(
     let cluster = &view.cluster;
     let Some(name) = kind.template() else {
         let message = format!("`{}` has no template with an endpoint in it", kind.kind);
-        let finding = Finding::new("manifest-invalid", message);
+        let finding = Finding::new(RuleId::ManifestInvalid, message);
         report(
             finding
                 .help("`infra-cluster: true` writes the cluster itself")

@@ -4,6 +4,7 @@ use super::{SUBSTITUTE_ANNOTATION, holds_variables, kept, name};
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
 use crate::model::json::{Html, to_json};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::providers::{Kind, Provider, Stamp, template_spec};
@@ -63,7 +64,7 @@ pub fn contexts(
 /// A finding for what the provider's webhook would refuse.
 fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: String) -> Finding {
     let image = stamp.and_then(|stamp| stamp.key.as_deref());
-    Finding::new("manifest-invalid", problem)
+    Finding::new(RuleId::ManifestInvalid, problem)
         .at(view.sources.resolve(pool.choice.place()), "chosen here")
         .about(Subject {
             cluster: Some(view.cluster.name.to_string()),

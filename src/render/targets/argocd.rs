@@ -11,6 +11,7 @@ use super::{
     Content, SharedInput, Target, TargetFile, TargetInput, flag_option, text_option, tree,
 };
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
@@ -274,7 +275,7 @@ fn required<'a>(output: &'a Output, name: &str, report: Report<'_>) -> &'a str {
     if text.is_empty() {
         report(
             Finding::new(
-                "project-file",
+                RuleId::ProjectFile,
                 format!("target `{}` needs the option `{name}`", output.target),
             )
             .help(format!(

@@ -10,6 +10,7 @@
 
 use super::{Content, SharedInput, Target, TargetFile, TargetInput, flag_option, word_option};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Value};
 use crate::model::workspace::Output;
 use crate::render::objects::choices::{self, Root, Style};
@@ -114,7 +115,7 @@ fn refused(output: &Output, path: &str) -> Finding {
     let message = format!(
         "sylva-units refuses another spelling over `{path}`: a level has one, and `null` in a later layer removes none"
     );
-    Finding::new("project-file", message)
+    Finding::new(RuleId::ProjectFile, message)
         .at(output.spot.clone(), "")
         .help("leave `choice` out, or write `choice: auto`: each level keeps its own spelling")
 }

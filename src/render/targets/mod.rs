@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::model::finding::Finding;
 use crate::model::image::{Image, Images};
+use crate::model::rule::RuleId;
 use crate::model::value::{Map, Node, Value};
 use crate::model::workspace::{ClusterView, Output, Settings};
 use crate::providers::{self, Kind, Provider, Stamp};
@@ -142,7 +143,7 @@ impl TargetInput<'_> {
         if provider.is_none() {
             let known: Vec<&str> = providers::PROVIDERS.iter().map(|p| p.name()).collect();
             let mut finding = Finding::new(
-                "manifest-invalid",
+                RuleId::ManifestInvalid,
                 format!("no machine template is known for the infrastructure provider `{name}`"),
             )
             .at(
@@ -242,7 +243,7 @@ fn word_option<T: Copy>(
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         report(
             Finding::new(
-                "project-file",
+                RuleId::ProjectFile,
                 format!(
                     "`{name}: {text}` is not an option of target `{}`",
                     output.target
@@ -278,7 +279,7 @@ fn word_list_option<T: Copy>(
 
 fn wrong_type(output: &Output, name: &str, expected: &str, value: &serde_json::Value) -> Finding {
     Finding::new(
-        "project-file",
+        RuleId::ProjectFile,
         format!(
             "option `{name}` of target `{}` is {expected}, not `{value}`",
             output.target

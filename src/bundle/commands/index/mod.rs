@@ -11,6 +11,7 @@ use crate::artifacts::registry::Progress;
 use crate::bundle::{Bundle, File, Kind, MANIFESTS, registry};
 use crate::error::Error;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::read::Request;
 
 use super::from::{From, Loaded};
@@ -111,7 +112,7 @@ impl<'a> Reading<'a> {
                 let message = format!(
                     "`{from}` is a bundle of kind {kind}, and an index names bundles of manifests"
                 );
-                findings.push(Finding::new("bundle-unsupported", message).at(spot, ""));
+                findings.push(Finding::new(RuleId::BundleUnsupported, message).at(spot, ""));
             }
             _ => {}
         }
@@ -122,7 +123,7 @@ impl<'a> Reading<'a> {
     fn loaded(&mut self, child: &Child, folder: &Path) -> Result<Result<Loaded, Finding>, Error> {
         let from = match From::parse(&child.from) {
             Ok(from) => from.within(folder),
-            Err(message) => return Ok(Err(Finding::new("manifest-invalid", message))),
+            Err(message) => return Ok(Err(Finding::new(RuleId::ManifestInvalid, message))),
         };
         self.count += 1;
         let From::Index(path) = &from else {
@@ -140,7 +141,7 @@ impl<'a> Reading<'a> {
         } else {
             return self.load(path).map(Ok);
         };
-        Ok(Err(Finding::new("bundle-cycle", message)))
+        Ok(Err(Finding::new(RuleId::BundleCycle, message)))
     }
 }
 

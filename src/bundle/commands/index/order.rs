@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::written::{Child, Index};
 use crate::model::finding::Finding;
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 
 /// The places of bundles, by name.
@@ -42,7 +43,7 @@ impl Index {
                 .requires
                 .first()
                 .map_or(first.from_place, |(_, place)| *place);
-            let finding = Finding::new("bundle-cycle", message).at(self.spot(place), "");
+            let finding = Finding::new(RuleId::BundleCycle, message).at(self.spot(place), "");
             self.findings.push(finding);
         }
         order
@@ -77,7 +78,7 @@ impl Index {
             "`{}` requires `{name}`, which the index does not name",
             child.name
         );
-        let finding = Finding::new("dependency-missing", message).at(self.spot(place), "");
+        let finding = Finding::new(RuleId::DependencyMissing, message).at(self.spot(place), "");
         match did_you_mean(name, known.keys().map(|name| &**name)) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help(format!(

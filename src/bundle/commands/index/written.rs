@@ -10,6 +10,7 @@ use crate::files;
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{FileId, Place, Source, Spot};
+use crate::model::rule::RuleId;
 use crate::model::value::Node;
 use crate::yaml;
 
@@ -59,7 +60,7 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
         Ok(read) => index.document(read.documents.first()),
         Err(error) => {
             let spot = index.spot(error.place);
-            let finding = Finding::new("yaml-syntax", error.message).at(spot, "");
+            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(spot, "");
             index.findings.push(finding);
         }
     }
@@ -69,7 +70,7 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
 impl Index {
     fn document(&mut self, document: Option<&Node>) {
         let Some(document) = document else {
-            let finding = Finding::new("bundle-empty", "the index names no bundle");
+            let finding = Finding::new(RuleId::BundleEmpty, "the index names no bundle");
             self.findings.push(finding);
             return;
         };
@@ -134,7 +135,7 @@ impl Index {
 
     fn refuse(&mut self, place: Place, message: &str) {
         let spot = self.spot(place);
-        let finding = Finding::new("manifest-invalid", message).at(spot, "");
+        let finding = Finding::new(RuleId::ManifestInvalid, message).at(spot, "");
         self.findings.push(finding);
     }
 

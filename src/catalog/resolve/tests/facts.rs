@@ -5,6 +5,7 @@ use crate::catalog::resolve::{Problem, images};
 use crate::model::catalog::Catalog;
 use crate::model::image::Origin;
 use crate::model::place::Sources;
+use crate::model::rule::RuleId;
 
 #[test]
 fn the_file_name_is_declared_or_the_formats_never_derived() {
@@ -97,7 +98,7 @@ fn facts_of_another_build_are_not_learned() {
     assert_eq!(older.images[key].facts.text("sha256"), None);
     assert!(matches!(&older.problems[..], [Problem::OtherBuild { .. }]));
     let finding = older.problems[0].finding(&Sources::default());
-    assert_eq!(finding.rule, "fact-conflict");
+    assert_eq!(finding.rule, RuleId::FactConflict);
     let mirror = described(&format!("oci://mirror.org/x/{key}:0.4.12"));
     assert_eq!(mirror.images[key].facts.text("sha256"), Some("00"));
     assert!(mirror.problems.is_empty());

@@ -15,6 +15,7 @@ use crate::model::catalog::{Catalog, CatalogEntry, Described};
 use crate::model::image::{ImageKey, Origin};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Sources};
+use crate::model::rule::RuleId;
 use crate::model::workspace::Registry;
 use crate::model::written;
 
@@ -179,7 +180,7 @@ fn a_key_in_both_lists_is_the_builders_and_a_problem() {
         panic!("{:?}", resolved.problems);
     };
     let finding = problem.finding(&Sources::default());
-    assert_eq!(finding.rule, "image-name-collision");
+    assert_eq!(finding.rule, RuleId::ImageNameCollision);
     assert_eq!(
         finding.message,
         "`os_images` and the builder's list both have the image `abc`"

@@ -16,6 +16,7 @@ use crate::model::engine::Engine;
 use crate::model::image::{ImageKey, Origin, fact};
 use crate::model::name::key_of;
 use crate::model::place::{FileId, Located, Place, Source};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::written::{self, WrittenImage};
 use crate::yaml;
@@ -74,14 +75,14 @@ pub(super) fn read(
     let source = match yaml::decode(&bytes, Engine::Kubectl) {
         Ok(text) => yaml::source(shown, text, false),
         Err(error) => {
-            reader.fault("yaml-syntax", error.to_string(), start);
+            reader.fault(RuleId::YamlSyntax, error.to_string(), start);
             Source::new(shown, "")
         }
     };
     reader.file(&source);
     if reader.info.images.is_empty() && reader.faults.is_empty() {
         reader.faults.push(Fault {
-            rule: "value-missing",
+            rule: RuleId::ValueMissing,
             message: format!("`{shown}` holds no image facts"),
             place: start,
             help: Some(EXPECTED.to_owned()),
@@ -169,7 +170,7 @@ impl Reader {
                 Value::Null => {}
                 other => {
                     let message = format!("`{root}` is {} where a map is needed", other.kind());
-                    self.fault("value-type", message, node.place);
+                    self.fault(RuleId::ValueType, message, node.place);
                 }
             }
         }
@@ -184,7 +185,7 @@ impl Reader {
                 other => {
                     let (key, kind) = (&entry.key, other.kind());
                     let message = format!("image `{key}` is {kind} where a map is needed");
-                    self.fault("value-type", message, entry.node.place);
+                    self.fault(RuleId::ValueType, message, entry.node.place);
                 }
             }
         }
@@ -240,14 +241,14 @@ impl Reader {
 
     fn syntax(&mut self, error: yaml::SyntaxError, embedded: Option<&embedded::Embedded<'_>>) {
         self.faults.push(Fault {
-            rule: "yaml-syntax",
+            rule: RuleId::YamlSyntax,
             message: error.message,
             place: embedded.map_or(error.place, |embedded| embedded.place(error.place)),
             help: error.help,
         });
     }
 
-    fn fault(&mut self, rule: &'static str, message: String, place: Place) {
+    fn fault(&mut self, rule: RuleId, message: String, place: Place) {
         self.faults.push(Fault {
             rule,
             message,

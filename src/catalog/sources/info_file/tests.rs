@@ -10,6 +10,7 @@ use crate::model::finding::Finding;
 use crate::model::image::{Fact, ImageKey, Origin};
 use crate::model::place::Sources;
 use crate::model::registries::ARCHITECTURE;
+use crate::model::rule::RuleId;
 
 fn disk(folder: &Path) -> Disk {
     Disk::new(folder).expect("the folder is there")
@@ -144,13 +145,13 @@ fn what_is_wrong_is_found_at_its_place() {
         (finding.rule, label.spot.line_column().0)
     };
     let embedded = CONFIG_MAP.replace("hardened: \"false\"", "hardened: [");
-    assert_eq!(line(&embedded).0, "yaml-syntax");
+    assert_eq!(line(&embedded).0, RuleId::YamlSyntax);
     assert!(line(&embedded).1 >= 15);
-    assert_eq!(line("a: b: c\n").0, "yaml-syntax");
-    assert_eq!(line("os_images: [a]\n"), ("value-type", 1));
-    assert_eq!(line("os_images:\n  abc: 1\n"), ("value-type", 2));
-    assert_eq!(line("a: b\n").0, "value-missing");
-    assert_eq!(line("").0, "value-missing");
+    assert_eq!(line("a: b: c\n").0, RuleId::YamlSyntax);
+    assert_eq!(line("os_images: [a]\n"), (RuleId::ValueType, 1));
+    assert_eq!(line("os_images:\n  abc: 1\n"), (RuleId::ValueType, 2));
+    assert_eq!(line("a: b\n").0, RuleId::ValueMissing);
+    assert_eq!(line("").0, RuleId::ValueMissing);
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn builds_of_any_other_shape_hold_no_facts() {
         let (info, findings) = written(text);
         assert_eq!(listed(&info).len(), 0);
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(findings[0].rule, "value-missing");
+        assert_eq!(findings[0].rule, RuleId::ValueMissing);
     }
 }
 

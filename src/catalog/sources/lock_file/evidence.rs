@@ -10,14 +10,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::artifact::Artifact;
-use super::{Fault, INVALID};
+use super::Fault;
 use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{EVIDENCE, Lock, LockedImage};
 use crate::model::place::{FileId, Place};
+use crate::model::rule::RuleId;
 use crate::oci::Digest;
-
-/// The rule of everything that was changed after it was written.
-const TAMPERED: &str = "lock-tampered";
 
 const HEAD: &str = "# Written by `metalmark lock`; commit it beside the lock. The manifests and signatures that prove its entries.";
 
@@ -125,7 +123,7 @@ fn lines(text: &str, file: FileId, faults: &mut Vec<Fault>) -> BTreeMap<Digest, 
                     joined.signatures.truncate(SIGNATURES);
                     let message =
                         format!("{count} signatures of one digest, and {SIGNATURES} are read");
-                    fault(INVALID, message);
+                    fault(RuleId::LockInvalid, message);
                 }
             }
             Err((rule, message)) => fault(rule, message),
@@ -142,13 +140,14 @@ const SHOWN: usize = 12;
 
 const REDO: &str = "remove the line and run `metalmark lock`";
 
-fn read(line: &str) -> Result<(Digest, Evidence), (&'static str, String)> {
-    let invalid = |error: &dyn std::fmt::Display| (INVALID, format!("no evidence: {error}"));
+fn read(line: &str) -> Result<(Digest, Evidence), (RuleId, String)> {
+    let invalid =
+        |error: &dyn std::fmt::Display| (RuleId::LockInvalid, format!("no evidence: {error}"));
     let line: Line = serde_json::from_str(line).map_err(|error| invalid(&error))?;
     let digest = Digest::parse(&line.digest).map_err(|error| invalid(&error))?;
     if !digest.is_of(line.manifest.as_bytes()) {
         let message = format!("the manifest of `{digest}` has another digest: it was changed");
-        return Err((TAMPERED, message));
+        return Err((RuleId::LockTampered, message));
     }
     let evidence = Evidence {
         manifest: line.manifest,
@@ -161,7 +160,7 @@ fn read(line: &str) -> Result<(Digest, Evidence), (&'static str, String)> {
 /// The facts of an entry that its own artifact does not say.
 fn tampered(image: &LockedImage, artifact: &Artifact) -> Vec<Fault> {
     let fault = |(message, place)| Fault {
-        rule: TAMPERED,
+        rule: RuleId::LockTampered,
         message,
         place,
         help: Some(RESTORE.to_owned()),

@@ -16,13 +16,11 @@ use crate::model::engine::Engine;
 use crate::model::image::{Fact, Facts, Origin};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::{FileId, Place, Source};
+use crate::model::rule::RuleId;
 use crate::yaml;
 
 pub use evidence::{RESTORE, path as evidence_path, text as evidence_text};
 pub use text::text;
-
-/// The rule of everything that is wrong in a lock.
-const INVALID: &str = "lock-invalid";
 
 /// A lock's images, ready to be asked for.
 pub(super) struct LockFile {
@@ -145,7 +143,7 @@ const REPLACE: &str = "take the file back from git, or delete it and run `metalm
 
 fn invalid(message: String, place: Place, help: &str) -> Fault {
     Fault {
-        rule: INVALID,
+        rule: RuleId::LockInvalid,
         message,
         place,
         help: Some(help.to_owned()),

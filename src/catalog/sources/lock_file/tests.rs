@@ -12,6 +12,7 @@ use crate::catalog::sources::{ImageSource, Wanted};
 use crate::model::image::Origin;
 use crate::model::lock::{Lock, LockOrigin, LockedImage, Verified};
 use crate::model::place::{FileId, Located, Place};
+use crate::model::rule::RuleId;
 use crate::oci::Digest;
 
 const FILE: FileId = FileId(7);
@@ -39,7 +40,7 @@ fn with(entries: &str) -> String {
 fn faults(text: &str) -> Vec<String> {
     let (_, faults) = read::lock(text, FILE);
     let told = faults.iter().map(|fault| {
-        assert_eq!(fault.rule, "lock-invalid");
+        assert_eq!(fault.rule, RuleId::LockInvalid);
         let (start, end) = (fault.place.start as usize, fault.place.end as usize);
         let line = text[..start].matches('\n').count() + 1;
         format!("{line}: {} [{}]", fault.message, &text[start..end])

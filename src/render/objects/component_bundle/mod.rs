@@ -16,6 +16,7 @@ use crate::model::component::{OBJECT_ANNOTATION, component_fact, is_variable_nam
 use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::place::Place;
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::workspace::ClusterView;
 use crate::oci::Reference;
@@ -60,7 +61,7 @@ struct Problem {
 }
 
 fn finding(view: &ClusterView, pool: &Pool, problem: Problem) -> Finding {
-    Finding::new("manifest-invalid", problem.message)
+    Finding::new(RuleId::ManifestInvalid, problem.message)
         .at(view.sources.resolve(problem.place), "")
         .help(problem.help)
         .about(subject(view, &pool.name.to_string()))
@@ -242,7 +243,7 @@ pub fn fill_field(
         let kind = template.at(&["kind"]).and_then(|kind| kind.value.as_str());
         let kind = kind.map(|kind| kind.to_string()).unwrap_or_default();
         let message = format!("`{kind}` has no field `componentsBundle`: the API server drops it");
-        let finding = Finding::new("manifest-invalid", message)
+        let finding = Finding::new(RuleId::ManifestInvalid, message)
             .unless_set(Level::Warning)
             .help("deliver the bundle by `component-bundles: secret` or `cloud-config`");
         report(finding.about(subject(view, &delivery.pool)));
@@ -269,7 +270,7 @@ pub fn fill_cloud_config(
                 "pool `{}` has no registration whose cloud-config could bring its component bundle",
                 delivery.pool
             );
-            let finding = Finding::new("manifest-invalid", message).help(
+            let finding = Finding::new(RuleId::ManifestInvalid, message).help(
                 "`cluster.elemental.registration: {config: {}}`, or `component-bundles: secret`",
             );
             report(finding.about(subject(view, &delivery.pool)));

@@ -15,6 +15,7 @@ use super::machine_template::CLUSTER_LABEL;
 use super::{kept, name, secret_within};
 use crate::model::endpoint::{KubeVip, KubeVipMode, Way};
 use crate::model::finding::{Finding, Level, Subject};
+use crate::model::rule::RuleId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::model::version::distribution_of;
 use crate::model::workspace::ClusterView;
@@ -57,7 +58,7 @@ pub fn context(
     let kube_vip = found.kube_vip.as_ref().unwrap_or(&default);
     if secret_within(view, &kube_vip.settings).is_some() {
         let message = "kube-vip's manifest would show a secret";
-        let finding = Finding::new("manifest-invalid", message);
+        let finding = Finding::new(RuleId::ManifestInvalid, message);
         report(placed(finding.help(
             "write `kube_vip` in a file that is not secret: a static Pod cannot refer to a Secret",
         )));
@@ -76,7 +77,7 @@ pub fn context(
         (variables, kubeconfig) => {
             let problems = variables.err().unwrap_or_default().into_iter();
             for problem in problems.chain(kubeconfig.err()) {
-                let finding = Finding::new("manifest-invalid", problem.message);
+                let finding = Finding::new(RuleId::ManifestInvalid, problem.message);
                 report(placed(finding.help(problem.help)));
             }
             None
@@ -93,7 +94,7 @@ struct Problem {
 /// In this mode kube-vip is designed for services: its flag says so, and it does not check a control plane's subnet.
 fn experimental() -> Finding {
     let message = "a control plane endpoint behind WireGuard is experimental in kube-vip";
-    Finding::new("manifest-invalid", message)
+    Finding::new(RuleId::ManifestInvalid, message)
         .unless_set(Level::Warning)
         .help(
             "put the tunnels into the Secret `wireguard` in `kube-system` of the cluster itself, never into git; or take \
