@@ -271,7 +271,8 @@ impl Given {
             settings: &self.settings,
         };
         let mut text = String::new();
-        rule(id).cluster(&input, &mut |finding| {
+        let check = rule(id).cluster.expect("a rule of clusters");
+        check(&input, &mut |finding| {
             text.push_str(&told(&finding.with_proposals()))
         });
         text

@@ -53,16 +53,16 @@ impl Policy {
 
     /// The level of a finding: what a cluster's or pool's pattern says, else the project, else the finding's own case, else
     /// the rule.
-    pub fn level(&self, finding: &Finding, default: Level) -> Level {
+    pub fn level(&self, finding: &Finding) -> Level {
         self.scoped_level(finding)
             .or_else(|| self.rules.get(&finding.rule).copied())
             .or(finding.unless_set)
-            .unwrap_or(default)
+            .unwrap_or_else(|| finding.rule.level())
     }
 
     /// Whether the rule is off everywhere, so that it need not run.
     pub fn is_off(&self, rule: RuleId) -> bool {
-        self.rules.get(&rule) == Some(&Level::Off)
+        self.rules.get(&rule).copied().unwrap_or(rule.level()) == Level::Off
             && !self
                 .scoped
                 .iter()
@@ -246,15 +246,15 @@ mod tests {
     fn a_pool_then_a_cluster_then_the_project_then_the_case_decides_the_level() {
         let mut policy = Policy::default();
         let mild = finding("lab-1", "md0").unless_set(Level::Warning);
-        assert_eq!(policy.level(&mild, Level::Error), Level::Warning);
+        assert_eq!(policy.level(&mild), Level::Warning);
         policy.rules.insert(RULE, Level::Error);
-        assert_eq!(policy.level(&mild, Level::Error), Level::Error);
+        assert_eq!(policy.level(&mild), Level::Error);
         policy.scoped.push(scoped("lab-*", Level::Off));
-        assert_eq!(policy.level(&mild, Level::Error), Level::Off);
+        assert_eq!(policy.level(&mild), Level::Off);
         policy.scoped.push(scoped("lab-*/md0", Level::Warning));
-        assert_eq!(policy.level(&mild, Level::Error), Level::Warning);
+        assert_eq!(policy.level(&mild), Level::Warning);
         let other = finding("lab-1", "control-plane");
-        assert_eq!(policy.level(&other, Level::Error), Level::Off);
+        assert_eq!(policy.level(&other), Level::Off);
     }
 
     #[test]

@@ -1,121 +1,139 @@
-//! The rules by name: a misspelled one does not compile.
+//! The rules as a table, and their names: a misspelled one does not compile.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Makes the names of the rules, sorted by the id that people write.
+use super::finding::Level;
+
+/// The one table of rules, handed to a macro: a name, the id that people write, the level unless the policy gives another, what a
+/// run has to read before it can say that the rule finds nothing, and for a rule that looks itself its file in `rules` and the
+/// functions there, by the stage that they look at. What the others find is reported by the stages that read and write.
+macro_rules! rules {
+    ($make:ident) => {
+        $make! {
+            ArchiveRefused "archive-refused" Error Manifests;
+            BundleCycle "bundle-cycle" Error Manifests;
+            BundleEmpty "bundle-empty" Error Manifests (bundle_empty: bundle);
+            BundleLayout "bundle-layout" Error Manifests;
+            BundleUnpinned "bundle-unpinned" Error Manifests;
+            BundleUnsupported "bundle-unsupported" Error Manifests;
+            CatalogDrift "catalog-drift" Error Values;
+            ChecksumByUrl "checksum-by-url" Warning Values (checksum_by_url: cluster);
+            ChecksumMalformed "checksum-malformed" Error Values (checksum_malformed: cluster);
+            ChecksumMissing "checksum-missing" Error Values (checksum_missing: cluster);
+            ChoiceConflict "choice-conflict" Error Values (choice_conflict: cluster);
+            ComponentContract "component-contract" Error Manifests;
+            ComponentMismatch "component-mismatch" Error Values (component_mismatch: cluster);
+            CompositionFailed "composition-failed" Error Values;
+            CompositionUnsupported "composition-unsupported" Error Values;
+            CrdOrder "crd-order" Error Manifests (crd_order: bundle);
+            DependencyMissing "dependency-missing" Error Manifests;
+            DuplicateKey "duplicate-key" Error Values;
+            EndpointCollides "endpoint-collides" Error Values (endpoint_collides: cluster);
+            EndpointDisagrees "endpoint-disagrees" Error Values (endpoint_disagrees: cluster);
+            EndpointMissing "endpoint-missing" Error Values (endpoint_missing: cluster);
+            EndpointNotInSubnet "endpoint-not-in-subnet" Error Values (endpoint_not_in_subnet: cluster);
+            EndpointSingleHost "endpoint-single-host" Warning Values (endpoint_single_host: cluster);
+            ExpressionError "expression-error" Error Values;
+            ExpressionOrder "expression-order" Warning Values;
+            FactConflict "fact-conflict" Warning Values;
+            FileNotOwned "file-not-owned" Error Values;
+            FormatMissing "format-missing" Error Values (format_missing: cluster);
+            FormatUnsupported "format-unsupported" Error Values (format_unsupported: cluster, manifests);
+            HostsShort "hosts-short" Error Values (hosts_short: cluster);
+            ImageIncomplete "image-incomplete" Error Values;
+            ImageNameCollision "image-name-collision" Error Values;
+            ImageNameInvalid "image-name-invalid" Error Values (image_name_invalid: cluster);
+            ImageNotChosen "image-not-chosen" Error Values (image_not_chosen: cluster);
+            ImageNotEnabled "image-not-enabled" Error Values (image_not_enabled: cluster);
+            ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
+            ImageUnstamped "image-unstamped" Error Manifests (image_unstamped: manifests);
+            ImageUnused "image-unused" Warning Values (image_unused: workspace);
+            K8sFlavorMismatch "k8s-flavor-mismatch" Error AnyCluster (k8s_flavor_mismatch: cluster, manifests);
+            K8sVersionMismatch "k8s-version-mismatch" Error AnyCluster (k8s_version_mismatch: cluster, manifests);
+            K8sVersionUnproven "k8s-version-unproven" Error AnyCluster (k8s_version_unproven: cluster, manifests);
+            KeyMisspelled "key-misspelled" Error Values;
+            LockInvalid "lock-invalid" Error Values;
+            LockMissingImage "lock-missing-image" Error Values (lock_missing_image: cluster);
+            LockStale "lock-stale" Error Values (lock_stale: cluster, workspace);
+            LockTampered "lock-tampered" Error Values;
+            LockUnused "lock-unused" Warning Values (lock_unused: workspace);
+            ManifestInvalid "manifest-invalid" Error Values;
+            MatchingDiffers "matching-differs" Warning Values (matching_differs: cluster);
+            NamespaceMissing "namespace-missing" Warning Manifests (namespace_missing: bundle);
+            NoImageMatches "no-image-matches" Error Values (no_image_matches: cluster);
+            NothingChecked "nothing-checked" Error Values;
+            ObjectDuplicate "object-duplicate" Error Manifests (object_duplicate: bundle);
+            ObjectTooLarge "object-too-large" Error Values;
+            OutputOrphaned "output-orphaned" Warning Values;
+            OutputPathCollision "output-path-collision" Error Values;
+            OutputPathIllegal "output-path-illegal" Error Values;
+            OutputSymlink "output-symlink" Error Values;
+            ProjectFile "project-file" Error Values;
+            ProviderUnknown "provider-unknown" Error Values (provider_unknown: cluster);
+            ReferenceDangling "reference-dangling" Error Manifests (reference_dangling: manifests);
+            RegistryUnknown "registry-unknown" Error Values (registry_unknown: cluster);
+            SelectorKeyUnknown "selector-key-unknown" Error Values (selector_key_unknown: cluster);
+            SelectorTooBroad "selector-too-broad" Warning Values (selector_too_broad: cluster);
+            SelectorsOverlap "selectors-overlap" Error Values (selectors_overlap: cluster);
+            SeveralImagesMatch "several-images-match" Error Values (several_images_match: cluster);
+            SignatureInvalid "signature-invalid" Error Values;
+            SignatureMissing "signature-missing" Error Values;
+            SignatureOtherName "signature-other-name" Error Values;
+            SignatureUnchecked "signature-unchecked" Error Values (signature_unchecked: workspace);
+            StorageTooSmall "storage-too-small" Error Values (storage_too_small: cluster);
+            TagMoved "tag-moved" Error Values;
+            TemplateEditedInPlace "template-edited-in-place" Error Manifests (template_edited_in_place: manifests);
+            TemplateError "template-error" Error Values;
+            TemplateUnreferenced "template-unreferenced" Warning Values;
+            UnknownImage "unknown-image" Error Values (unknown_image: cluster);
+            ValueMissing "value-missing" Error Values (value_missing: workspace);
+            ValueSurprising "value-surprising" Warning Values;
+            ValueType "value-type" Error Values (value_type: cluster);
+            VersionDowngrade "version-downgrade" Error Change (version_downgrade: change);
+            VersionSkew "version-skew" Error AnyCluster (version_skew: cluster, manifests);
+            VersionSkip "version-skip" Error Change (version_skip: change);
+            WaiverExpired "waiver-expired" Warning Values;
+            WaiverUnused "waiver-unused" Warning Values;
+            YamlSyntax "yaml-syntax" Error Values;
+        }
+    };
+}
+pub(crate) use rules;
+
+/// Makes the names.
 macro_rules! ids {
-    ($($variant:ident = $id:literal,)*) => {
+    ($($rule:ident $id:literal $level:ident $scope:ident $(($($check:tt)*))?;)*) => {
         /// A rule, by its stable id. The order is that of the ids.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "a page of each rule says what it finds")]
         pub enum RuleId {
-            $($variant,)*
+            $($rule,)*
         }
 
         impl RuleId {
             /// Every rule, in the order of the ids.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub const ALL: &[Self] = &[$(Self::$rule,)*];
 
             /// The id in kebab case, as people write it.
             pub const fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $id,)*
+                    $(Self::$rule => $id,)*
+                }
+            }
+
+            /// The level unless the policy says otherwise.
+            pub const fn level(self) -> Level {
+                match self {
+                    $(Self::$rule => Level::$level,)*
                 }
             }
         }
     };
 }
-
-ids! {
-    ArchiveRefused = "archive-refused",
-    BundleCycle = "bundle-cycle",
-    BundleEmpty = "bundle-empty",
-    BundleLayout = "bundle-layout",
-    BundleUnpinned = "bundle-unpinned",
-    BundleUnsupported = "bundle-unsupported",
-    CatalogDrift = "catalog-drift",
-    ChecksumByUrl = "checksum-by-url",
-    ChecksumMalformed = "checksum-malformed",
-    ChecksumMissing = "checksum-missing",
-    ChoiceConflict = "choice-conflict",
-    ComponentContract = "component-contract",
-    ComponentMismatch = "component-mismatch",
-    CompositionFailed = "composition-failed",
-    CompositionUnsupported = "composition-unsupported",
-    CrdOrder = "crd-order",
-    DependencyMissing = "dependency-missing",
-    DuplicateKey = "duplicate-key",
-    EndpointCollides = "endpoint-collides",
-    EndpointDisagrees = "endpoint-disagrees",
-    EndpointMissing = "endpoint-missing",
-    EndpointNotInSubnet = "endpoint-not-in-subnet",
-    EndpointSingleHost = "endpoint-single-host",
-    ExpressionError = "expression-error",
-    ExpressionOrder = "expression-order",
-    FactConflict = "fact-conflict",
-    FileNotOwned = "file-not-owned",
-    FormatMissing = "format-missing",
-    FormatUnsupported = "format-unsupported",
-    HostsShort = "hosts-short",
-    ImageIncomplete = "image-incomplete",
-    ImageNameCollision = "image-name-collision",
-    ImageNameInvalid = "image-name-invalid",
-    ImageNotChosen = "image-not-chosen",
-    ImageNotEnabled = "image-not-enabled",
-    ImageReplacedInPlace = "image-replaced-in-place",
-    ImageUnstamped = "image-unstamped",
-    ImageUnused = "image-unused",
-    K8sFlavorMismatch = "k8s-flavor-mismatch",
-    K8sVersionMismatch = "k8s-version-mismatch",
-    K8sVersionUnproven = "k8s-version-unproven",
-    KeyMisspelled = "key-misspelled",
-    LockInvalid = "lock-invalid",
-    LockMissingImage = "lock-missing-image",
-    LockStale = "lock-stale",
-    LockTampered = "lock-tampered",
-    LockUnused = "lock-unused",
-    ManifestInvalid = "manifest-invalid",
-    MatchingDiffers = "matching-differs",
-    NamespaceMissing = "namespace-missing",
-    NoImageMatches = "no-image-matches",
-    NothingChecked = "nothing-checked",
-    ObjectDuplicate = "object-duplicate",
-    ObjectTooLarge = "object-too-large",
-    OutputOrphaned = "output-orphaned",
-    OutputPathCollision = "output-path-collision",
-    OutputPathIllegal = "output-path-illegal",
-    OutputSymlink = "output-symlink",
-    ProjectFile = "project-file",
-    ProviderUnknown = "provider-unknown",
-    ReferenceDangling = "reference-dangling",
-    RegistryUnknown = "registry-unknown",
-    SelectorKeyUnknown = "selector-key-unknown",
-    SelectorTooBroad = "selector-too-broad",
-    SelectorsOverlap = "selectors-overlap",
-    SeveralImagesMatch = "several-images-match",
-    SignatureInvalid = "signature-invalid",
-    SignatureMissing = "signature-missing",
-    SignatureOtherName = "signature-other-name",
-    SignatureUnchecked = "signature-unchecked",
-    StorageTooSmall = "storage-too-small",
-    TagMoved = "tag-moved",
-    TemplateEditedInPlace = "template-edited-in-place",
-    TemplateError = "template-error",
-    TemplateUnreferenced = "template-unreferenced",
-    UnknownImage = "unknown-image",
-    ValueMissing = "value-missing",
-    ValueSurprising = "value-surprising",
-    ValueType = "value-type",
-    VersionDowngrade = "version-downgrade",
-    VersionSkew = "version-skew",
-    VersionSkip = "version-skip",
-    WaiverExpired = "waiver-expired",
-    WaiverUnused = "waiver-unused",
-    YamlSyntax = "yaml-syntax",
-}
+rules!(ids);
 
 impl RuleId {
     /// Whether it is about the lock or the signatures of what is locked.

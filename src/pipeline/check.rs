@@ -13,7 +13,7 @@ use crate::model::rule::RuleId;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
-use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, WorkspaceInput, rule};
+use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, Scope, WorkspaceInput, rule};
 
 /// What checking one cluster, or the workspace, came to.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,11 @@ fn ruled(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_of_values = view.cluster.origin == ClusterOrigin::Values;
     for rule in running(&settings.policy) {
-        if is_of_values || rule.is_of_any_cluster() {
-            rule.cluster(&input, &mut |finding| found.push(finding));
+        let check = rule
+            .cluster
+            .filter(|_| is_of_values || rule.scope == Scope::AnyCluster);
+        if let Some(check) = check {
+            check(&input, &mut |finding| found.push(finding));
         }
     }
     found
@@ -114,7 +117,7 @@ fn errors(view: &ClusterView, settings: &Settings) -> BTreeSet<PoolError> {
 
 /// How much a finding matters, waivers apart.
 fn level(finding: &Finding, policy: &Policy) -> Level {
-    policy.level(finding, rule(finding.rule).level())
+    policy.level(finding)
 }
 
 /// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
@@ -131,8 +134,8 @@ pub fn workspace(
     for finding in found {
         checked.judge(finding, policy, today);
     }
-    for rule in running(policy) {
-        rule.workspace(input, &mut |finding| checked.judge(finding, policy, today));
+    for check in running(policy).filter_map(|rule| rule.workspace) {
+        check(input, &mut |finding| checked.judge(finding, policy, today));
     }
     checked.waivers_used.extend(waivers_used);
     for finding in waivers(policy, &checked.waivers_used, input.reach, today) {
@@ -144,8 +147,8 @@ pub fn workspace(
 /// Checks what a change does to a cluster that is on both sides of it.
 pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
-    for rule in running(&settings.policy) {
-        rule.change(input, &mut |finding| found.push(finding));
+    for check in running(&settings.policy).filter_map(|rule| rule.change) {
+        check(input, &mut |finding| found.push(finding));
     }
     found
 }
@@ -153,8 +156,8 @@ pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
 /// Checks manifests that stand in files.
 pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
-    for rule in running(policy) {
-        rule.manifests(input, &mut |finding| found.push(finding));
+    for check in running(policy).filter_map(|rule| rule.manifests) {
+        check(input, &mut |finding| found.push(finding));
     }
     found
 }
@@ -162,8 +165,8 @@ pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
 /// Checks a bundle of manifests.
 pub fn bundle(input: &Bundle<'_>, policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
-    for rule in running(policy) {
-        rule.bundle(input, &mut |finding| found.push(finding));
+    for check in running(policy).filter_map(|rule| rule.bundle) {
+        check(input, &mut |finding| found.push(finding));
     }
     found
 }
@@ -206,11 +209,8 @@ impl Checked {
     }
 }
 
-fn running(policy: &Policy) -> impl Iterator<Item = &'static dyn Rule> {
-    RULES
-        .iter()
-        .copied()
-        .filter(|rule| policy.rules.is_empty() || !policy.is_off(rule.id()))
+fn running(policy: &Policy) -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().filter(|rule| !policy.is_off(rule.id))
 }
 
 /// The waivers that have outlived their day or their use.
@@ -230,7 +230,7 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -
                 .help("mend what it covered and remove it, or decide anew and move `until`"),
                 _ if used.contains(&index) || reach == Reach::Shard => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
-                _ if rule(*id).is_of_change() || rule(*id).is_of_manifests() => return None,
+                _ if matches!(rule(*id).scope, Scope::Change | Scope::Manifests) => return None,
                 _ => Finding::new(
                     RuleId::WaiverUnused,
                     format!("the waiver of `{id}` for `{text}` accepts nothing"),

@@ -75,8 +75,8 @@ pub(super) const DRIFT: Kind = Kind {
 /// Every kind of issue: the rules in their order, then drift.
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     let rules = RULES.iter().map(|rule| Kind {
-        code: rule.id().as_str(),
-        level: rule.level(),
+        code: rule.id.as_str(),
+        level: rule.id.level(),
         summary: rule.summary(),
         explanation: rule.explanation(),
     });

@@ -107,7 +107,7 @@ mod tests {
             let source = Source { secrets: crate::model::place::Secrets::Whole, ..Source::new("secrets.yaml", text) };
             let spot = Spot { source: Arc::new(source), start, end: start + secret.len() as u32 };
             let said = format!("{before}{secret}{before}");
-            let finding = Finding::new(crate::rules::RULES[rule].id(), said.clone())
+            let finding = Finding::new(crate::rules::RULES[rule].id, said.clone())
                 .at(Some(spot.clone()), said.clone())
                 .at(Some(spot), said.clone())
                 .help(said)

@@ -1,77 +1,41 @@
 //! A checksum is fetched from the server that it is to guard against.
 
 use crate::model::checksum;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::fact;
 use crate::model::proof::file_name;
 use crate::model::rule::RuleId;
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct ChecksumByUrl;
-
-impl Rule for ChecksumByUrl {
-    fn id(&self) -> RuleId {
-        RuleId::ChecksumByUrl
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    if input.infra() != "capm3" {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a checksum is fetched from the server that it is to guard against"
+    for (pool, url) in input.explicit() {
+        let sum = pool.choice.checksum.as_ref();
+        let Some(sum) = sum.filter(|sum| checksum::is_url(&sum.value)) else {
+            continue;
+        };
+        let finding = Finding::new(RuleId::ChecksumByUrl, "the checksum is a URL")
+            .about(input.subject(Some(pool)))
+            .at(input.spot(sum.place), "fetched when a node is provisioned");
+        let path = input.path(pool, "machine_image_checksum", |it| it.checksum.is_some());
+        report(match digest(input, file_name(&url.value)) {
+            Some(digest) => finding.help(format!("`{path}: {digest}`")),
+            None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
+        });
     }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A URL is a valid checksum, but who can change the image on its way can change the checksum too, and the file behind the URL can change
-after the merge. The digest itself, written into the manifest, is proof against both.
-
-Wrong:
-
-    cluster:
-      capm3:
-        machine_image_url: https://images.example.org/ubuntu-noble.raw
-        machine_image_checksum: https://images.example.org/ubuntu-noble.raw.sha256sum
-
-Right:
-
-    cluster:
-      capm3:
-        machine_image_url: https://images.example.org/ubuntu-noble.raw
-        machine_image_checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    if input.settings.images.checksum == ChecksumStyle::Literal {
+        return;
     }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        if input.infra() != "capm3" {
-            return;
-        }
-        for (pool, url) in input.explicit() {
-            let sum = pool.choice.checksum.as_ref();
-            let Some(sum) = sum.filter(|sum| checksum::is_url(&sum.value)) else {
-                continue;
-            };
-            let finding = Finding::new(self.id(), "the checksum is a URL")
-                .about(input.subject(Some(pool)))
-                .at(input.spot(sum.place), "fetched when a node is provisioned");
-            let path = input.path(pool, "machine_image_checksum", |it| it.checksum.is_some());
-            report(match digest(input, file_name(&url.value)) {
-                Some(digest) => finding.help(format!("`{path}: {digest}`")),
-                None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
-            });
-        }
-        if input.settings.images.checksum == ChecksumStyle::Literal {
-            return;
-        }
-        for (pool, image) in input.chosen().filter(|(_, image)| !input.is_pulled(image)) {
-            report(
-                Finding::new(self.id(), "checksums are stamped as URLs")
-                    .about(input.subject_with(pool, &image.key))
-                    .help("`images: {checksum: literal}` in metalmark.yaml"),
-            );
-        }
+    for (pool, image) in input.chosen().filter(|(_, image)| !input.is_pulled(image)) {
+        report(
+            Finding::new(RuleId::ChecksumByUrl, "checksums are stamped as URLs")
+                .about(input.subject_with(pool, &image.key))
+                .help("`images: {checksum: literal}` in metalmark.yaml"),
+        );
     }
 }
 

@@ -5,54 +5,22 @@ use crate::model::cluster::Pool;
 use crate::model::finding::Finding;
 use crate::model::image::{Image, fact};
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct ChecksumMalformed;
-
-impl Rule for ChecksumMalformed {
-    fn id(&self) -> RuleId {
-        RuleId::ChecksumMalformed
-    }
-
-    fn summary(&self) -> &'static str {
-        "a checksum is no digest of its kind"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Metal3's webhook takes any text for a checksum, and the node fails to provision when the downloaded image does not have it. A digest is
-32 (md5), 64 (sha256) or 128 (sha512) lower-case hex digits, with no prefix.
-
-Wrong:
-
-    cluster:
-      capm3:
-        machine_image_checksum: sha256:9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08
-
-Right:
-
-    cluster:
-      capm3:
-        machine_image_checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-        machine_image_checksum_type: sha256"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, image) in input.chosen() {
-            for name in [fact::SHA256, fact::MD5] {
-                report_fact(self.id(), input, (pool, image), name, report);
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, image) in input.chosen() {
+        for name in [fact::SHA256, fact::MD5] {
+            report_fact(input, (pool, image), name, report);
         }
-        for (pool, _) in input.explicit() {
-            report_kind(self.id(), input, pool, report);
-            report_literal(self.id(), input, pool, report);
-        }
+    }
+    for (pool, _) in input.explicit() {
+        report_kind(input, pool, report);
+        report_literal(input, pool, report);
     }
 }
 
 fn report_fact(
-    id: RuleId,
     input: &ClusterInput<'_>,
     (pool, image): (&Pool, &Image),
     name: &str,
@@ -69,7 +37,7 @@ fn report_fact(
             image.place
         };
         report(
-            Finding::new(id, message)
+            Finding::new(RuleId::ChecksumMalformed, message)
                 .about(input.subject_with(pool, &image.key))
                 .at(input.spot(place), fault)
                 .help(edit(name, &fact.value)),
@@ -77,14 +45,14 @@ fn report_fact(
     }
 }
 
-fn report_kind(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
+fn report_kind(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
     let Some(kind) = &pool.choice.checksum_type else {
         return;
     };
     if Kind::named(&kind.value).is_none() && input.infra() == "capm3" {
         let message = format!("machine templates know no checksum type `{}`", kind.value);
         report(
-            Finding::new(id, message)
+            Finding::new(RuleId::ChecksumMalformed, message)
                 .about(input.subject(Some(pool)))
                 .at(input.spot(kind.place), "one of md5, sha256, sha512")
                 .help("`machine_image_checksum_type: sha256`"),
@@ -92,12 +60,7 @@ fn report_kind(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, report: &mut d
     }
 }
 
-fn report_literal(
-    id: RuleId,
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    report: &mut dyn FnMut(Finding),
-) {
+fn report_literal(input: &ClusterInput<'_>, pool: &Pool, report: &mut dyn FnMut(Finding)) {
     let given = pool.choice.checksum.as_ref();
     let Some(sum) = given.filter(|it| !it.value.is_empty() && !checksum::is_url(&it.value)) else {
         return;
@@ -106,10 +69,13 @@ fn report_literal(
     let kind = kind.and_then(|kind| Kind::named(&kind.value));
     if let Some(fault) = checksum::fault(&sum.value, kind) {
         report(
-            Finding::new(id, "`machine_image_checksum` is no digest")
-                .about(input.subject(Some(pool)))
-                .at(input.spot(sum.place), fault)
-                .help(edit("machine_image_checksum", &sum.value)),
+            Finding::new(
+                RuleId::ChecksumMalformed,
+                "`machine_image_checksum` is no digest",
+            )
+            .about(input.subject(Some(pool)))
+            .at(input.spot(sum.place), fault)
+            .help(edit("machine_image_checksum", &sum.value)),
         );
     }
 }

@@ -5,80 +5,45 @@ use crate::model::finding::Finding;
 use crate::model::image::{Image, fact, is_oci};
 use crate::model::rule::RuleId;
 use crate::model::workspace::ChecksumStyle;
-use crate::rules::{ClusterInput, LOCK_IT, Rule, entry_path};
+use crate::rules::{ClusterInput, LOCK_IT, entry_path};
 
 /// Looks at every node pool.
-pub(super) struct ChecksumMissing;
-
-impl Rule for ChecksumMissing {
-    fn id(&self) -> RuleId {
-        RuleId::ChecksumMissing
-    }
-
-    fn summary(&self) -> &'static str {
-        "an image would be stamped without a checksum"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Metal3 refuses a machine template whose image has no checksum, but for `oci://` images, whose digest is the checksum, and
-live ISOs. OpenStack's images are recognized by their md5. Checksums are facts of the artifact: they are read, never derived
-from a name.
-
-Wrong:
-
-    cluster:
-      capm3:
-        machine_image_url: https://images.example.org/ubuntu-noble.raw
-        machine_image_format: raw
-
-Right:
-
-    cluster:
-      capm3:
-        machine_image_url: https://images.example.org/ubuntu-noble.raw
-        machine_image_format: raw
-        machine_image_checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-        machine_image_checksum_type: sha256"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let needed = match input.infra() {
-            "capm3" => fact::SHA256,
-            "capo" => fact::MD5,
-            _ => return,
-        };
-        for (pool, image) in input.chosen() {
-            if lacks(input, image, needed) {
-                report(of_image(self.id(), input, pool, image, needed));
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let needed = match input.infra() {
+        "capm3" => fact::SHA256,
+        "capo" => fact::MD5,
+        _ => return,
+    };
+    for (pool, image) in input.chosen() {
+        if lacks(input, image, needed) {
+            report(of_image(input, pool, image, needed));
         }
-        for (pool, url) in input.explicit() {
-            let choice = &pool.choice;
-            let has = |text: &str| !text.is_empty();
-            let given = choice.checksum.as_ref().is_some_and(|sum| has(&sum.value));
-            let live = choice
-                .format
-                .as_ref()
-                .is_some_and(|it| &*it.value == "live-iso");
-            if given || live || is_oci(&url.value) || input.infra() != "capm3" {
-                continue;
-            }
-            let path = input.path(pool, "machine_image_checksum", |choice| {
-                choice.url.is_some()
-            });
-            report(
-                Finding::new(
-                    self.id(),
-                    "`machine_image_url` has no `machine_image_checksum`",
-                )
-                .about(input.subject(Some(pool)))
-                .at(input.spot(url.place), "this image")
-                .help(format!(
-                    "`{path}: …`, as `sha256sum` prints it for the image"
-                )),
-            );
+    }
+    for (pool, url) in input.explicit() {
+        let choice = &pool.choice;
+        let has = |text: &str| !text.is_empty();
+        let given = choice.checksum.as_ref().is_some_and(|sum| has(&sum.value));
+        let live = choice
+            .format
+            .as_ref()
+            .is_some_and(|it| &*it.value == "live-iso");
+        if given || live || is_oci(&url.value) || input.infra() != "capm3" {
+            continue;
         }
+        let path = input.path(pool, "machine_image_checksum", |choice| {
+            choice.url.is_some()
+        });
+        report(
+            Finding::new(
+                RuleId::ChecksumMissing,
+                "`machine_image_url` has no `machine_image_checksum`",
+            )
+            .about(input.subject(Some(pool)))
+            .at(input.spot(url.place), "this image")
+            .help(format!(
+                "`{path}: …`, as `sha256sum` prints it for the image"
+            )),
+        );
     }
 }
 
@@ -104,21 +69,18 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
     stamped && !known.iter().any(is_known)
 }
 
-fn of_image(
-    id: RuleId,
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    image: &Image,
-    needed: &str,
-) -> Finding {
+fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
     let key = &image.key;
-    let finding = Finding::new(id, format!("the {needed} of image `{key}` is not known"))
-        .about(input.subject_with(pool, key))
-        .at(input.spot(pool.choice.place()), "this image is chosen here")
-        .at(
-            input.spot(image.place),
-            "the catalog's entry has no checksum",
-        );
+    let finding = Finding::new(
+        RuleId::ChecksumMissing,
+        format!("the {needed} of image `{key}` is not known"),
+    )
+    .about(input.subject_with(pool, key))
+    .at(input.spot(pool.choice.place()), "this image is chosen here")
+    .at(
+        input.spot(image.place),
+        "the catalog's entry has no checksum",
+    );
     let finding = if input.could_lock(image) {
         finding.help(LOCK_IT)
     } else {

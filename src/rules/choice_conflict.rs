@@ -8,47 +8,15 @@ use crate::model::matching::{Outcome, Selection, known_as};
 use crate::model::place::{Located, Place};
 use crate::model::replacement;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct ChoiceConflict;
-
-impl Rule for ChoiceConflict {
-    fn id(&self) -> RuleId {
-        RuleId::ChoiceConflict
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool says in more than one way which image it boots"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-`image_key`, `os_image_selector` and `machine_image_url` each choose an image. A selector may accompany `image_key`, inherited or at
-the same level, as long as both mean the same image: `image_key` does not override it. The same holds for the two names of the
-key, `image_key` and `os_image_key`.
-
-Wrong:
-
-    cluster:
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8
-        machine_image_url: https://images.example.org/ubuntu.raw
-
-Right:
-
-    cluster:
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            if let Outcome::Disagree { key, selected } = &selection.outcome {
-                report(disagreement(self.id(), input, pool, key, selected));
-            } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {
-                report(several(self.id(), input, pool));
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        if let Outcome::Disagree { key, selected } = &selection.outcome {
+            report(disagreement(input, pool, key, selected));
+        } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {
+            report(several(input, pool));
         }
     }
 }
@@ -86,12 +54,12 @@ fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
     choice.url.is_none() && choice.other_key.is_none() && choice.name.as_ref().is_none_or(is_same)
 }
 
-fn several(id: RuleId, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
+fn several(input: &ClusterInput<'_>, pool: &Pool) -> Finding {
     let names: Vec<String> = ways(&pool.choice)
         .map(|(name, _)| format!("`{name}`"))
         .collect();
     let message = format!("{} each choose an image", names.join(" and "));
-    let finding = Finding::new(id, message).about(input.subject(Some(pool)));
+    let finding = Finding::new(RuleId::ChoiceConflict, message).about(input.subject(Some(pool)));
     ways(&pool.choice)
         .fold(finding, |finding, (name, place)| {
             finding.at(input.spot(place), format!("`{name}` chooses"))
@@ -100,7 +68,6 @@ fn several(id: RuleId, input: &ClusterInput<'_>, pool: &Pool) -> Finding {
 }
 
 fn disagreement(
-    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     key: &str,
@@ -117,7 +84,7 @@ fn disagreement(
     let name = choice.key_name;
     let message = format!("`{name}` names `{key}`, and the selector matches {selects}");
     let place = |place: Option<Place>| input.spot(place.unwrap_or(Place::NONE));
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::ChoiceConflict, message)
         .about(input.subject_with(pool, key))
         .at(
             place(choice.key.as_ref().map(|key| key.place)),

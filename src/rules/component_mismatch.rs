@@ -10,73 +10,36 @@ use crate::model::matching::Outcome;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::oci::Reference;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool that chooses a component bundle.
-pub(super) struct ComponentMismatch;
-
-impl Rule for ComponentMismatch {
-    fn id(&self) -> RuleId {
-        RuleId::ComponentMismatch
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool's component bundle does not fit it"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A component bundle brings Kubernetes onto a host whose OS image has none of it. One that is made for another version, distribution,
-operating system or architecture installs what the control plane does not know or the machine cannot run, and one whose bytes are not
-pinned installs something else on the next machine. What a bundle is made for stands in `component_bundles`, in its manifest's
-annotations and so in the lock. A version that nothing says is a warning, and so is a variable that the installer does not declare.
-
-Wrong:
-
-    component_bundles:
-      rke2-1-30-1: {uri: oci://registry.example.org/components/rke2:1.30.1, k8s_version: v1.30.1+rke2r1}
-    cluster:
-      k8s_version: v1.31.8+rke2r1
-      elemental: {component_bundle_key: rke2-1-30-1}
-
-Right, after `metalmark lock`:
-
-    component_bundles:
-      rke2-1-31-8: {uri: oci://registry.example.org/components/rke2:1.31.8, k8s_version: v1.31.8+rke2r1}
-    cluster:
-      k8s_version: v1.31.8+rke2r1
-      elemental: {component_bundle_key: rke2-1-31-8}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let view = input.view;
-        for ((pool, selection), outcome) in input.pools().zip(&view.bundle_outcomes) {
-            let image = match &selection.outcome {
-                Outcome::Image(key) => view.images.get(key),
-                _ => None,
-            };
-            let wants = Wants::of(&view.cluster, pool, image);
-            let told = |message: String| {
-                Finding::new(self.id(), message)
-                    .about(input.subject(Some(pool)))
-                    .at(input.spot(pool.bundle.place()), "chosen here")
-            };
-            match outcome {
-                BundleOutcome::Nothing => {}
-                BundleOutcome::Unknown(name) => report(unknown(input, name, told)),
-                BundleOutcome::NoMatch => report(none(input, pool, &wants, told)),
-                BundleOutcome::Several(keys) => {
-                    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-                    let message =
-                        format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
-                    report(told(message).help(
-                        "narrow `component_bundle_selector`, or name one by `component_bundle_key`",
-                    ));
-                }
-                BundleOutcome::Bundle(key) => {
-                    if let Some(bundle) = view.bundles.get(key) {
-                        chosen(input, (pool, bundle), &wants, &told, report);
-                    }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let view = input.view;
+    for ((pool, selection), outcome) in input.pools().zip(&view.bundle_outcomes) {
+        let image = match &selection.outcome {
+            Outcome::Image(key) => view.images.get(key),
+            _ => None,
+        };
+        let wants = Wants::of(&view.cluster, pool, image);
+        let told = |message: String| {
+            Finding::new(RuleId::ComponentMismatch, message)
+                .about(input.subject(Some(pool)))
+                .at(input.spot(pool.bundle.place()), "chosen here")
+        };
+        match outcome {
+            BundleOutcome::Nothing => {}
+            BundleOutcome::Unknown(name) => report(unknown(input, name, told)),
+            BundleOutcome::NoMatch => report(none(input, pool, &wants, told)),
+            BundleOutcome::Several(keys) => {
+                let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+                let message = format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
+                report(told(message).help(
+                    "narrow `component_bundle_selector`, or name one by `component_bundle_key`",
+                ));
+            }
+            BundleOutcome::Bundle(key) => {
+                if let Some(bundle) = view.bundles.get(key) {
+                    chosen(input, (pool, bundle), &wants, &told, report);
                 }
             }
         }

@@ -6,64 +6,34 @@ use crate::model::endpoint::{ControlPlaneEndpoint, Way};
 use crate::model::finding::Finding;
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every endpoint that is an address.
-pub(super) struct EndpointCollides;
-
-impl Rule for EndpointCollides {
-    fn id(&self) -> RuleId {
-        RuleId::EndpointCollides
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((found, endpoint)) = input.endpoint() else {
+        return;
+    };
+    let Some(address) = endpoint.address() else {
+        return;
+    };
+    let told = |message: String| {
+        Finding::new(RuleId::EndpointCollides, message)
+            .about(input.subject(None))
+            .at(input.spot(endpoint.host.place), "the endpoint")
+    };
+    if endpoint.way == Way::Vip
+        && let Some((host, place)) = owner(found, address)
+    {
+        let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
+        let finding = told(message).at(input.spot(place), "the host's");
+        report(finding.help("take an address that no host has"));
     }
-
-    fn summary(&self) -> &'static str {
-        "a control plane endpoint is an address that is taken"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A virtual IP that is a host's own address answers from two machines. An endpoint inside the networks of pods or services is swallowed by
-the cluster's own routing: nodes would look for the API server among their pods.
-
-Wrong:
-
-    cluster:
-      cluster_services_cidrs: [100.73.0.0/16]
-      control_plane_endpoint: {vip: 100.73.0.10}
-
-Right:
-
-    cluster:
-      cluster_services_cidrs: [100.73.0.0/16]
-      control_plane_endpoint: {vip: 192.0.2.10}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((found, endpoint)) = input.endpoint() else {
-            return;
-        };
-        let Some(address) = endpoint.address() else {
-            return;
-        };
-        let told = |message: String| {
-            Finding::new(self.id(), message)
-                .about(input.subject(None))
-                .at(input.spot(endpoint.host.place), "the endpoint")
-        };
-        if endpoint.way == Way::Vip
-            && let Some((host, place)) = owner(found, address)
-        {
-            let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
-            let finding = told(message).at(input.spot(place), "the host's");
-            report(finding.help("take an address that no host has"));
-        }
-        let mut ranges = found.ranges.iter();
-        if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
-            let (of, network) = (range.of, range.network.value);
-            let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
-            let finding = told(message).at(input.spot(range.network.place), "that network");
-            report(finding.help("take an address of the hosts' network"));
-        }
+    let mut ranges = found.ranges.iter();
+    if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
+        let (of, network) = (range.of, range.network.value);
+        let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
+        let finding = told(message).at(input.spot(range.network.place), "that network");
+        report(finding.help("take an address of the hosts' network"));
     }
 }
 

@@ -6,67 +6,38 @@ use crate::model::endpoint::{Endpoint, Statement, same_host};
 use crate::model::finding::Finding;
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Holds everything that names the endpoint against the one that is taken.
-pub(super) struct EndpointDisagrees;
-
-impl Rule for EndpointDisagrees {
-    fn id(&self) -> RuleId {
-        RuleId::EndpointDisagrees
-    }
-
-    fn summary(&self) -> &'static str {
-        "two values name different control plane endpoints"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The infrastructure cluster, kube-vip, the certificate and the address that nodes register at must mean one thing. Where they differ,
-machines wait for an address that nobody holds, or refuse the certificate. The first of `explicit`, `vip` and `host` is taken, then
-Sylva's `cluster_virtual_ip`; a name and an address are not compared, since only DNS knows.
-
-Wrong:
-
-    cluster_virtual_ip: 192.0.2.10
-    cluster:
-      control_plane_endpoint: {vip: 192.0.2.20}
-
-Right:
-
-    cluster_virtual_ip: 192.0.2.10"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((found, endpoint)) = input.endpoint() else {
-            return;
-        };
-        let told = |message: String| {
-            Finding::new(self.id(), message)
-                .about(input.subject(None))
-                .at(input.spot(endpoint.host.place), "the endpoint")
-        };
-        for statement in &found.statements {
-            let path = statement.path;
-            if let Some((other, place)) = difference(endpoint, statement) {
-                let own = shown(endpoint, statement);
-                let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
-                let finding = told(message).at(input.spot(place), "another one");
-                report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((found, endpoint)) = input.endpoint() else {
+        return;
+    };
+    let told = |message: String| {
+        Finding::new(RuleId::EndpointDisagrees, message)
+            .about(input.subject(None))
+            .at(input.spot(endpoint.host.place), "the endpoint")
+    };
+    for statement in &found.statements {
+        let path = statement.path;
+        if let Some((other, place)) = difference(endpoint, statement) {
+            let own = shown(endpoint, statement);
+            let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
+            let finding = told(message).at(input.spot(place), "another one");
+            report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
         }
-        let Some(names) = &found.certificate_names else {
-            return;
-        };
-        let host = &endpoint.host.value;
-        let is_it = |name: &Arc<str>| same_host(name, host) == Some(true);
-        if !names.value.iter().any(is_it) {
-            let message = format!("the certificate would not hold the endpoint `{host}`");
-            let finding = told(message).at(input.spot(names.place), "these it holds");
-            report(finding.help(format!(
-                "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
-            )));
-        }
+    }
+    let Some(names) = &found.certificate_names else {
+        return;
+    };
+    let host = &endpoint.host.value;
+    let is_it = |name: &Arc<str>| same_host(name, host) == Some(true);
+    if !names.value.iter().any(is_it) {
+        let message = format!("the certificate would not hold the endpoint `{host}`");
+        let finding = told(message).at(input.spot(names.place), "these it holds");
+        report(finding.help(format!(
+            "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
+        )));
     }
 }
 

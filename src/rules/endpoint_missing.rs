@@ -2,59 +2,31 @@
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every cluster, where the project asks for endpoints.
-pub(super) struct EndpointMissing;
-
-impl Rule for EndpointMissing {
-    fn id(&self) -> RuleId {
-        RuleId::EndpointMissing
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let found = input.view.cluster.endpoint.as_ref();
+    let Some(found) = found.filter(|_| input.settings.renders_endpoints()) else {
+        return;
+    };
+    if found.endpoint.is_some() {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a cluster has no control plane endpoint, and one is to be rendered"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Cluster API waits for the endpoint before it makes the first machine, and the infrastructure providers of bare metal cannot make one up:
-with a blank endpoint the cluster stays pending for ever. Somebody must hold an address: a virtual IP that moves between the control
-plane's hosts, or, for one replica, the host itself.
-
-Wrong:
-
-    outputs:
-      - {target: manifests, path: rendered, infra-cluster: true}
-
-with no `cluster.control_plane_endpoint` and no `cluster_virtual_ip` in the values.
-
-Right:
-
-    cluster:
-      control_plane_endpoint: {vip: 192.0.2.10}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let found = input.view.cluster.endpoint.as_ref();
-        let Some(found) = found.filter(|_| input.settings.renders_endpoints()) else {
-            return;
-        };
-        if found.endpoint.is_some() {
-            return;
-        }
-        let finding = Finding::new(self.id(), "the cluster has no control plane endpoint")
-            .about(input.subject(None))
-            .at(input.spot(found.place), "nothing here comes to an address");
-        report(
-            finding
-                .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
-                .help(
-                    "a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be \
-                     selected and have such an address",
-                ),
-        );
-    }
+    let finding = Finding::new(
+        RuleId::EndpointMissing,
+        "the cluster has no control plane endpoint",
+    )
+    .about(input.subject(None))
+    .at(input.spot(found.place), "nothing here comes to an address");
+    report(
+        finding
+            .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
+            .help(
+                "a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be \
+                 selected and have such an address",
+            ),
+    );
 }
 
 #[cfg(test)]

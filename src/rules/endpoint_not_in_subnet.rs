@@ -3,70 +3,38 @@
 use crate::model::endpoint::{KubeVipMode, Way};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every cluster whose endpoint is a virtual IP.
-pub(super) struct EndpointNotInSubnet;
-
-impl Rule for EndpointNotInSubnet {
-    fn id(&self) -> RuleId {
-        RuleId::EndpointNotInSubnet
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((found, endpoint)) = input.endpoint() else {
+        return;
+    };
+    let mode = found.kube_vip.as_ref().map(|kube_vip| kube_vip.mode);
+    let is_routed = mode.is_some_and(|mode| mode != KubeVipMode::Arp);
+    let Some(address) = endpoint.address().filter(|_| endpoint.way == Way::Vip) else {
+        return;
+    };
+    let mut subnets = found.subnets.iter();
+    if is_routed || found.subnets.is_empty() || subnets.any(|net| net.value.contains(&address)) {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a virtual IP stands outside the network of the hosts that are to hold it"
+    let networks: Vec<String> = found
+        .subnets
+        .iter()
+        .map(|net| format!("`{}`", net.value))
+        .collect();
+    let message = format!(
+        "the virtual IP `{address}` is not in the hosts' network {}",
+        networks.join(", ")
+    );
+    let mut finding = Finding::new(RuleId::EndpointNotInSubnet, message)
+        .about(input.subject(None))
+        .at(input.spot(endpoint.host.place), "outside of it");
+    for subnet in &found.subnets {
+        finding = finding.at(input.spot(subnet.place), "the hosts' network");
     }
-
-    fn explanation(&self) -> &'static str {
-        "\
-In ARP mode (NDP for IPv6) the address is answered for on the hosts' own network: from outside of it, or in the other family, nobody
-ever asks there. Announced by BGP or from a routing table it may stand anywhere. The networks are
-`cluster.control_plane_endpoint.subnets`, else Sylva's `cluster.capm3.networks.primary.subnet`.
-
-Wrong:
-
-    cluster_virtual_ip: 198.51.100.10
-    cluster:
-      capm3: {networks: {primary: {subnet: 192.0.2.0/26}}}
-
-Right:
-
-    cluster_virtual_ip: 192.0.2.10
-    cluster:
-      capm3: {networks: {primary: {subnet: 192.0.2.0/26}}}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((found, endpoint)) = input.endpoint() else {
-            return;
-        };
-        let mode = found.kube_vip.as_ref().map(|kube_vip| kube_vip.mode);
-        let is_routed = mode.is_some_and(|mode| mode != KubeVipMode::Arp);
-        let Some(address) = endpoint.address().filter(|_| endpoint.way == Way::Vip) else {
-            return;
-        };
-        let mut subnets = found.subnets.iter();
-        if is_routed || found.subnets.is_empty() || subnets.any(|net| net.value.contains(&address))
-        {
-            return;
-        }
-        let networks: Vec<String> = found
-            .subnets
-            .iter()
-            .map(|net| format!("`{}`", net.value))
-            .collect();
-        let message = format!(
-            "the virtual IP `{address}` is not in the hosts' network {}",
-            networks.join(", ")
-        );
-        let mut finding = Finding::new(self.id(), message)
-            .about(input.subject(None))
-            .at(input.spot(endpoint.host.place), "outside of it");
-        for subnet in &found.subnets {
-            finding = finding.at(input.spot(subnet.place), "the hosts' network");
-        }
-        report(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
-    }
+    report(finding.help("take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`"));
 }
 
 #[cfg(test)]

@@ -2,70 +2,36 @@
 
 use crate::model::cluster::PoolName;
 use crate::model::endpoint::Way;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every cluster whose endpoint is a host of the inventory.
-pub(super) struct EndpointSingleHost;
-
-impl Rule for EndpointSingleHost {
-    fn id(&self) -> RuleId {
-        RuleId::EndpointSingleHost
-    }
-
-    fn summary(&self) -> &'static str {
-        "more than one control plane replica stands behind one host"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-An endpoint that is one host's own address is lost with the host, however many replicas stand beside it; and when that machine is
-rolled, the API server is gone before the next one is there.
-
-Wrong:
-
-    cluster:
-      control_plane_replicas: 3
-      control_plane_endpoint: {host: {address: internal}}
-
-Right:
-
-    cluster:
-      control_plane_replicas: 3
-      control_plane_endpoint: {vip: 192.0.2.10}"
-    }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((_, endpoint)) = input.endpoint() else {
-            return;
-        };
-        let Way::Host(name) = &endpoint.way else {
-            return;
-        };
-        let mut pools = input.view.cluster.pools.iter();
-        let pool = pools.find(|pool| pool.name == PoolName::ControlPlane);
-        let replicas = pool.and_then(|pool| pool.replicas.as_ref());
-        let Some(replicas) = replicas.filter(|replicas| replicas.value > 1) else {
-            return;
-        };
-        let message = format!(
-            "{} control plane replicas stand behind host `{name}` alone",
-            replicas.value
-        );
-        let finding = Finding::new(self.id(), message)
-            .about(input.subject(pool))
-            .at(
-                input.spot(endpoint.host.place),
-                "the endpoint is its address",
-            )
-            .at(input.spot(replicas.place), "replicas");
-        report(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
-    }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((_, endpoint)) = input.endpoint() else {
+        return;
+    };
+    let Way::Host(name) = &endpoint.way else {
+        return;
+    };
+    let mut pools = input.view.cluster.pools.iter();
+    let pool = pools.find(|pool| pool.name == PoolName::ControlPlane);
+    let replicas = pool.and_then(|pool| pool.replicas.as_ref());
+    let Some(replicas) = replicas.filter(|replicas| replicas.value > 1) else {
+        return;
+    };
+    let message = format!(
+        "{} control plane replicas stand behind host `{name}` alone",
+        replicas.value
+    );
+    let finding = Finding::new(RuleId::EndpointSingleHost, message)
+        .about(input.subject(pool))
+        .at(
+            input.spot(endpoint.host.place),
+            "the endpoint is its address",
+        )
+        .at(input.spot(replicas.place), "replicas");
+    report(finding.help("`cluster.control_plane_endpoint.vip: …`, an address that moves"));
 }
 
 #[cfg(test)]

@@ -8,102 +8,63 @@ use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::objects::Manifests;
 use crate::providers::{self, Provider};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// What Metal3's schema lists beside those that it provisions. (metal3-io/metal3-docs pull request 509.)
 const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
 
 /// Looks at every node pool.
-pub(super) struct FormatUnsupported;
-
-impl Rule for FormatUnsupported {
-    fn id(&self) -> RuleId {
-        RuleId::FormatUnsupported
-    }
-
-    fn summary(&self) -> &'static str {
-        "the infrastructure provider cannot boot an image of that format"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Metal3 takes `raw`, `qcow2` and `live-iso`. Its schema also lists `vdi` and `vmdk`, which Ironic's image checks refuse: those are a
-warning. Anything else the API server refuses. Other clouds take what their image services import; where machines are containers,
-an image of a disk is none.
-
-Wrong:
-
-    cluster:
-      capm3:
-        machine_image_format: raw.gz
-
-Right:
-
-    cluster:
-      capm3:
-        machine_image_format: raw"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some(provider) = providers::find(input.infra()) else {
-            return;
-        };
-        for (pool, image) in input.chosen() {
-            if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
-                let place = if format.place.is_known() {
-                    format.place
-                } else {
-                    pool.choice.place()
-                };
-                let subject = || input.subject_with(pool, &image.key);
-                report_format(
-                    self.id(),
-                    input,
-                    provider,
-                    (&format.value, place),
-                    subject,
-                    report,
-                );
-            }
-        }
-        for (pool, _) in input.explicit() {
-            if let Some(format) = &pool.choice.format {
-                let subject = || input.subject(Some(pool));
-                let format = (&*format.value, format.place);
-                report_format(self.id(), input, provider, format, subject, report);
-            }
-        }
-    }
-
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        for (index, object, kind) in input.machines() {
-            let Some((provider, _)) = providers::of_object(&object.api_version, &object.kind)
-            else {
-                continue;
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some(provider) = providers::find(input.infra()) else {
+        return;
+    };
+    for (pool, image) in input.chosen() {
+        if let Some(format) = image.facts.get(fact::IMAGE_FORMAT) {
+            let place = if format.place.is_known() {
+                format.place
+            } else {
+                pool.choice.place()
             };
-            for image in input.images(index) {
-                let format = image.facts.text(fact::IMAGE_FORMAT).unwrap_or_default();
-                let told = unbootable(self.id(), provider, format, kind.formats);
-                let finding = told.map(|finding| {
-                    finding
-                        .about(input.subject(index))
-                        .at(
-                            input.choices[index].spot.clone(),
-                            "this image is chosen here",
-                        )
-                        .at(
-                            object.name_spot(),
-                            format!("one of {}", kind.formats.join(", ")),
-                        )
-                });
-                finding.into_iter().for_each(&mut *report);
-            }
+            let subject = || input.subject_with(pool, &image.key);
+            report_format(input, provider, (&format.value, place), subject, report);
+        }
+    }
+    for (pool, _) in input.explicit() {
+        if let Some(format) = &pool.choice.format {
+            let subject = || input.subject(Some(pool));
+            let format = (&*format.value, format.place);
+            report_format(input, provider, format, subject, report);
+        }
+    }
+}
+
+/// Looks at the machines of manifests.
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    for (index, object, kind) in input.machines() {
+        let Some((provider, _)) = providers::of_object(&object.api_version, &object.kind) else {
+            continue;
+        };
+        for image in input.images(index) {
+            let format = image.facts.text(fact::IMAGE_FORMAT).unwrap_or_default();
+            let told = unbootable(provider, format, kind.formats);
+            let finding = told.map(|finding| {
+                finding
+                    .about(input.subject(index))
+                    .at(
+                        input.choices[index].spot.clone(),
+                        "this image is chosen here",
+                    )
+                    .at(
+                        object.name_spot(),
+                        format!("one of {}", kind.formats.join(", ")),
+                    )
+            });
+            finding.into_iter().for_each(&mut *report);
         }
     }
 }
 
 fn report_format(
-    id: RuleId,
     input: &ClusterInput<'_>,
     provider: &dyn Provider,
     (format, place): (&str, Place),
@@ -119,7 +80,7 @@ fn report_format(
     let mut bootable: Vec<&str> = bootable.collect();
     let mut seen = BTreeSet::new();
     bootable.retain(|format| seen.insert(*format));
-    let told = unbootable(id, provider, format, &bootable);
+    let told = unbootable(provider, format, &bootable);
     let finding = told.map(|finding| {
         finding
             .about(subject())
@@ -129,18 +90,13 @@ fn report_format(
 }
 
 /// That a format is none of those that machines boot.
-fn unbootable(
-    id: RuleId,
-    provider: &dyn Provider,
-    format: &str,
-    bootable: &[&str],
-) -> Option<Finding> {
+fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> Option<Finding> {
     if format.is_empty() || bootable.is_empty() || bootable.contains(&format) {
         return None;
     }
     let provider = provider.name();
     let message = format!("`{provider}` does not boot images of format `{format}`");
-    let finding = Finding::new(id, message).help(match bootable {
+    let finding = Finding::new(RuleId::FormatUnsupported, message).help(match bootable {
         ["container", ..] => "choose an image whose `format` is `container`".to_owned(),
         [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
         [] => String::new(),
@@ -157,7 +113,7 @@ fn unbootable(
 mod tests {
     use crate::model::finding::Level;
     use crate::model::rule::RuleId;
-    use crate::rules::{ClusterInput, Rule};
+    use crate::rules::ClusterInput;
     use crate::testing::Given;
 
     fn levels(format: &str) -> Vec<Option<Level>> {
@@ -169,7 +125,7 @@ mod tests {
             settings: &given.settings,
         };
         let mut levels = Vec::new();
-        super::FormatUnsupported.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
         levels
     }
 

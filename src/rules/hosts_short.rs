@@ -3,75 +3,47 @@
 use crate::model::finding::{Finding, Level};
 use crate::model::rule::RuleId;
 use crate::model::value::Value;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every pool that claims hosts of an inventory by their labels.
-pub(super) struct HostsShort;
-
-impl Rule for HostsShort {
-    fn id(&self) -> RuleId {
-        RuleId::HostsShort
-    }
-
-    fn summary(&self) -> &'static str {
-        "fewer hosts match a node pool than it has machines"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Machines of bare metal claim hosts by their labels. With too few the pool never comes to its replicas; with just enough a roll has no
-host to put the next machine on before the old one is gone, which is a warning. `nodeReuse` gives each machine its own host back, and
-needs no spare. The inventory is `cluster.inventory`, and Sylva's `cluster.baremetal_hosts`.
-
-Wrong, where one host has the label:
-
-    cluster:
-      control_plane_replicas: 3
-      control_plane: {capm3: {hostSelector: {matchLabels: {cluster-role: control-plane}}}}
-
-Right: four hosts with the label under `cluster.baremetal_hosts`, three for the machines and one to roll with."
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let cluster = &input.view.cluster;
-        let Some(found) = cluster.endpoint.as_ref().filter(|it| !it.hosts.is_empty()) else {
-            return;
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let cluster = &input.view.cluster;
+    let Some(found) = cluster.endpoint.as_ref().filter(|it| !it.hosts.is_empty()) else {
+        return;
+    };
+    for pool in &cluster.pools {
+        let (Some(replicas), Some(selector)) = (&pool.replicas, input.host_selector(pool)) else {
+            continue;
         };
-        for pool in &cluster.pools {
-            let (Some(replicas), Some(selector)) = (&pool.replicas, input.host_selector(pool))
-            else {
-                continue;
-            };
-            let inventory = found.hosts.iter();
-            let matching = inventory
-                .filter(|host| selector.matches(&host.labels))
-                .count();
-            let wanted = replicas.value as usize;
-            let reuse = pool.settings.at(&["nodeReuse"]);
-            let reuses = reuse.is_some_and(|node| node.value == Value::Bool(true));
-            if matching > wanted || (matching == wanted && (reuses || wanted == 0)) {
-                continue;
-            }
-            let message = match matching < wanted {
-                true => format!(
-                    "{} pool `{}`, which needs {wanted}",
-                    hosts(matching),
-                    pool.name
-                ),
-                false => format!("no host is left for pool `{}` to roll with", pool.name),
-            };
-            let finding = Finding::new(self.id(), message)
-                .about(input.subject(Some(pool)))
-                .at(
-                    input.spot(replicas.place),
-                    hosts(matching) + " its selector",
-                )
-                .help("label another host, or ask for fewer replicas");
-            report(match matching < wanted {
-                true => finding,
-                false => finding.unless_set(Level::Warning),
-            });
+        let inventory = found.hosts.iter();
+        let matching = inventory
+            .filter(|host| selector.matches(&host.labels))
+            .count();
+        let wanted = replicas.value as usize;
+        let reuse = pool.settings.at(&["nodeReuse"]);
+        let reuses = reuse.is_some_and(|node| node.value == Value::Bool(true));
+        if matching > wanted || (matching == wanted && (reuses || wanted == 0)) {
+            continue;
         }
+        let message = match matching < wanted {
+            true => format!(
+                "{} pool `{}`, which needs {wanted}",
+                hosts(matching),
+                pool.name
+            ),
+            false => format!("no host is left for pool `{}` to roll with", pool.name),
+        };
+        let finding = Finding::new(RuleId::HostsShort, message)
+            .about(input.subject(Some(pool)))
+            .at(
+                input.spot(replicas.place),
+                hosts(matching) + " its selector",
+            )
+            .help("label another host, or ask for fewer replicas");
+        report(match matching < wanted {
+            true => finding,
+            false => finding.unless_set(Level::Warning),
+        });
     }
 }
 

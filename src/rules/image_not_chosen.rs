@@ -7,77 +7,48 @@ use crate::model::finding::Finding;
 use crate::model::matching::{Outcome, Selection};
 use crate::model::place::Located;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct ImageNotChosen;
-
-impl Rule for ImageNotChosen {
-    fn id(&self) -> RuleId {
-        RuleId::ImageNotChosen
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let cluster = &input.view.cluster;
+    let written =
+        |provider: &&Located<Arc<str>>| &*provider.value == "capm3" && provider.place.is_known();
+    let Some(provider) = cluster.infra_provider.as_ref().filter(written) else {
+        return;
+    };
+    let empty: Vec<&Pool> = input
+        .pools()
+        .filter(|(pool, selection)| boots_nothing(pool, selection))
+        .map(|(pool, _)| pool)
+        .collect();
+    if empty.is_empty() || input.view.findings.iter().any(hides_values) {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a Metal3 node pool chooses no image"
+    if empty.len() == cluster.pools.len() {
+        let finding = Finding::new(RuleId::ImageNotChosen, "no node pool chooses an image");
+        report(
+            finding
+                .about(input.subject(None))
+                .at(input.spot(provider.place), "Metal3 needs an image")
+                .help("`cluster.capm3.image_key: …`"),
+        );
+        return;
     }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The charts want exactly one of `image_key`, `os_image_selector` and `machine_image_url`, and Metal3 refuses a machine template with
-neither an image nor a `customDeploy`. A slip in the key's name is the usual reason.
-
-Wrong:
-
-    cluster:
-      capm3:
-        imagekey: ubuntu-noble-plain-rke2-1-31-8
-
-Right:
-
-    cluster:
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let cluster = &input.view.cluster;
-        let written = |provider: &&Located<Arc<str>>| {
-            &*provider.value == "capm3" && provider.place.is_known()
-        };
-        let Some(provider) = cluster.infra_provider.as_ref().filter(written) else {
-            return;
-        };
-        let empty: Vec<&Pool> = input
-            .pools()
-            .filter(|(pool, selection)| boots_nothing(pool, selection))
-            .map(|(pool, _)| pool)
-            .collect();
-        if empty.is_empty() || input.view.findings.iter().any(hides_values) {
-            return;
-        }
-        let id = self.id();
-        if empty.len() == cluster.pools.len() {
-            let finding = Finding::new(id, "no node pool chooses an image");
-            report(
-                finding
-                    .about(input.subject(None))
-                    .at(input.spot(provider.place), "Metal3 needs an image")
-                    .help("`cluster.capm3.image_key: …`"),
-            );
-            return;
-        }
-        for pool in empty {
-            let emptied = pool.choice.key.as_ref().map(|key| key.place);
-            let place = emptied.unwrap_or(pool.place);
-            let finding = Finding::new(id, format!("node pool `{}` chooses no image", pool.name));
-            report(
-                finding
-                    .about(input.subject(Some(pool)))
-                    .at(input.spot(place), "this pool")
-                    .at(input.spot(provider.place), "Metal3 needs an image")
-                    .help("`cluster.capm3.image_key: …`"),
-            );
-        }
+    for pool in empty {
+        let emptied = pool.choice.key.as_ref().map(|key| key.place);
+        let place = emptied.unwrap_or(pool.place);
+        let finding = Finding::new(
+            RuleId::ImageNotChosen,
+            format!("node pool `{}` chooses no image", pool.name),
+        );
+        report(
+            finding
+                .about(input.subject(Some(pool)))
+                .at(input.spot(place), "this pool")
+                .at(input.spot(provider.place), "Metal3 needs an image")
+                .help("`cluster.capm3.image_key: …`"),
+        );
     }
 }
 

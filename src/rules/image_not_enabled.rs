@@ -3,50 +3,22 @@
 use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule, entry_path};
+use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
-pub(super) struct ImageNotEnabled;
-
-impl Rule for ImageNotEnabled {
-    fn id(&self) -> RuleId {
-        RuleId::ImageNotEnabled
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool boots an image that is not served"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Where entries of the catalog carry `enabled`, only those with `true` are served, and a registry with `enabled: false` serves
-none of its images. A node of this pool would find no file at its image's URL.
-
-Wrong:
-
-    sylva_diskimagebuilder_images:
-      ubuntu-noble-plain-rke2-1-31-8: {enabled: false}
-    cluster:
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8
-
-Right:
-
-    sylva_diskimagebuilder_images:
-      ubuntu-noble-plain-rke2-1-31-8: {enabled: true}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, image) in input.chosen() {
-            if input.view.served.binary_search(&image.key).is_ok() {
-                continue;
-            }
-            let key = &image.key;
-            let finding = Finding::new(self.id(), format!("image `{key}` is not served"))
-                .about(input.subject_with(pool, key))
-                .at(input.spot(pool.choice.place()), "chosen here");
-            report(explain(input, image, finding));
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, image) in input.chosen() {
+        if input.view.served.binary_search(&image.key).is_ok() {
+            continue;
         }
+        let key = &image.key;
+        let finding = Finding::new(
+            RuleId::ImageNotEnabled,
+            format!("image `{key}` is not served"),
+        )
+        .about(input.subject_with(pool, key))
+        .at(input.spot(pool.choice.place()), "chosen here");
+        report(explain(input, image, finding));
     }
 }
 

@@ -3,91 +3,51 @@
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
-use crate::rules::{ChangeInput, Rule, Side};
+use crate::rules::{ChangeInput, Side};
 
 /// How many digits of a digest tell two apart.
 const SHOWN: usize = 12;
 
 /// Looks at what is stamped of every pool on both sides, and at the images that are served.
-pub(super) struct ImageReplacedInPlace;
-
-impl Rule for ImageReplacedInPlace {
-    fn id(&self) -> RuleId {
-        RuleId::ImageReplacedInPlace
-    }
-
-    fn summary(&self) -> &'static str {
-        "a change puts another image behind a URL that machines boot from"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A URL, or a tag in a registry, is to mean one content for ever. Where its checksum changes, Metal3 does not provision a host
-again that has the URL already, hosts that boot by the old template in the meantime fail their checksum, and nobody can tell
-which machine runs what. `metalmark impact` compares both sides of a change.
-(<https://book.metal3.io/bmo/instance_customization>, <https://book.metal3.io/bmo/provisioning>)
-
-Wrong, where the file was another one before:
-
-    os_images:
-      ubuntu-noble:
-        filename: ubuntu-noble.raw
-        sha256: 2222222222222222222222222222222222222222222222222222222222222222
-
-Right, a name that holds the version:
-
-    os_images:
-      ubuntu-noble:
-        filename: ubuntu-noble-0.4.13.raw
-        sha256: 2222222222222222222222222222222222222222222222222222222222222222"
-    }
-
-    fn is_of_change(&self) -> bool {
-        true
-    }
-
-    fn change(&self, input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let mut told = Vec::new();
-        for (was, is) in input.pools() {
-            let (Some(Some(from)), Some(Some(to))) =
-                (input.before.stamps.get(was), input.after.stamps.get(is))
-            else {
-                continue;
-            };
-            let (Some(old), Some(new)) = (&from.checksum, &to.checksum) else {
-                continue;
-            };
-            if from.url != to.url || old == new {
-                continue;
-            }
-            let message = format!(
-                "another image would stand at `{}`: its checksum goes from `{}` to `{}`",
-                to.url,
-                short(old),
-                short(new)
-            );
-            let choice = &input.after.view.cluster.pools[is].choice;
-            let fact = to.key.as_ref().and_then(|key| place(&input.after, key));
-            told.extend(to.key.clone());
-            let mut subject = input.subject(is);
-            subject.image = to.key.as_deref().map(str::to_owned);
-            let finding = Finding::new(self.id(), message)
-                .about(subject)
-                .at(input.spot(fact.unwrap_or(choice.place())), "");
-            report(finding.help("give it a URL of its own: a file name or a tag with the version"));
+pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let mut told = Vec::new();
+    for (was, is) in input.pools() {
+        let (Some(Some(from)), Some(Some(to))) =
+            (input.before.stamps.get(was), input.after.stamps.get(is))
+        else {
+            continue;
+        };
+        let (Some(old), Some(new)) = (&from.checksum, &to.checksum) else {
+            continue;
+        };
+        if from.url != to.url || old == new {
+            continue;
         }
-        for key in &input.after.view.served {
-            if !told.contains(key) {
-                moved_tag(self.id(), input, key)
-                    .into_iter()
-                    .for_each(&mut *report);
-            }
+        let message = format!(
+            "another image would stand at `{}`: its checksum goes from `{}` to `{}`",
+            to.url,
+            short(old),
+            short(new)
+        );
+        let choice = &input.after.view.cluster.pools[is].choice;
+        let fact = to.key.as_ref().and_then(|key| place(&input.after, key));
+        told.extend(to.key.clone());
+        let mut subject = input.subject(is);
+        subject.image = to.key.as_deref().map(str::to_owned);
+        let finding = Finding::new(RuleId::ImageReplacedInPlace, message)
+            .about(subject)
+            .at(input.spot(fact.unwrap_or(choice.place())), "");
+        report(finding.help("give it a URL of its own: a file name or a tag with the version"));
+    }
+    for key in &input.after.view.served {
+        if !told.contains(key) {
+            moved_tag(input, key).into_iter().for_each(&mut *report);
         }
     }
 }
 
 /// A served image whose reference is the same and whose digest is not.
-fn moved_tag(id: RuleId, input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
+fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
     let (before, after) = (
         input.before.view.images.get(key)?,
         input.after.view.images.get(key)?,
@@ -109,7 +69,7 @@ fn moved_tag(id: RuleId, input: &ChangeInput<'_>, key: &ImageKey) -> Option<Find
         pool: None,
         image: Some(key.to_string()),
     };
-    let finding = Finding::new(id, message).about(subject);
+    let finding = Finding::new(RuleId::ImageReplacedInPlace, message).about(subject);
     let finding = finding.at(input.spot(new.place), "");
     Some(finding.help("publish it under a tag of its own, and name that"))
 }

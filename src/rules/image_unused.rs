@@ -2,79 +2,35 @@
 
 use std::collections::HashSet;
 
-use crate::model::finding::{Finding, Level, Subject};
+use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Fact, Image, Origin};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::rules::{Reach, Rule, WorkspaceInput, entry_path};
+use crate::rules::{Reach, WorkspaceInput, entry_path};
 
 /// Looks at what all clusters came to.
-pub(super) struct ImageUnused;
-
-impl Rule for ImageUnused {
-    fn id(&self) -> RuleId {
-        RuleId::ImageUnused
+pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+    if input.settings.images.serve_all || input.uses.is_empty() || input.reach == Reach::Shard {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "an image is enabled or declared, and no cluster uses it"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-It is downloaded, stored and served for nobody, and it hides a cluster that was meant to use it. The builder's own list, which
-merely says what exists, is not looked at.
-
-Wrong, with no cluster that boots it:
-
-    sylva_diskimagebuilder_images:
-      opensuse-15-6-plain-rke2-1-30-12: {enabled: true}
-
-Right:
-
-    sylva_diskimagebuilder_images:
-      opensuse-15-6-plain-rke2-1-30-12: {enabled: false}"
-    }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-        if input.settings.images.serve_all || input.uses.is_empty() || input.reach == Reach::Shard {
-            return;
-        }
-        let uses = input.uses.iter();
-        let pools = uses.clone().flat_map(|cluster| &cluster.pools);
-        let booted: HashSet<&str> = pools.map(|(_, key)| &**key).collect();
-        let served: HashSet<&str> = uses
-            .flat_map(|cluster| &cluster.served)
-            .map(|key| &**key)
-            .collect();
-        for (key, image) in input.images {
-            match &image.enabled {
-                Some(flag) if flag.value && !booted.contains(&**key) => {
-                    let edit = format!("`{}.enabled: false`", entry_path(image));
-                    report(unused(
-                        self.id(),
-                        input,
-                        image,
-                        (flag.place, "enabled here"),
-                        edit,
-                    ));
-                }
-                None if is_declared(image) && !served.contains(&**key) => {
-                    let edit = format!("remove `{}`", entry_path(image));
-                    report(unused(
-                        self.id(),
-                        input,
-                        image,
-                        (image.place, "declared here"),
-                        edit,
-                    ));
-                }
-                _ => {}
+    let uses = input.uses.iter();
+    let pools = uses.clone().flat_map(|cluster| &cluster.pools);
+    let booted: HashSet<&str> = pools.map(|(_, key)| &**key).collect();
+    let served: HashSet<&str> = uses
+        .flat_map(|cluster| &cluster.served)
+        .map(|key| &**key)
+        .collect();
+    for (key, image) in input.images {
+        match &image.enabled {
+            Some(flag) if flag.value && !booted.contains(&**key) => {
+                let edit = format!("`{}.enabled: false`", entry_path(image));
+                report(unused(input, image, (flag.place, "enabled here"), edit));
             }
+            None if is_declared(image) && !served.contains(&**key) => {
+                let edit = format!("remove `{}`", entry_path(image));
+                report(unused(input, image, (image.place, "declared here"), edit));
+            }
+            _ => {}
         }
     }
 }
@@ -86,7 +42,6 @@ fn is_declared(image: &Image) -> bool {
 }
 
 fn unused(
-    id: RuleId,
     input: &WorkspaceInput<'_>,
     image: &Image,
     (place, label): (Place, &str),
@@ -96,10 +51,13 @@ fn unused(
         image: Some(image.key.to_string()),
         ..Subject::default()
     };
-    Finding::new(id, format!("no cluster uses image `{}`", image.key))
-        .about(subject)
-        .at(input.sources.resolve(place), label)
-        .help(edit)
+    Finding::new(
+        RuleId::ImageUnused,
+        format!("no cluster uses image `{}`", image.key),
+    )
+    .about(subject)
+    .at(input.sources.resolve(place), label)
+    .help(edit)
 }
 
 #[cfg(test)]
@@ -110,7 +68,7 @@ mod tests {
     use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::place::{Located, Place, Sources};
-    use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
+    use crate::rules::{ImageUse, Reach, WorkspaceInput};
     use crate::testing::{Given, settings};
 
     fn messages(images: &Images, serve_all: bool) -> Vec<String> {
@@ -134,7 +92,7 @@ mod tests {
         };
         let mut messages = Vec::new();
         let mut report = |finding: Finding| messages.push(finding.message);
-        super::ImageUnused.workspace(&input, &mut report);
+        super::workspace(&input, &mut report);
         messages
     }
 

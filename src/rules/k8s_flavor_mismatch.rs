@@ -8,91 +8,54 @@ use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::version::flavor_of;
 use crate::objects::Manifests;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct K8sFlavorMismatch;
-
-impl Rule for K8sFlavorMismatch {
-    fn id(&self) -> RuleId {
-        RuleId::K8sFlavorMismatch
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool's image is made for another Kubernetes distribution"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-An image built for kubeadm has no RKE2 in it, and the other way round: the node boots and never joins. The image's `k8s-flavor` is
-compared with what the cluster's bootstrap provider needs: `cabpk` kubeadm, `cabpr` rke2, `cabpck` ck8s, `cabpoa` openshift. In plain
-manifests the kinds tell: KubeadmControlPlane or a KubeadmConfigTemplate, RKE2ControlPlane, KThreesControlPlane.
-
-Wrong:
-
-    cluster:
-      capi_providers: {bootstrap_provider: cabpr}
-      capm3:
-        image_key: ubuntu-noble-plain-kubeadm-1-31-8
-
-Right:
-
-    cluster:
-      capi_providers: {bootstrap_provider: cabpr}
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8"
-    }
-
-    fn is_of_any_cluster(&self) -> bool {
-        true
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some(bootstrap) = &input.view.cluster.bootstrap_provider else {
-            return;
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some(bootstrap) = &input.view.cluster.bootstrap_provider else {
+        return;
+    };
+    let Some(needed) = flavor_of(&bootstrap.value) else {
+        return;
+    };
+    for (pool, selection) in input.pools() {
+        let Some(booted) = proof::booted(input.view, pool, selection) else {
+            continue;
         };
-        let Some(needed) = flavor_of(&bootstrap.value) else {
-            return;
+        let Some(held) = booted.facts.get(fact::K8S_FLAVOR) else {
+            continue;
         };
-        for (pool, selection) in input.pools() {
-            let Some(booted) = proof::booted(input.view, pool, selection) else {
-                continue;
-            };
-            let Some(held) = booted.facts.get(fact::K8S_FLAVOR) else {
-                continue;
-            };
-            if *held.value == *needed || booted.facts.is_bare() {
-                continue;
-            }
-            let (key, value) = (booted.name, &held.value);
-            let message = format!("image `{key}` is made for {value}, not for {needed}");
-            let needs = format!("`{}` boots {needed}", bootstrap.value);
-            let mut finding = Finding::new(self.id(), message)
-                .about(input.subject_with(pool, key))
-                .at(input.spot(pool.choice.place()), "this image is chosen here")
-                .at(input.spot(bootstrap.place), needs);
-            let image = input.view.images.get(key);
-            let image = image.filter(|_| pool.choice.key.is_some());
-            if let Some((version, image)) = input.k8s_version(pool).zip(image) {
-                let (images, matching) = (&input.view.images, input.settings.matching);
-                let other = fitting(images, image, needed, &version.value, matching);
-                let proposal = other.map(|other| input.propose_key(pool, &other.key, false));
-                finding = finding.propose(proposal);
-            }
-            report(finding);
+        if *held.value == *needed || booted.facts.is_bare() {
+            continue;
         }
+        let (key, value) = (booted.name, &held.value);
+        let message = format!("image `{key}` is made for {value}, not for {needed}");
+        let needs = format!("`{}` boots {needed}", bootstrap.value);
+        let mut finding = Finding::new(RuleId::K8sFlavorMismatch, message)
+            .about(input.subject_with(pool, key))
+            .at(input.spot(pool.choice.place()), "this image is chosen here")
+            .at(input.spot(bootstrap.place), needs);
+        let image = input.view.images.get(key);
+        let image = image.filter(|_| pool.choice.key.is_some());
+        if let Some((version, image)) = input.k8s_version(pool).zip(image) {
+            let (images, matching) = (&input.view.images, input.settings.matching);
+            let other = fitting(images, image, needed, &version.value, matching);
+            let proposal = other.map(|other| input.propose_key(pool, &other.key, false));
+            finding = finding.propose(proposal);
+        }
+        report(finding);
     }
+}
 
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        let pairs = input.pairs().into_iter();
-        let told = |pair| in_manifests(self.id(), input, pair);
-        pairs.filter_map(told).for_each(report);
-    }
+/// Looks at the machines of manifests.
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    let pairs = input.pairs().into_iter();
+    let told = |pair| in_manifests(input, pair);
+    pairs.filter_map(told).for_each(report);
 }
 
 /// That a template's image is made for another distribution than what bootstraps its machines.
 fn in_manifests(
-    id: RuleId,
     input: &Manifests<'_>,
     (image, chosen, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -105,7 +68,7 @@ fn in_manifests(
         "image `{}` is made for {}, not for {needed}",
         image.key, held.value
     );
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::K8sFlavorMismatch, message)
         .about(input.subject(chosen))
         .at(
             input.choices[chosen].spot.clone(),

@@ -8,75 +8,38 @@ use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{self, Obstacle};
 use crate::model::rule::RuleId;
 use crate::objects::Manifests;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;
 
 /// Looks at every node pool.
-pub(super) struct K8sVersionMismatch;
-
-impl Rule for K8sVersionMismatch {
-    fn id(&self) -> RuleId {
-        RuleId::K8sVersionMismatch
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool's image holds another Kubernetes version than the pool is to run"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A machine image comes with its kubelet. When the cluster asks for another version, new nodes do not join, or join with the wrong
-one, long after the merge. The image's `k8s-version` fact is compared with the pool's version, else the cluster's; a version
-in the image's name counts too when it contradicts.
-
-Wrong:
-
-    cluster:
-      k8s_version: v1.31.8+rke2r1
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-30-12
-
-Right:
-
-    cluster:
-      k8s_version: v1.31.8+rke2r1
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8"
-    }
-
-    fn is_of_any_cluster(&self) -> bool {
-        true
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
-            let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
-            if let Some(weighed) = refuted {
-                let finding = found(self.id(), input, pool, &weighed);
-                report(match input.view.cluster.origin {
-                    ClusterOrigin::Values => repair(input, pool, &weighed, finding),
-                    ClusterOrigin::Manifests => finding.help(format!(
-                        "name an image with Kubernetes `{}`, in a machine template of a new name",
-                        weighed.wanted.value
-                    )),
-                });
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+        let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
+        if let Some(weighed) = refuted {
+            let finding = found(input, pool, &weighed);
+            report(match input.view.cluster.origin {
+                ClusterOrigin::Values => repair(input, pool, &weighed, finding),
+                ClusterOrigin::Manifests => finding.help(format!(
+                    "name an image with Kubernetes `{}`, in a machine template of a new name",
+                    weighed.wanted.value
+                )),
+            });
         }
     }
+}
 
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        let pairs = input.pairs().into_iter();
-        let told = |pair| in_manifests(self.id(), input, pair);
-        pairs.filter_map(told).for_each(report);
-    }
+/// Looks at the machines of manifests.
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    let pairs = input.pairs().into_iter();
+    let told = |pair| in_manifests(input, pair);
+    pairs.filter_map(told).for_each(report);
 }
 
 /// That a template of machines that run one version gets an image that holds another.
 fn in_manifests(
-    id: RuleId,
     input: &Manifests<'_>,
     (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -91,7 +54,7 @@ fn in_manifests(
         "image `{key}` holds Kubernetes `{}`, not `{wanted}`",
         held.value
     );
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::K8sVersionMismatch, message)
         .about(input.subject(template))
         .at(
             input.choices[template].spot.clone(),
@@ -142,7 +105,7 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     told.fold(finding, Finding::help)
 }
 
-fn found(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
+fn found(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
     let held = weighed.held.as_ref();
     let holds = held.map_or("another version", |fact| &fact.value);
@@ -152,7 +115,7 @@ fn found(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<
     let fact_place = held.map(|fact| fact.place);
     let elsewhere = fact_place.filter(|place| *place != pool.choice.place());
     let message = format!("image `{image}` holds Kubernetes `{holds}`, not `{wanted}`");
-    Finding::new(id, message)
+    Finding::new(RuleId::K8sVersionMismatch, message)
         .about(input.subject_with(pool, image))
         .at(input.spot(pool.choice.place()), "this image is chosen here")
         .at(

@@ -7,67 +7,32 @@ use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::rule::RuleId;
 use crate::objects::Manifests;
-use crate::rules::{ClusterInput, Rule, entry_path};
+use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
-pub(super) struct K8sVersionUnproven;
-
-impl Rule for K8sVersionUnproven {
-    fn id(&self) -> RuleId {
-        RuleId::K8sVersionUnproven
-    }
-
-    fn summary(&self) -> &'static str {
-        "nothing proves that a node pool's image holds the Kubernetes version that the pool is to run"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Names lose the patch level (`ubuntu-noble-hardened-rke2-1-35`), and the same name at two releases of the builder is two images.
-A name may narrow a choice; only the artifact's own facts, or what you declare, prove it. It is an error where no patch
-level is known, and a warning where the name holds the whole version and only the proof is missing.
-
-Wrong, with nothing known but the name:
-
-    cluster:
-      k8s_version: v1.35.6+rke2r1
-      capm3:
-        image_key: ubuntu-noble-hardened-rke2-1-35
-
-Right, in metalmark.yaml:
-
-    images:
-      facts: [os-images-info.yaml]      # kubectl get configmap os-images-info -o yaml"
-    }
-
-    fn is_of_any_cluster(&self) -> bool {
-        true
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
-            let Some(weighed) = weighed else {
-                continue;
-            };
-            // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
-            let brought = weighed.held.is_none() && input.bundle(pool).is_some();
-            if !brought
-                && !is_outside(input, selection)
-                && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
-            {
-                let explicit =
-                    matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
-                report(doubt(self.id(), input, pool, &weighed, explicit));
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let weighed = proof::of_pool(input.view, pool, selection, input.settings.matching);
+        let Some(weighed) = weighed else {
+            continue;
+        };
+        // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
+        let brought = weighed.held.is_none() && input.bundle(pool).is_some();
+        if !brought
+            && !is_outside(input, selection)
+            && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
+        {
+            let explicit = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
+            report(doubt(input, pool, &weighed, explicit));
         }
     }
+}
 
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        let pairs = input.pairs().into_iter();
-        let told = |pair| in_manifests(self.id(), input, pair);
-        pairs.filter_map(told).for_each(report);
-    }
+/// Looks at the machines of manifests.
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    let pairs = input.pairs().into_iter();
+    let told = |pair| in_manifests(input, pair);
+    pairs.filter_map(told).for_each(report);
 }
 
 /// Whether manifests name an image that no record describes. It may install Kubernetes when it boots, so that the pool is only
@@ -79,7 +44,6 @@ fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
 
 /// That nothing proves an image to hold the version that a template's machines run.
 fn in_manifests(
-    id: RuleId,
     input: &Manifests<'_>,
     (image, template, runner): (&Image, usize, usize),
 ) -> Option<Finding> {
@@ -93,7 +57,7 @@ fn in_manifests(
         "nothing proves that image `{}` holds Kubernetes `{wanted}`",
         image.key
     );
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::K8sVersionUnproven, message)
         .about(input.subject(template))
         .at(input.choices[template].spot.clone(), known(held, proof))
         .at(
@@ -108,7 +72,6 @@ fn in_manifests(
 }
 
 fn doubt(
-    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     weighed: &PoolProof<'_>,
@@ -116,7 +79,7 @@ fn doubt(
 ) -> Finding {
     let (image, wanted) = (weighed.image, &weighed.wanted.value);
     let message = format!("nothing proves that image `{image}` holds Kubernetes `{wanted}`");
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::K8sVersionUnproven, message)
         .about(input.subject_with(pool, image))
         .at(
             input.spot(pool.choice.place()),
@@ -178,7 +141,7 @@ fn known(held: Option<&Fact>, proof: Proof) -> String {
 mod tests {
     use crate::model::finding::Level;
     use crate::model::rule::RuleId;
-    use crate::rules::{ClusterInput, Rule};
+    use crate::rules::ClusterInput;
     use crate::testing::Given;
 
     const ID: RuleId = RuleId::K8sVersionUnproven;
@@ -190,7 +153,7 @@ mod tests {
             settings: &given.settings,
         };
         let mut levels = Vec::new();
-        super::K8sVersionUnproven.cluster(&input, &mut |finding| levels.push(finding.unless_set));
+        super::cluster(&input, &mut |finding| levels.push(finding.unless_set));
         levels
     }
 

@@ -6,71 +6,38 @@ use crate::model::finding::{Finding, Level, Subject};
 use crate::model::lock::{Gap, Lock, LockedImage, Locking, gaps};
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule, WorkspaceInput, not_locked};
+use crate::rules::{ClusterInput, WorkspaceInput, not_locked};
 
-/// Looks at the catalog of each cluster, where the project has a lock; and at the whole lock.
-pub(super) struct LockStale;
-
-impl Rule for LockStale {
-    fn id(&self) -> RuleId {
-        RuleId::LockStale
-    }
-
-    fn summary(&self) -> &'static str {
-        "an image is locked for another reference than the catalog gives it, or without evidence"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The version was raised, or the registry moved, and the lock was not brought after it. What it says holds for the old reference,
-so nothing of it is used. It is an error for an image that a pool boots or that is served, and for every image with `--frozen`; a
-warning for the others.
-
-Or the file beside the lock (`metalmark.evidence`) does not have the manifest of an entry: an earlier metalmark wrote the lock, or the
-file was left out of a commit. Then no gate can compare what the lock says with the artifact. It is a warning, and an error where a
-key is known for the image, for its signature cannot be proven.
-
-Wrong:
-
-    sylva_diskimagebuilder_version: 0.4.12        # values.yaml
-
-    - key: ubuntu-noble-plain-rke2-1-31-8         # metalmark.lock
-      reference: oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.11
-
-Right, after `metalmark lock`:
-
-    - key: ubuntu-noble-plain-rke2-1-31-8
-      reference: oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let frozen = input.settings.locking == Locking::Frozen;
-        let stale = gaps(input.view, input.settings.locking).stale;
-        let (used, idle): (Vec<Gap<'_>>, Vec<Gap<'_>>) =
-            stale.into_iter().partition(|gap| gap.is_used || frozen);
-        let what = "the lock holds another reference of";
-        for (gaps, level) in [(used, None), (idle, Some(Level::Warning))] {
-            let Some(finding) = not_locked(input, self.id(), what, "asked for here", &gaps) else {
-                continue;
-            };
-            report(match level {
-                Some(level) => finding.unless_set(level),
-                None => finding,
-            });
-        }
-    }
-
-    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((lock, sources)) = input.lock else {
-            return;
+/// Looks at the catalog of each cluster, where the project has a lock.
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let frozen = input.settings.locking == Locking::Frozen;
+    let stale = gaps(input.view, input.settings.locking).stale;
+    let (used, idle): (Vec<Gap<'_>>, Vec<Gap<'_>>) =
+        stale.into_iter().partition(|gap| gap.is_used || frozen);
+    let what = "the lock holds another reference of";
+    for (gaps, level) in [(used, None), (idle, Some(Level::Warning))] {
+        let Some(finding) = not_locked(input, RuleId::LockStale, what, "asked for here", &gaps)
+        else {
+            continue;
         };
-        // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
-        let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
-        let unproven: HashSet<u32> = unproven.copied().collect();
-        without_evidence(lock, sources, &unproven)
-            .into_iter()
-            .for_each(report);
+        report(match level {
+            Some(level) => finding.unless_set(level),
+            None => finding,
+        });
     }
+}
+
+/// Looks at the whole lock.
+pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((lock, sources)) = input.lock else {
+        return;
+    };
+    // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
+    let unproven = input.uses.iter().flat_map(|it| &it.signed.unproven);
+    let unproven: HashSet<u32> = unproven.copied().collect();
+    without_evidence(lock, sources, &unproven)
+        .into_iter()
+        .for_each(report);
 }
 
 /// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).

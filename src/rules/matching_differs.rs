@@ -1,82 +1,45 @@
 //! Sylva's own matching would choose otherwise.
 
 use crate::model::cluster::Choice;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::{Image, ImageKey, Origin, fact};
 use crate::model::matching::{Matching, Outcome};
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct MatchingDiffers;
-
-impl Rule for MatchingDiffers {
-    fn id(&self) -> RuleId {
-        RuleId::MatchingDiffers
-    }
-
-    fn summary(&self) -> &'static str {
-        "Sylva's own matching would choose otherwise"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Sylva's library compares the text of `k8s-version` with the cluster's version, so that `1.29.8-rke2r1`, as the builder's
-releases up to 0.3.1 spell it, never matches a cluster of `v1.29.8+rke2r1`. metalmark's `normalized` matching takes both for
-one version. Where the two come to different answers, the cluster's own rendering will not agree with this one.
-
-Wrong, with an image of release 0.3.1 in a cluster whose charts do the choosing:
-
-    cluster:
-      k8s_version: v1.29.8+rke2r1
-      capm3:
-        os_image_selector: {os: ubuntu}      # Sylva finds none
-
-Right:
-
-    cluster:
-      k8s_version: v1.29.8+rke2r1
-      capm3:
-        image_key: ubuntu-jammy-plain-rke2-1-29-8"
-    }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let Some(other) = &selection.other_mode else {
-                continue;
-            };
-            if let Outcome::Image(key) = &selection.outcome
-                && input.view.images.get(key).is_some_and(is_guessed)
-            {
-                continue;
-            }
-            let (here, other) = (answer(&selection.outcome), answer(other));
-            let message = match input.settings.matching {
-                Matching::Normalized => {
-                    format!("Sylva's own matching comes to {other}, not to {here}")
-                }
-                Matching::Exact => format!(
-                    "matching by version, not by text, would come to {other}, not to {here}"
-                ),
-            };
-            let finding = Finding::new(self.id(), message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(pool.choice.place()), "this selector");
-            report(match &selection.outcome {
-                Outcome::Image(key) => {
-                    let selects = |choice: &Choice| choice.selector.is_some();
-                    let path = input.path(pool, "image_key", selects);
-                    finding.help(format!(
-                        "`{path}: {key}` in place of the selector means one image to both"
-                    ))
-                }
-                _ => finding.help("`matching: normalized` in metalmark.yaml"),
-            });
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let Some(other) = &selection.other_mode else {
+            continue;
+        };
+        if let Outcome::Image(key) = &selection.outcome
+            && input.view.images.get(key).is_some_and(is_guessed)
+        {
+            continue;
         }
+        let (here, other) = (answer(&selection.outcome), answer(other));
+        let message = match input.settings.matching {
+            Matching::Normalized => {
+                format!("Sylva's own matching comes to {other}, not to {here}")
+            }
+            Matching::Exact => {
+                format!("matching by version, not by text, would come to {other}, not to {here}")
+            }
+        };
+        let finding = Finding::new(RuleId::MatchingDiffers, message)
+            .about(input.subject(Some(pool)))
+            .at(input.spot(pool.choice.place()), "this selector");
+        report(match &selection.outcome {
+            Outcome::Image(key) => {
+                let selects = |choice: &Choice| choice.selector.is_some();
+                let path = input.path(pool, "image_key", selects);
+                finding.help(format!(
+                    "`{path}: {key}` in place of the selector means one image to both"
+                ))
+            }
+            _ => finding.help("`matching: normalized` in metalmark.yaml"),
+        });
     }
 }
 

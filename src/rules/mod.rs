@@ -1,37 +1,21 @@
-//! The rules: every opinion that metalmark has, one file each.
+//! The rules: every opinion that metalmark has. The table is in [`crate::model::rule`]; here is a page for each rule, and a file
+//! for each one that looks at something itself.
 
-mod archive_refused;
-mod bundle_cycle;
 mod bundle_empty;
-mod bundle_layout;
-mod bundle_unpinned;
-mod bundle_unsupported;
-mod catalog_drift;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
 mod choice_conflict;
-mod component_contract;
 mod component_mismatch;
-mod composition_failed;
-mod composition_unsupported;
 mod crd_order;
-mod dependency_missing;
-mod duplicate_key;
 mod endpoint_collides;
 mod endpoint_disagrees;
 mod endpoint_missing;
 mod endpoint_not_in_subnet;
 mod endpoint_single_host;
-mod expression_error;
-mod expression_order;
-mod fact_conflict;
-mod file_not_owned;
 mod format_missing;
 mod format_unsupported;
 mod hosts_short;
-mod image_incomplete;
-mod image_name_collision;
 mod image_name_invalid;
 mod image_not_chosen;
 mod image_not_enabled;
@@ -42,24 +26,13 @@ mod input;
 mod k8s_flavor_mismatch;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
-mod key_misspelled;
-mod lock_invalid;
 mod lock_missing_image;
 mod lock_stale;
-mod lock_tampered;
 mod lock_unused;
-mod manifest_invalid;
 mod matching_differs;
 mod namespace_missing;
 mod no_image_matches;
-mod nothing_checked;
 mod object_duplicate;
-mod object_too_large;
-mod output_orphaned;
-mod output_path_collision;
-mod output_path_illegal;
-mod output_symlink;
-mod project_file;
 mod provider_unknown;
 mod reference_dangling;
 mod registry_unknown;
@@ -67,27 +40,17 @@ mod selector_key_unknown;
 mod selector_too_broad;
 mod selectors_overlap;
 mod several_images_match;
-mod signature_invalid;
-mod signature_missing;
-mod signature_other_name;
 mod signature_unchecked;
 mod storage_too_small;
-mod tag_moved;
 mod template_edited_in_place;
-mod template_error;
-mod template_unreferenced;
 mod unknown_image;
 mod value_missing;
-mod value_surprising;
 mod value_type;
 mod version_downgrade;
 mod version_skew;
 mod version_skip;
-mod waiver_expired;
-mod waiver_unused;
-mod yaml_syntax;
 
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::lock::Gap;
 use crate::model::rule::RuleId;
@@ -98,134 +61,94 @@ pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput
 pub use lock_stale::{unproven, without_evidence};
 pub use signature_unchecked::{finding as signature_unchecked, unchecked};
 
-/// Every rule, by id. Those that look at nothing themselves tell of what a reader or a target finds.
-pub const RULES: &[&dyn Rule] = &[
-    &archive_refused::ArchiveRefused,
-    &bundle_cycle::BundleCycle,
-    &bundle_empty::BundleEmpty,
-    &bundle_layout::BundleLayout,
-    &bundle_unpinned::BundleUnpinned,
-    &bundle_unsupported::BundleUnsupported,
-    &catalog_drift::CatalogDrift,
-    &checksum_by_url::ChecksumByUrl,
-    &checksum_malformed::ChecksumMalformed,
-    &checksum_missing::ChecksumMissing,
-    &choice_conflict::ChoiceConflict,
-    &component_contract::ComponentContract,
-    &component_mismatch::ComponentMismatch,
-    &composition_failed::CompositionFailed,
-    &composition_unsupported::CompositionUnsupported,
-    &crd_order::CrdOrder,
-    &dependency_missing::DependencyMissing,
-    &duplicate_key::DuplicateKey,
-    &endpoint_collides::EndpointCollides,
-    &endpoint_disagrees::EndpointDisagrees,
-    &endpoint_missing::EndpointMissing,
-    &endpoint_not_in_subnet::EndpointNotInSubnet,
-    &endpoint_single_host::EndpointSingleHost,
-    &expression_error::ExpressionError,
-    &expression_order::ExpressionOrder,
-    &fact_conflict::FactConflict,
-    &file_not_owned::FileNotOwned,
-    &format_missing::FormatMissing,
-    &format_unsupported::FormatUnsupported,
-    &hosts_short::HostsShort,
-    &image_incomplete::ImageIncomplete,
-    &image_name_collision::ImageNameCollision,
-    &image_name_invalid::ImageNameInvalid,
-    &image_not_chosen::ImageNotChosen,
-    &image_not_enabled::ImageNotEnabled,
-    &image_replaced_in_place::ImageReplacedInPlace,
-    &image_unstamped::ImageUnstamped,
-    &image_unused::ImageUnused,
-    &k8s_flavor_mismatch::K8sFlavorMismatch,
-    &k8s_version_mismatch::K8sVersionMismatch,
-    &k8s_version_unproven::K8sVersionUnproven,
-    &key_misspelled::KeyMisspelled,
-    &lock_invalid::LockInvalid,
-    &lock_missing_image::LockMissingImage,
-    &lock_stale::LockStale,
-    &lock_tampered::LockTampered,
-    &lock_unused::LockUnused,
-    &manifest_invalid::ManifestInvalid,
-    &matching_differs::MatchingDiffers,
-    &namespace_missing::NamespaceMissing,
-    &no_image_matches::NoImageMatches,
-    &nothing_checked::NothingChecked,
-    &object_duplicate::ObjectDuplicate,
-    &object_too_large::ObjectTooLarge,
-    &output_orphaned::OutputOrphaned,
-    &output_path_collision::OutputPathCollision,
-    &output_path_illegal::OutputPathIllegal,
-    &output_symlink::OutputSymlink,
-    &project_file::ProjectFile,
-    &provider_unknown::ProviderUnknown,
-    &reference_dangling::ReferenceDangling,
-    &registry_unknown::RegistryUnknown,
-    &selector_key_unknown::SelectorKeyUnknown,
-    &selector_too_broad::SelectorTooBroad,
-    &selectors_overlap::SelectorsOverlap,
-    &several_images_match::SeveralImagesMatch,
-    &signature_invalid::SignatureInvalid,
-    &signature_missing::SignatureMissing,
-    &signature_other_name::SignatureOtherName,
-    &signature_unchecked::SignatureUnchecked,
-    &storage_too_small::StorageTooSmall,
-    &tag_moved::TagMoved,
-    &template_edited_in_place::TemplateEditedInPlace,
-    &template_error::TemplateError,
-    &template_unreferenced::TemplateUnreferenced,
-    &unknown_image::UnknownImage,
-    &value_missing::ValueMissing,
-    &value_surprising::ValueSurprising,
-    &value_type::ValueType,
-    &version_downgrade::VersionDowngrade,
-    &version_skew::VersionSkew,
-    &version_skip::VersionSkip,
-    &waiver_expired::WaiverExpired,
-    &waiver_unused::WaiverUnused,
-    &yaml_syntax::YamlSyntax,
-];
+/// What a function of a rule reports to.
+type Report<'a> = &'a mut dyn FnMut(Finding);
 
-/// The rule of that id.
-pub fn rule(id: RuleId) -> &'static dyn Rule {
-    RULES[id as usize]
+/// One opinion, as data. Its file's name, its page's name, its id and its fixtures' folder are the same word.
+pub struct Rule {
+    /// The stable id.
+    pub id: RuleId,
+    /// What a run has to read before it can say that the rule finds nothing.
+    pub scope: Scope,
+    /// Its page: a title that is its summary, and its explanation.
+    page: &'static str,
+    /// Looks at one cluster.
+    pub cluster: Option<fn(&ClusterInput<'_>, Report<'_>)>,
+    /// Looks at all clusters together.
+    pub workspace: Option<fn(&WorkspaceInput<'_>, Report<'_>)>,
+    /// Looks at what a change does to a cluster that is on both sides of it.
+    pub change: Option<fn(&ChangeInput<'_>, Report<'_>)>,
+    /// Looks at manifests in files.
+    pub manifests: Option<fn(&Manifests<'_>, Report<'_>)>,
+    /// Looks at a bundle of manifests.
+    pub bundle: Option<fn(&Bundle<'_>, Report<'_>)>,
 }
 
-/// One opinion. Its file's name, its id, its fixtures' folder and its row in docs/rules.md are the same word.
-pub trait Rule: Sync {
-    /// The stable kebab-case id.
-    fn id(&self) -> RuleId;
-    /// One line for tables: the first sentence of the rule's file.
-    fn summary(&self) -> &'static str;
+/// What a run has to read before it can say that a rule finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Clusters of values: the rule is about their keys.
+    Values,
+    /// Clusters of values or of manifests.
+    AnyCluster,
+    /// Both sides of a change.
+    Change,
+    /// Manifests in files, or a bundle.
+    Manifests,
+}
+
+impl Rule {
+    const fn new(id: RuleId, scope: Scope, page: &'static str) -> Self {
+        Self {
+            id,
+            scope,
+            page,
+            cluster: None,
+            workspace: None,
+            change: None,
+            manifests: None,
+            bundle: None,
+        }
+    }
+
+    /// One line for tables: what it finds.
+    pub fn summary(&self) -> &'static str {
+        self.parts().0
+    }
+
     /// What `explain` prints: what it finds, why it matters, a wrong and a right snippet.
-    fn explanation(&self) -> &'static str;
-    /// The level unless the policy says otherwise.
-    fn level(&self) -> Level {
-        Level::Error
+    pub fn explanation(&self) -> &'static str {
+        self.parts().1
     }
-    /// Looks at one cluster. Rules that the reader applies itself (syntax, duplicates) leave this out.
-    fn cluster(&self, _input: &ClusterInput<'_>, _report: &mut dyn FnMut(Finding)) {}
-    /// Whether it looks at clusters of manifests too: such rules say nothing of keys of values.
-    fn is_of_any_cluster(&self) -> bool {
-        false
+
+    fn parts(&self) -> (&'static str, &'static str) {
+        let text = self.page.strip_prefix("# ").unwrap_or(self.page);
+        let (title, text) = text.split_once("\n\n").unwrap_or((text, ""));
+        (title, text.trim_end())
     }
-    /// Looks at what all clusters came to.
-    fn workspace(&self, _input: &WorkspaceInput<'_>, _report: &mut dyn FnMut(Finding)) {}
-    /// Looks at what a change does to a cluster that is on both sides of it.
-    fn change(&self, _input: &ChangeInput<'_>, _report: &mut dyn FnMut(Finding)) {}
-    /// Looks at manifests that stand in files.
-    fn manifests(&self, _input: &Manifests<'_>, _report: &mut dyn FnMut(Finding)) {}
-    /// Looks at a bundle of manifests.
-    fn bundle(&self, _input: &Bundle<'_>, _report: &mut dyn FnMut(Finding)) {}
-    /// Whether it looks at changes alone, so that a run over one side says nothing of it.
-    fn is_of_change(&self) -> bool {
-        false
-    }
-    /// Whether it looks at manifests alone, so that a run over values says nothing of it.
-    fn is_of_manifests(&self) -> bool {
-        false
-    }
+}
+
+/// Makes the table with the pages and the functions.
+macro_rules! table {
+    ($($rule:ident $id:literal $level:ident $scope:ident $(($file:ident: $($stage:ident),+))?;)*) => {
+        /// Every rule, by id.
+        pub static RULES: &[Rule] = &[$(
+            Rule {
+                $($($stage: Some($file::$stage),)+)?
+                ..Rule::new(
+                    RuleId::$rule,
+                    Scope::$scope,
+                    include_str!(concat!("pages/", $id, ".md")),
+                )
+            },
+        )*];
+    };
+}
+crate::model::rule::rules!(table);
+
+/// The rule of that id.
+pub fn rule(id: RuleId) -> &'static Rule {
+    &RULES[id as usize]
 }
 
 /// The values' path of the catalog's entry of an image, as the user wrote it.
@@ -310,21 +233,12 @@ pub fn exact_term(fact: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, exact_term, rule};
-    use crate::model::rule::RuleId;
-
-    #[test]
-    fn each_id_finds_its_rule() {
-        assert_eq!(RULES.len(), RuleId::ALL.len());
-        for id in RuleId::ALL {
-            assert_eq!(rule(*id).id(), *id);
-        }
-    }
+    use super::{RULES, exact_term};
 
     #[test]
     fn every_rule_explains_itself_with_a_wrong_and_a_right_snippet() {
         for entry in RULES {
-            let (id, text) = (entry.id(), entry.explanation());
+            let (id, text) = (entry.id, entry.explanation());
             assert!(text.len() > 150, "{id} says too little");
             let wrong = text
                 .find("\nWrong")

@@ -2,64 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::objects::bundled::{Bundle, Bundled};
-use crate::rules::Rule;
 
 /// Looks at bundles of manifests.
-pub(super) struct NamespaceMissing;
-
-impl Rule for NamespaceMissing {
-    fn id(&self) -> RuleId {
-        RuleId::NamespaceMissing
-    }
-
-    fn summary(&self) -> &'static str {
-        "an object names no namespace, or one that the bundle does not hold"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "An object without a namespace lands wherever it is applied; one in a namespace that is not there is refused by the cluster.
-RukPak makes no namespace: the one that it installs into must exist.
-
-Wrong:
-
-    kind: ConfigMap
-    metadata: {name: settings}
-
-Right:
-
-    kind: ConfigMap
-    metadata: {name: settings, namespace: app}      # or: `metalmark bundle pack --namespace app`"
-    }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn bundle(&self, input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
-        let held: BTreeSet<&str> = input
-            .objects
-            .iter()
-            .filter(|object| object.group().is_empty() && &*object.kind == "Namespace")
-            .map(|object| &*object.name)
-            .collect();
-        let mut wanting: BTreeMap<&str, (&Bundled, usize)> = BTreeMap::new();
-        for object in input.objects {
-            let namespace = &*object.namespace;
-            let is_known = held.contains(namespace) || ALWAYS.contains(&namespace);
-            if !is_known && !input.is_cluster_scoped(object) {
-                wanting.entry(namespace).or_insert((object, 0)).1 += 1;
-            }
-        }
-        for (namespace, (first, count)) in wanting {
-            report(told(input, namespace, first, count));
+pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
+    let held: BTreeSet<&str> = input
+        .objects
+        .iter()
+        .filter(|object| object.group().is_empty() && &*object.kind == "Namespace")
+        .map(|object| &*object.name)
+        .collect();
+    let mut wanting: BTreeMap<&str, (&Bundled, usize)> = BTreeMap::new();
+    for object in input.objects {
+        let namespace = &*object.namespace;
+        let is_known = held.contains(namespace) || ALWAYS.contains(&namespace);
+        if !is_known && !input.is_cluster_scoped(object) {
+            wanting.entry(namespace).or_insert((object, 0)).1 += 1;
         }
     }
-
-    fn is_of_manifests(&self) -> bool {
-        true
+    for (namespace, (first, count)) in wanting {
+        report(told(input, namespace, first, count));
     }
 }
 
@@ -72,13 +36,15 @@ fn told(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -> F
         1 => (", and another object".to_owned(), "are"),
         others => (format!(", and {others} other objects"), "are"),
     };
-    let id = NamespaceMissing.id();
     match namespace.is_empty() {
-        true => Finding::new(id, format!("`{first}`{others} {are} in no namespace"))
-            .at(input.spot(first), "it lands wherever it is applied")
-            .help("write `metadata.namespace`, or pack with `--namespace NAME`"),
+        true => Finding::new(
+            RuleId::NamespaceMissing,
+            format!("`{first}`{others} {are} in no namespace"),
+        )
+        .at(input.spot(first), "it lands wherever it is applied")
+        .help("write `metadata.namespace`, or pack with `--namespace NAME`"),
         false => Finding::new(
-            id,
+            RuleId::NamespaceMissing,
             format!(
                 "`{first}`{others} {are} in namespace `{namespace}`, which the bundle does not hold"
             ),

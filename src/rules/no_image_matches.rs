@@ -10,58 +10,27 @@ use crate::model::proposal::Proposal;
 use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// How many near misses are worth reading.
 const SHOWN: usize = 3;
 
 /// Looks at every node pool.
-pub(super) struct NoImageMatches;
-
-impl Rule for NoImageMatches {
-    fn id(&self) -> RuleId {
-        RuleId::NoImageMatches
-    }
-
-    fn summary(&self) -> &'static str {
-        "no image of the catalog matches a selector"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The node pool would have no image to boot. A selector matches an image whose facts match all its patterns; `k8s-version` and
-`k8s-flavor` are added from the cluster where the selector does not set them. An image that lacks a fact does not match a pattern
-for it, and a pattern that is not a regular expression matches nothing.
-
-Wrong, with images of `os-release: noble` only:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu, os-release: \"24.04\"}
-
-Right:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu, os-release: noble}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            match &selection.outcome {
-                Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
-                    report(refused(self.id(), input, pool, reason));
-                    continue;
-                }
-                Outcome::NoMatch => {}
-                _ => continue,
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        match &selection.outcome {
+            Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
+                report(refused(input, pool, reason));
+                continue;
             }
-            let finding = Finding::new(self.id(), "no image matches the selector")
-                .about(input.subject(Some(pool)));
-            let finding = labels(input, pool, selection, finding);
-            let finding = patterns(selection, finding);
-            report(near_misses(input, pool, selection, finding));
+            Outcome::NoMatch => {}
+            _ => continue,
         }
+        let finding = Finding::new(RuleId::NoImageMatches, "no image matches the selector")
+            .about(input.subject(Some(pool)));
+        let finding = labels(input, pool, selection, finding);
+        let finding = patterns(selection, finding);
+        report(near_misses(input, pool, selection, finding));
     }
 }
 
@@ -75,10 +44,13 @@ fn is_at_fault(selector: &Selector) -> bool {
 }
 
 /// A selector that cannot be matched, as in a cluster without a version.
-fn refused(id: RuleId, input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
-    Finding::new(id, format!("the selector cannot be matched: {reason}"))
-        .about(input.subject(Some(pool)))
-        .at(input.spot(pool.choice.place()), "this selector")
+fn refused(input: &ClusterInput<'_>, pool: &Pool, reason: &str) -> Finding {
+    Finding::new(
+        RuleId::NoImageMatches,
+        format!("the selector cannot be matched: {reason}"),
+    )
+    .about(input.subject(Some(pool)))
+    .at(input.spot(pool.choice.place()), "this selector")
 }
 
 /// The selector, and the one term of the user's that keeps the nearest image away.

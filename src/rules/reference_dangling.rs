@@ -6,88 +6,48 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::objects::{Manifests, Reference, Standing};
-use crate::rules::Rule;
 use crate::yaml::edit::Step;
 
 /// What the API groups of Cluster API and its providers have in common, misspelled ones included.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
 
 /// Looks at every reference to a kind of which there are any in the same folder and namespace.
-pub(super) struct ReferenceDangling;
-
-impl Rule for ReferenceDangling {
-    fn id(&self) -> RuleId {
-        RuleId::ReferenceDangling
-    }
-
-    fn summary(&self) -> &'static str {
-        "an object refers to a template that is not there"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A control plane or a machine deployment whose template does not exist makes no machine, and says so only in its status. It
-happens when a template is renamed and a reference forgotten. What the manifests do not hold at all may live elsewhere: a
-reference is told of only where its folder has other objects of the kind that it names, in the same namespace.
-
-Wrong:
-
-    kind: Metal3MachineTemplate
-    metadata: {name: edge-7-v2}
-    ---
-    kind: KubeadmControlPlane
-    spec: {machineTemplate: {infrastructureRef: {kind: Metal3MachineTemplate, name: edge-7-v1}}}
-
-Right:
-
-    kind: Metal3MachineTemplate
-    metadata: {name: edge-7-v2}
-    ---
-    kind: KubeadmControlPlane
-    spec: {machineTemplate: {infrastructureRef: {kind: Metal3MachineTemplate, name: edge-7-v2}}}"
-    }
-
-    fn is_of_manifests(&self) -> bool {
-        true
-    }
-
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        for reference in input.references() {
-            let from = &input.objects[reference.from];
-            if !is_of_cluster_api(from, &reference) {
-                continue;
-            }
-            let Some(name) = reference
-                .name
-                .value
-                .as_str()
-                .filter(|_| reference.to.is_none())
-            else {
-                continue;
-            };
-            let others = input.objects.iter().filter(|object| {
-                &*object.kind == reference.kind
-                    && object.namespace == from.namespace
-                    && object.folder() == from.folder()
-            });
-            let others: BTreeSet<&str> = others.map(|object| &*object.name).collect();
-            if others.is_empty() {
-                continue;
-            }
-            let message = format!(
-                "{} `{}` refers to {} `{name}`, which is not there",
-                from.kind, from.name, reference.kind
-            );
-            let finding = Finding::new(self.id(), message)
-                .about(input.subject(reference.from))
-                .at(from.spot(reference.name.place), "");
-            let only = others.first().copied().filter(|_| others.len() == 1);
-            report(match did_you_mean(name, others.iter().copied()).or(only) {
-                _ if others.contains(&**name) => elsewhere(input, &reference, finding),
-                Some(meant) => finding.help(format!("write `name: {meant}`")),
-                None => finding.help("name a template that is there, or add it"),
-            });
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    for reference in input.references() {
+        let from = &input.objects[reference.from];
+        if !is_of_cluster_api(from, &reference) {
+            continue;
         }
+        let Some(name) = reference
+            .name
+            .value
+            .as_str()
+            .filter(|_| reference.to.is_none())
+        else {
+            continue;
+        };
+        let others = input.objects.iter().filter(|object| {
+            &*object.kind == reference.kind
+                && object.namespace == from.namespace
+                && object.folder() == from.folder()
+        });
+        let others: BTreeSet<&str> = others.map(|object| &*object.name).collect();
+        if others.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "{} `{}` refers to {} `{name}`, which is not there",
+            from.kind, from.name, reference.kind
+        );
+        let finding = Finding::new(RuleId::ReferenceDangling, message)
+            .about(input.subject(reference.from))
+            .at(from.spot(reference.name.place), "");
+        let only = others.first().copied().filter(|_| others.len() == 1);
+        report(match did_you_mean(name, others.iter().copied()).or(only) {
+            _ if others.contains(&**name) => elsewhere(input, &reference, finding),
+            Some(meant) => finding.help(format!("write `name: {meant}`")),
+            None => finding.help("name a template that is there, or add it"),
+        });
     }
 }
 

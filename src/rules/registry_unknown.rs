@@ -3,66 +3,33 @@
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every image of the catalog.
-pub(super) struct RegistryUnknown;
-
-impl Rule for RegistryUnknown {
-    fn id(&self) -> RuleId {
-        RuleId::RegistryUnknown
-    }
-
-    fn summary(&self) -> &'static str {
-        "an image comes from a registry that is not defined"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The image's reference is its registry's `url`, its own name and the registry's `tag`. Without the registry there is none, and the charts
-fail.
-
-Wrong:
-
-    os_images_oci_registries:
-      sylva: {url: \"oci://registry.example.org/os\", tag: 0.4.12}
-    sylva_diskimagebuilder_images:
-      ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: silva}
-
-Right:
-
-    sylva_diskimagebuilder_images:
-      ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let registries = &input.view.registries;
-        for (key, image) in &*input.view.images {
-            let Some(name) = &image.registry else {
-                continue;
-            };
-            if registries.contains_key(name) {
-                continue;
-            }
-            let subject = Subject {
-                image: Some(key.to_string()),
-                ..input.subject(None)
-            };
-            let message =
-                format!("image `{key}` comes from registry `{name}`, which is not defined");
-            let finding = Finding::new(self.id(), message)
-                .about(subject)
-                .at(input.spot(image.place), "this image");
-            let known = did_you_mean(name, registries.keys().map(|name| &**name));
-            report(match known {
-                Some(known) => {
-                    finding.help(format!("did you mean `os_images_oci_registry: {known}`?"))
-                }
-                None => finding.help(format!(
-                    "define it: `os_images_oci_registries: {{{name}: {{url: oci://…, tag: …}}}}`"
-                )),
-            });
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let registries = &input.view.registries;
+    for (key, image) in &*input.view.images {
+        let Some(name) = &image.registry else {
+            continue;
+        };
+        if registries.contains_key(name) {
+            continue;
         }
+        let subject = Subject {
+            image: Some(key.to_string()),
+            ..input.subject(None)
+        };
+        let message = format!("image `{key}` comes from registry `{name}`, which is not defined");
+        let finding = Finding::new(RuleId::RegistryUnknown, message)
+            .about(subject)
+            .at(input.spot(image.place), "this image");
+        let known = did_you_mean(name, registries.keys().map(|name| &**name));
+        report(match known {
+            Some(known) => finding.help(format!("did you mean `os_images_oci_registry: {known}`?")),
+            None => finding.help(format!(
+                "define it: `os_images_oci_registries: {{{name}: {{url: oci://…, tag: …}}}}`"
+            )),
+        });
     }
 }
 

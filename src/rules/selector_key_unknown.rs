@@ -6,69 +6,37 @@ use crate::model::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS};
 use crate::model::rule::RuleId;
 use crate::model::selector::Selector;
 use crate::model::suggest::did_you_mean;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct SelectorKeyUnknown;
-
-impl Rule for SelectorKeyUnknown {
-    fn id(&self) -> RuleId {
-        RuleId::SelectorKeyUnknown
-    }
-
-    fn summary(&self) -> &'static str {
-        "a selector asks for a fact that images do not have"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Sylva's library knows a fixed set of facts to select by and fails on any other, unless the selector says `_use_extra_keys_` to
-match facts of your own. Its documentation's own example, `os-version`, is such a slip.
-
-Wrong:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu, os-version: noble}
-
-Right:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu, os-release: noble}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let cluster = &input.view.cluster;
-        for pool in &cluster.pools {
-            if let Some(selector) = &pool.choice.selector {
-                let mut report = |finding: Finding| {
-                    report(finding.about(input.subject(Some(pool))));
-                };
-                unknown(self.id(), input, &selector.value, &mut report);
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let cluster = &input.view.cluster;
+    for pool in &cluster.pools {
+        if let Some(selector) = &pool.choice.selector {
+            let mut report = |finding: Finding| {
+                report(finding.about(input.subject(Some(pool))));
+            };
+            unknown(input, &selector.value, &mut report);
         }
-        for (_, selector) in &cluster.additional_selectors {
-            let mut report = |finding: Finding| report(finding.about(input.subject(None)));
-            unknown(self.id(), input, selector, &mut report);
-        }
+    }
+    for (_, selector) in &cluster.additional_selectors {
+        let mut report = |finding: Finding| report(finding.about(input.subject(None)));
+        unknown(input, selector, &mut report);
     }
 }
 
-fn unknown(
-    id: RuleId,
-    input: &ClusterInput<'_>,
-    selector: &Selector,
-    report: &mut dyn FnMut(Finding),
-) {
+fn unknown(input: &ClusterInput<'_>, selector: &Selector, report: &mut dyn FnMut(Finding)) {
     let is_known = |fact: &str| SELECTOR_KEYS.contains(&fact);
     if selector.term(USE_EXTRA_KEYS).is_some() {
         return;
     }
     for term in selector.terms.iter().filter(|term| !is_known(&term.fact)) {
         let fact = &term.fact;
-        let finding = Finding::new(id, format!("selectors do not know a fact `{fact}`"))
-            .at(input.spot(term.key_place), "matches no image");
+        let finding = Finding::new(
+            RuleId::SelectorKeyUnknown,
+            format!("selectors do not know a fact `{fact}`"),
+        )
+        .at(input.spot(term.key_place), "matches no image");
         report(match meant(fact) {
             Some(known) => finding.help(format!("did you mean `{known}`?")),
             None => finding

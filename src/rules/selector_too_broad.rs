@@ -1,88 +1,48 @@
 //! A selector would match images that it does not mean.
 
 use crate::model::cluster::Pool;
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Term, Wanted};
-use crate::rules::{ClusterInput, Rule, exact_term};
+use crate::rules::{ClusterInput, exact_term};
 
 /// Looks at every node pool.
-pub(super) struct SelectorTooBroad;
-
-impl Rule for SelectorTooBroad {
-    fn id(&self) -> RuleId {
-        RuleId::SelectorTooBroad
-    }
-
-    fn summary(&self) -> &'static str {
-        "a selector would match images that it does not mean"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Patterns are regular expressions, put between `^(` and `)$` as text. So a dot stands for any character, an unbalanced `)` opens
-the pattern up, and since a missing fact is matched as the text `//unset`, `.*` takes images that lack the fact. Each of these is
-reported where it makes a difference for the image that was chosen, or makes the pattern meaningless.
-
-Wrong:
-
-    os_image_selector:
-      os: \"ubuntu)|(.*\"
-      hardened: .*
-
-Right:
-
-    os_image_selector:
-      os: ubuntu"
-    }
-
-    fn level(&self) -> Level {
-        Level::Warning
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let Some(selector) = &pool.choice.selector else {
-                continue;
-            };
-            for term in &selector.value.terms {
-                if let Wanted::Pattern(pattern) = &term.wanted
-                    && breaks_out(pattern)
-                {
-                    report(spliced(self.id(), input, pool, term, pattern));
-                }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let Some(selector) = &pool.choice.selector else {
+            continue;
+        };
+        for term in &selector.value.terms {
+            if let Wanted::Pattern(pattern) = &term.wanted
+                && breaks_out(pattern)
+            {
+                report(spliced(input, pool, term, pattern));
             }
-            let crate::model::matching::Outcome::Image(key) = &selection.outcome else {
-                continue;
-            };
-            let Some(image) = input.view.images.get(key) else {
-                continue;
-            };
-            for term in &selection.finalized.terms {
-                if let Wanted::Pattern(pattern) = &term.wanted
-                    && !breaks_out(pattern)
-                {
-                    too_broad(self.id(), input, (pool, image), term, pattern)
-                        .into_iter()
-                        .for_each(&mut *report);
-                }
+        }
+        let crate::model::matching::Outcome::Image(key) = &selection.outcome else {
+            continue;
+        };
+        let Some(image) = input.view.images.get(key) else {
+            continue;
+        };
+        for term in &selection.finalized.terms {
+            if let Wanted::Pattern(pattern) = &term.wanted
+                && !breaks_out(pattern)
+            {
+                too_broad(input, (pool, image), term, pattern)
+                    .into_iter()
+                    .for_each(&mut *report);
             }
         }
     }
 }
 
-fn spliced(
-    id: RuleId,
-    input: &ClusterInput<'_>,
-    pool: &Pool,
-    term: &Term,
-    pattern: &str,
-) -> Finding {
+fn spliced(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) -> Finding {
     let fact = &term.fact;
     let whole = format!("it is read as `^({pattern})$`");
     Finding::new(
-        id,
+        RuleId::SelectorTooBroad,
         format!("the pattern of `{fact}` breaks out of its parentheses"),
     )
     .about(input.subject(Some(pool)))
@@ -92,14 +52,15 @@ fn spliced(
 
 /// A pattern that took the chosen image without naming what it is.
 fn too_broad(
-    id: RuleId,
     input: &ClusterInput<'_>,
     (pool, image): (&Pool, &Image),
     term: &Term,
     pattern: &str,
 ) -> Option<Finding> {
     let (fact, key) = (&term.fact, &image.key);
-    let about = |message| Finding::new(id, message).about(input.subject_with(pool, key));
+    let about = |message| {
+        Finding::new(RuleId::SelectorTooBroad, message).about(input.subject_with(pool, key))
+    };
     match image.facts.text(fact) {
         None if term.place.is_known() && !fact.starts_with('_') => Some(
             about(format!(

@@ -3,80 +3,49 @@
 use crate::model::cluster::PoolName;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every pair of the control plane and a machine deployment.
-pub(super) struct SelectorsOverlap;
-
-impl Rule for SelectorsOverlap {
-    fn id(&self) -> RuleId {
-        RuleId::SelectorsOverlap
-    }
-
-    fn summary(&self) -> &'static str {
-        "the control plane and a machine deployment claim the same hosts"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Whichever pool is made first claims the host; a control plane then waits for one that a worker has. A pool without a selector claims any
-host. Where the inventory is known, some host of it must be claimed by both; else one selector must say all that the other says.
-
-Wrong:
-
-    cluster:
-      elemental: {selector: {matchLabels: {site: lyon}}}
-      machine_deployments: {md0: {replicas: 2}}
-
-Right:
-
-    cluster:
-      elemental: {selector: {matchLabels: {role: control-plane}}}
-      machine_deployments: {md0: {replicas: 2, elemental: {selector: {matchLabels: {role: worker}}}}}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let cluster = &input.view.cluster;
-        let Some(found) = &cluster.endpoint else {
-            return;
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let cluster = &input.view.cluster;
+    let Some(found) = &cluster.endpoint else {
+        return;
+    };
+    let mut pools = cluster.pools.iter();
+    let Some(own) = pools.find(|pool| pool.name == PoolName::ControlPlane) else {
+        return;
+    };
+    let Some(selector) = input.host_selector(own) else {
+        return;
+    };
+    for pool in cluster
+        .pools
+        .iter()
+        .filter(|pool| pool.name != PoolName::ControlPlane)
+    {
+        let Some(other) = input.host_selector(pool) else {
+            continue;
         };
-        let mut pools = cluster.pools.iter();
-        let Some(own) = pools.find(|pool| pool.name == PoolName::ControlPlane) else {
-            return;
+        let mut hosts = found.hosts.iter();
+        let both = hosts.find(|host| selector.matches(&host.labels) && other.matches(&host.labels));
+        let which = match both {
+            Some(host) => format!("host `{}`", host.name),
+            None if found.hosts.is_empty()
+                && (selector.is_within(&other) || other.is_within(&selector)) =>
+            {
+                "the same hosts".to_owned()
+            }
+            None => continue,
         };
-        let Some(selector) = input.host_selector(own) else {
-            return;
-        };
-        for pool in cluster
-            .pools
-            .iter()
-            .filter(|pool| pool.name != PoolName::ControlPlane)
-        {
-            let Some(other) = input.host_selector(pool) else {
-                continue;
-            };
-            let mut hosts = found.hosts.iter();
-            let both =
-                hosts.find(|host| selector.matches(&host.labels) && other.matches(&host.labels));
-            let which = match both {
-                Some(host) => format!("host `{}`", host.name),
-                None if found.hosts.is_empty()
-                    && (selector.is_within(&other) || other.is_within(&selector)) =>
-                {
-                    "the same hosts".to_owned()
-                }
-                None => continue,
-            };
-            let message = format!(
-                "the control plane and pool `{}` both claim {which}",
-                pool.name
-            );
-            let finding = Finding::new(self.id(), message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(pool.place), "this pool")
-                .at(input.spot(own.place), "the control plane");
-            report(finding.help("select by a label that tells them apart, such as `role`"));
-        }
+        let message = format!(
+            "the control plane and pool `{}` both claim {which}",
+            pool.name
+        );
+        let finding = Finding::new(RuleId::SelectorsOverlap, message)
+            .about(input.subject(Some(pool)))
+            .at(input.spot(pool.place), "this pool")
+            .at(input.spot(own.place), "the control plane");
+        report(finding.help("select by a label that tells them apart, such as `role`"));
     }
 }
 

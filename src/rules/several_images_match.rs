@@ -6,7 +6,7 @@ use crate::model::image::{Image, ImageKey, fact};
 use crate::model::matching::Outcome;
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// How many of the images are worth a line of help.
 const SHOWN: usize = 4;
@@ -23,54 +23,24 @@ const TELLING: [&str; 7] = [
 ];
 
 /// Looks at every node pool.
-pub(super) struct SeveralImagesMatch;
-
-impl Rule for SeveralImagesMatch {
-    fn id(&self) -> RuleId {
-        RuleId::SeveralImagesMatch
-    }
-
-    fn summary(&self) -> &'static str {
-        "more than one image matches a selector"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-A node pool boots one image, so Sylva's library fails when a selector matches two; taking either would change nodes whenever
-the catalog does. An `image_key` beside the selector does not break the tie.
-
-Wrong, with a plain and a hardened image of this release:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu}
-
-Right:
-
-    cluster:
-      capm3:
-        os_image_selector: {os: ubuntu, hardened: true}"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let Outcome::Several(keys) = &selection.outcome else {
-                continue;
-            };
-            let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-            let message = format!(
-                "{} images match the selector: {}",
-                keys.len(),
-                named.join(", ")
-            );
-            let mut finding = Finding::new(self.id(), message)
-                .about(input.subject(Some(pool)))
-                .at(input.spot(pool.choice.place()), "one image is needed");
-            for key in keys.iter().take(SHOWN) {
-                finding = finding.propose(Some(narrow(input, pool, key, keys)));
-            }
-            report(finding);
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let Outcome::Several(keys) = &selection.outcome else {
+            continue;
+        };
+        let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let message = format!(
+            "{} images match the selector: {}",
+            keys.len(),
+            named.join(", ")
+        );
+        let mut finding = Finding::new(RuleId::SeveralImagesMatch, message)
+            .about(input.subject(Some(pool)))
+            .at(input.spot(pool.choice.place()), "one image is needed");
+        for key in keys.iter().take(SHOWN) {
+            finding = finding.propose(Some(narrow(input, pool, key, keys)));
         }
+        report(finding);
     }
 }
 

@@ -6,52 +6,20 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
+use crate::rules::{ImageUse, Reach, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
-pub(super) struct SignatureUnchecked;
-
-impl Rule for SignatureUnchecked {
-    fn id(&self) -> RuleId {
-        RuleId::SignatureUnchecked
+pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let Some((lock, sources)) = input.lock else {
+        return;
+    };
+    // A cluster of another shard may name the key.
+    if input.reach == Reach::Shard {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "no key is named for an image whose signature has to be checked"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The lock says that an image was signed, and no cluster's values name a key for it any more: it was blanked, removed, or
-`security.os_images.skip_signing_check` was set. Or the project file requires signatures (`policy.signatures`), and the values name
-no key for a registry, or boot an image that nobody can sign, such as a file of a web server. Nothing can be checked then, so
-nothing is trusted. A project under `policy.signatures` ignores `skip_signing_check`.
-
-Wrong, where the lock has `verified:` for the images of this registry:
-
-    os_images_oci_registries:
-      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: ''}
-
-Right:
-
-    os_images_oci_registries:
-      sylva: {url: oci://registry.example.org/os, tag: 0.4.12, cosign_publickey: keys/cosign.pub}
-
-Or, where an image is not signed any more, `metalmark lock --upgrade KEY` fetches it again and drops its signer."
-    }
-
-    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let Some((lock, sources)) = input.lock else {
-            return;
-        };
-        // A cluster of another shard may name the key.
-        if input.reach == Reach::Shard {
-            return;
-        }
-        unchecked(lock, sources, input.uses)
-            .into_iter()
-            .for_each(report);
-    }
+    unchecked(lock, sources, input.uses)
+        .into_iter()
+        .for_each(report);
 }
 
 /// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.

@@ -5,65 +5,38 @@ use crate::model::image::{Image, fact};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::model::storage::{Kept, default_volume_size, volume_size};
-use crate::rules::{ClusterInput, Rule, entry_path};
+use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every image that is served.
-pub(super) struct StorageTooSmall;
-
-impl Rule for StorageTooSmall {
-    fn id(&self) -> RuleId {
-        RuleId::StorageTooSmall
-    }
-
-    fn summary(&self) -> &'static str {
-        "an image does not fit into the storage that is set aside for it"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The image server downloads each image into a volume. One that is too small fails after the merge, when the download fills it. The need
-is computed as Sylva's library does, from the image's own `archive-size` and `size`. An entry's own `persistence.size` that is too
-small is an error; the default for all images is a warning, because newer charts use it only where the sizes are not known.
-
-Wrong, for an image whose archive has 12 GB:
-
-    os_images_default_download_storage_space: 10Gi
-
-Right:
-
-    os_images_default_download_storage_space: 30Gi"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let served = input.view.served.iter();
-        for image in served.filter_map(|key| input.view.images.get(key)) {
-            let Some(set) = set_aside(input, image) else {
-                continue;
-            };
-            let Some(needed) = volume_size(&image.facts, Kept::Archive) else {
-                continue;
-            };
-            if needed <= set.mebibytes {
-                continue;
-            }
-            let (key, gibibytes) = (&image.key, (needed + 1023) / 1024);
-            let message = format!("image `{key}` needs {needed}Mi of storage");
-            let subject = Subject {
-                image: Some(key.to_string()),
-                ..input.subject(None)
-            };
-            let finding = Finding::new(self.id(), message)
-                .about(subject)
-                .at(
-                    input.spot(set.place),
-                    format!("{}Mi are set aside", set.mebibytes),
-                )
-                .help(format!("`{}: {gibibytes}Gi`", set.path));
-            report(match set.level {
-                Some(level) => finding.unless_set(level),
-                None => finding,
-            });
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let served = input.view.served.iter();
+    for image in served.filter_map(|key| input.view.images.get(key)) {
+        let Some(set) = set_aside(input, image) else {
+            continue;
+        };
+        let Some(needed) = volume_size(&image.facts, Kept::Archive) else {
+            continue;
+        };
+        if needed <= set.mebibytes {
+            continue;
         }
+        let (key, gibibytes) = (&image.key, (needed + 1023) / 1024);
+        let message = format!("image `{key}` needs {needed}Mi of storage");
+        let subject = Subject {
+            image: Some(key.to_string()),
+            ..input.subject(None)
+        };
+        let finding = Finding::new(RuleId::StorageTooSmall, message)
+            .about(subject)
+            .at(
+                input.spot(set.place),
+                format!("{}Mi are set aside", set.mebibytes),
+            )
+            .help(format!("`{}: {gibibytes}Gi`", set.path));
+        report(match set.level {
+            Some(level) => finding.unless_set(level),
+            None => finding,
+        });
     }
 }
 

@@ -10,59 +10,32 @@ use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::successor::successor;
 use crate::model::suggest::{did_you_mean, only_meant};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
-pub(super) struct UnknownImage;
-
-impl Rule for UnknownImage {
-    fn id(&self) -> RuleId {
-        RuleId::UnknownImage
-    }
-
-    fn summary(&self) -> &'static str {
-        "a node pool names an image that the catalog does not have"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Sylva's charts take `image_key` unchecked: the manifest is written, and the node waits for ever for an image that nobody
-serves. A slip, an image that was renamed, or a builder's version that no longer has it all end that way.
-
-Wrong:
-
-    cluster:
-      capm3:
-        image_key: ubuntu-nobel-plain-rke2-1-31-8
-
-Right:
-
-    cluster:
-      capm3:
-        image_key: ubuntu-noble-plain-rke2-1-31-8"
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        for (pool, selection) in input.pools() {
-            let Outcome::Unknown(key) = &selection.outcome else {
-                continue;
-            };
-            let images = &input.view.images;
-            let place = pool
-                .choice
-                .key
-                .as_ref()
-                .map_or(Place::NONE, |key| key.place);
-            let label = match images.len() {
-                0 => "the catalog is empty".to_string(),
-                1 => "the catalog has one other image".to_string(),
-                count => format!("none of the {count} images of the catalog"),
-            };
-            let finding = Finding::new(self.id(), format!("image `{key}` is not in the catalog"))
-                .about(input.subject_with(pool, key))
-                .at(input.spot(place), label);
-            report(repair(input, pool, key, finding));
-        }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    for (pool, selection) in input.pools() {
+        let Outcome::Unknown(key) = &selection.outcome else {
+            continue;
+        };
+        let images = &input.view.images;
+        let place = pool
+            .choice
+            .key
+            .as_ref()
+            .map_or(Place::NONE, |key| key.place);
+        let label = match images.len() {
+            0 => "the catalog is empty".to_string(),
+            1 => "the catalog has one other image".to_string(),
+            count => format!("none of the {count} images of the catalog"),
+        };
+        let finding = Finding::new(
+            RuleId::UnknownImage,
+            format!("image `{key}` is not in the catalog"),
+        )
+        .about(input.subject_with(pool, key))
+        .at(input.spot(place), label);
+        report(repair(input, pool, key, finding));
     }
 }
 

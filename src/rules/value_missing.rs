@@ -3,61 +3,32 @@
 use crate::model::finding::{Finding, Level};
 use crate::model::image::fact;
 use crate::model::rule::RuleId;
-use crate::rules::{Rule, WorkspaceInput};
+use crate::rules::WorkspaceInput;
 
 /// Found while reading and evaluating; here only what the whole project lacks.
-pub(super) struct ValueMissing;
-
-impl Rule for ValueMissing {
-    fn id(&self) -> RuleId {
-        RuleId::ValueMissing
+pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let lacks_facts = |key| {
+        let image = input.images.get(key);
+        image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
+    };
+    let mut booted = input.uses.iter().flat_map(|used| &used.pools);
+    if input.facts_given || !booted.any(|(_, key)| lacks_facts(key)) {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a value that is needed is not there"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Something that was asked for depends on a value that no layer sets, or that a layer set to `null`.
-
-Wrong:
-
-    cluster:
-      k8s_version: \"{{ .Values.kubernetes.version }}\"      # no layer has `kubernetes`
-
-Right:
-
-    kubernetes:
-      version: v1.31.8+rke2r1
-    cluster:
-      k8s_version: \"{{ .Values.kubernetes.version }}\""
-    }
-
-    fn workspace(&self, input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let lacks_facts = |key| {
-            let image = input.images.get(key);
-            image.is_some_and(|image| image.built && image.facts.text(fact::SHA256).is_none())
-        };
-        let mut booted = input.uses.iter().flat_map(|used| &used.pools);
-        if input.facts_given || !booted.any(|(_, key)| lacks_facts(key)) {
-            return;
-        }
-        let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
-        report(
-            Finding::new(self.id(), message)
-                .help("`kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`")
-                .help("then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
-                .unless_set(Level::Warning),
-        );
-    }
+    let message = "no image facts are given, so nothing says which checksum, format and version the builder's images have";
+    report(
+        Finding::new(RuleId::ValueMissing, message)
+            .help("`kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`")
+            .help("then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+            .unless_set(Level::Warning),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use crate::model::image::Images;
     use crate::model::place::Sources;
-    use crate::rules::{ImageUse, Reach, Rule, WorkspaceInput};
+    use crate::rules::{ImageUse, Reach, WorkspaceInput};
     use crate::testing::{Given, settings};
 
     fn told(images: &Images, facts_given: bool) -> bool {
@@ -80,7 +51,7 @@ mod tests {
             lock: None,
         };
         let mut count = 0;
-        super::ValueMissing.workspace(&input, &mut |_| count += 1);
+        super::workspace(&input, &mut |_| count += 1);
         assert!(count < 2, "it is told once");
         count == 1
     }

@@ -5,56 +5,20 @@ use crate::model::fix::Fix;
 use crate::model::place::Spot;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Wanted};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// Looks at selectors; other types are checked while reading.
-pub(super) struct ValueType;
-
-impl Rule for ValueType {
-    fn id(&self) -> RuleId {
-        RuleId::ValueType
-    }
-
-    fn summary(&self) -> &'static str {
-        "a value has another type than the charts take"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-The charts would fail on it, or read something else into it. A selector's values are patterns: texts, or `true` and `false`;
-an unquoted `15.6` is a number. The schema of sylva-units takes texts alone in `os_image_server_additional_selectors`.
-
-Wrong:
-
-    os_image_selector:
-      os: opensuse
-      os-release: 15.6
-
-Right:
-
-    os_image_selector:
-      os: opensuse
-      os-release: \"15.6\""
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let cluster = &input.view.cluster;
-        for pool in &cluster.pools {
-            if let Some(selector) = &pool.choice.selector {
-                let subject = || input.subject(Some(pool));
-                terms(
-                    self.id(),
-                    input,
-                    (&selector.value, Takes::Booleans),
-                    subject,
-                    report,
-                );
-            }
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let cluster = &input.view.cluster;
+    for pool in &cluster.pools {
+        if let Some(selector) = &pool.choice.selector {
+            let subject = || input.subject(Some(pool));
+            terms(input, (&selector.value, Takes::Booleans), subject, report);
         }
-        for (_, selector) in &cluster.additional_selectors {
-            let (selector, subject) = ((selector, Takes::Texts), || input.subject(None));
-            terms(self.id(), input, selector, subject, report);
-        }
+    }
+    for (_, selector) in &cluster.additional_selectors {
+        let (selector, subject) = ((selector, Takes::Texts), || input.subject(None));
+        terms(input, selector, subject, report);
     }
 }
 
@@ -66,7 +30,6 @@ enum Takes {
 }
 
 fn terms(
-    id: RuleId,
     input: &ClusterInput<'_>,
     (selector, takes): (&Selector, Takes),
     subject: impl Fn() -> Subject,
@@ -86,7 +49,7 @@ fn terms(
         let fix = word.and_then(|word| Fix::replace(spot.clone(), &word, &*word, &quoted));
         let message = format!("the selector's `{}` is {kind}, not a pattern", term.fact);
         report(
-            Finding::new(id, message)
+            Finding::new(RuleId::ValueType, message)
                 .about(subject())
                 .at(spot, format!("{expected} is expected"))
                 .help(format!("quote it: `{quoted}`"))

@@ -7,81 +7,47 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::objects::{Manifests, Name};
-use crate::rules::{ClusterInput, Rule};
+use crate::rules::ClusterInput;
 
 /// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)
 const OLDEST: i64 = -3;
 
 /// Looks at every node pool.
-pub(super) struct VersionSkew;
-
-impl Rule for VersionSkew {
-    fn id(&self) -> RuleId {
-        RuleId::VersionSkew
+pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
+    let pools = &input.view.cluster.pools;
+    if pools.iter().all(|pool| pool.k8s_version.is_none()) {
+        return;
     }
-
-    fn summary(&self) -> &'static str {
-        "a node pool and its control plane differ too far in Kubernetes version"
-    }
-
-    fn explanation(&self) -> &'static str {
-        "\
-Cluster API creates no machine whose version is a newer minor than its control plane's or more than three minors older, and with
-kubeadm none of another minor at all. The merge goes through, and the pool stands still.
-
-Wrong:
-
-    cluster:
-      k8s_version: v1.31.8
-      machine_deployments:
-        md0:
-          k8s_version: v1.32.4
-
-Right:
-
-    cluster:
-      k8s_version: v1.32.4"
-    }
-
-    fn is_of_any_cluster(&self) -> bool {
-        true
-    }
-
-    fn cluster(&self, input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
-        let pools = &input.view.cluster.pools;
-        if pools.iter().all(|pool| pool.k8s_version.is_none()) {
-            return;
-        }
-        let control_plane = pools
-            .iter()
-            .find(|pool| pool.name == PoolName::ControlPlane);
-        for pool in pools {
-            if pool.name != PoolName::ControlPlane {
-                report_skew(self.id(), input, pool, control_plane, report);
-            }
+    let control_plane = pools
+        .iter()
+        .find(|pool| pool.name == PoolName::ControlPlane);
+    for pool in pools {
+        if pool.name != PoolName::ControlPlane {
+            report_skew(input, pool, control_plane, report);
         }
     }
+}
 
-    fn manifests(&self, input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-        let clusters = input.clusters();
-        let leaders = control_planes(input);
-        for (worker, object) in input.objects.iter().enumerate() {
-            let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
-            let leader = input.cluster(worker).and_then(|cluster| {
-                let name = Name {
-                    kind: "Cluster",
-                    group: None,
-                    namespace: &object.namespace,
-                    name: cluster,
-                };
-                let cluster = clusters.nearest(name, worker)?;
-                leaders.get(&cluster).copied()
-            });
-            if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
-                in_manifests(self.id(), input, worker, leader)
-                    .into_iter()
-                    .for_each(&mut *report);
-            }
+/// Looks at the machines of manifests.
+pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
+    let clusters = input.clusters();
+    let leaders = control_planes(input);
+    for (worker, object) in input.objects.iter().enumerate() {
+        let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
+        let leader = input.cluster(worker).and_then(|cluster| {
+            let name = Name {
+                kind: "Cluster",
+                group: None,
+                namespace: &object.namespace,
+                name: cluster,
+            };
+            let cluster = clusters.nearest(name, worker)?;
+            leaders.get(&cluster).copied()
+        });
+        if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
+            in_manifests(input, worker, leader)
+                .into_iter()
+                .for_each(&mut *report);
         }
     }
 }
@@ -97,12 +63,7 @@ fn control_planes(input: &Manifests<'_>) -> BTreeMap<usize, usize> {
     of_cluster.collect()
 }
 
-fn in_manifests(
-    id: RuleId,
-    input: &Manifests<'_>,
-    worker: usize,
-    leader: usize,
-) -> Option<Finding> {
+fn in_manifests(input: &Manifests<'_>, worker: usize, leader: usize) -> Option<Finding> {
     let (own_text, own_place) = input.version(worker)?;
     let (other_text, other_place) = input.version(leader)?;
     let (own, other) = (Version::parse(&own_text)?, Version::parse(&other_text)?);
@@ -114,7 +75,7 @@ fn in_manifests(
         object.kind, object.name
     );
     let newer = if own > other { &own_text } else { &other_text };
-    let finding = Finding::new(id, message)
+    let finding = Finding::new(RuleId::VersionSkew, message)
         .about(input.subject(worker))
         .at(object.spot(own_place), "this pool's version")
         .at(
@@ -125,7 +86,6 @@ fn in_manifests(
 }
 
 fn report_skew(
-    id: RuleId,
     input: &ClusterInput<'_>,
     pool: &Pool,
     control_plane: Option<&Pool>,
@@ -153,7 +113,7 @@ fn report_skew(
         worker.value, leader.value
     );
     report(
-        Finding::new(id, message)
+        Finding::new(RuleId::VersionSkew, message)
             .about(input.subject(Some(pool)))
             .at(input.spot(worker.place), "this pool's version")
             .at(input.spot(leader.place), "the control plane's version")

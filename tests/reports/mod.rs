@@ -59,7 +59,7 @@ fn every_rules_bad_example_makes_valid_reports() {
         // tests/rules requires an example of each rule.
         let bad = repository()
             .join("fixtures/rules")
-            .join(rule.id().as_str())
+            .join(rule.id.as_str())
             .join("bad");
         let line = fs::read_to_string(bad.join("args")).unwrap_or_else(|_| "check".to_owned());
         let reports = line.starts_with("check") || line.starts_with("render");
@@ -68,16 +68,16 @@ fn every_rules_bad_example_makes_valid_reports() {
         }
         let folder = copy_of(&bad);
         let outcome = run(folder.path(), &line);
-        assert!(outcome.status < 2, "{}: {}", rule.id(), outcome.stderr);
-        assert!(valid_reports(folder.path()) > 0, "{}", rule.id());
+        assert!(outcome.status < 2, "{}: {}", rule.id, outcome.stderr);
+        assert!(valid_reports(folder.path()) > 0, "{}", rule.id);
         let found = json(folder.path(), "gitlab");
         let found = found.as_array().expect("a list");
         assert!(
             found
                 .iter()
-                .any(|entry| entry["check_name"] == rule.id().as_str()),
+                .any(|entry| entry["check_name"] == rule.id.as_str()),
             "{}",
-            rule.id()
+            rule.id
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The rule table against what stands around it: its files, its fixtures, its documentation.
+//! The table of rules compared with what belongs to it: its files, its fixtures, its documentation.
 //!
 //! `fixtures/rules/<id>/{bad,good}` are small projects that the real binary is run on. `bad` must report the rule, and its
 //! whole report is `bad/expected.txt`; `good` must have nothing to complain of. A file `args` beside the project file holds
@@ -24,7 +24,7 @@ use std::process::Command;
 
 use metalmark::model::finding::Level;
 use metalmark::model::rule::RuleId;
-use metalmark::rules::RULES;
+use metalmark::rules::{RULES, rule};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -44,29 +44,24 @@ fn assert_file(path: &Path, expected: &str) {
 }
 
 #[test]
-fn each_rule_is_the_file_of_its_name_and_begins_with_its_summary() {
-    let folder = root().join("src/rules");
-    let mut files: BTreeSet<String> = fs::read_dir(&folder)
-        .expect("the rules' folder can be read")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    assert!(files.remove("mod.rs") && files.remove("input.rs"));
-    let wanted: BTreeSet<String> = RULES
-        .iter()
-        .map(|rule| format!("{}.rs", rule.id().as_str().replace('-', "_")))
-        .collect();
-    assert_eq!(files, wanted);
-    for rule in RULES {
-        let text = read(&folder.join(format!("{}.rs", rule.id().as_str().replace('-', "_"))));
+fn each_page_and_each_file_is_a_rules_own() {
+    let names = |folder: &str, ending: &str| -> BTreeSet<String> {
+        let entries = fs::read_dir(root().join(folder)).expect("the rules' folder can be read");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let names = names.filter_map(|name| Some(name.to_str()?.strip_suffix(ending)?.to_owned()));
+        names.collect()
+    };
+    let ids: BTreeSet<String> = RuleId::ALL.iter().map(RuleId::to_string).collect();
+    assert_eq!(names("src/rules/pages", ".md"), ids);
+    let mut files = names("src/rules", ".rs");
+    assert!(files.remove("mod") && files.remove("input"));
+    for file in files {
+        let id: RuleId = file.replace('_', "-").parse().expect(&file);
+        let text = read(&root().join(format!("src/rules/{file}.rs")));
         let first = text.lines().next().unwrap_or_default();
         let sentence = first.trim_start_matches("//! ").trim_end_matches('.');
-        assert_eq!(sentence.to_lowercase(), rule.summary().to_lowercase());
+        let summary = rule(id).summary();
+        assert_eq!(sentence.to_lowercase(), summary.to_lowercase());
     }
 }
 
@@ -79,16 +74,16 @@ fn documentation() -> String {
          where: legacy-7, reason: \"old image server\", until: 2027-03-01}]\n```\n\n| rule | level | what it finds |\n|---|---|---|\n",
     );
     for rule in RULES {
-        let level = match rule.level() {
+        let level = match rule.id.level() {
             Level::Error => "error",
             Level::Warning => "warning",
             Level::Off => "off",
         };
-        let (id, summary) = (rule.id(), rule.summary());
+        let (id, summary) = (rule.id, rule.summary());
         text.push_str(&format!("| [{id}](#{id}) | {level} | {summary} |\n"));
     }
     for rule in RULES {
-        text.push_str(&format!("\n## {}\n\n{}\n", rule.id(), rule.explanation()));
+        text.push_str(&format!("\n## {}\n\n{}\n", rule.id, rule.explanation()));
     }
     text
 }
@@ -165,18 +160,16 @@ fn every_rule_has_its_fixtures_and_no_fixture_lacks_a_rule() {
 fn each_bad_project_is_reported_as_expected() {
     let mut silent = Vec::new();
     for rule in RULES {
-        let folder = fixture(rule.id(), "bad");
+        let folder = fixture(rule.id, "bad");
         let Some(run) = run(&folder) else { continue };
-        if !run.output.contains(&format!("[{}]", rule.id())) {
+        if !run.output.contains(&format!("[{}]", rule.id)) {
             silent.push(format!(
                 "{}: status {:?}\n{}",
-                rule.id(),
-                run.status,
-                run.output
+                rule.id, run.status, run.output
             ));
             continue;
         }
-        assert_ne!(run.status, Some(2), "{}: {}", rule.id(), run.output);
+        assert_ne!(run.status, Some(2), "{}: {}", rule.id, run.output);
         assert_file(&folder.join("expected.txt"), &run.output);
     }
     assert!(
@@ -190,15 +183,13 @@ fn each_bad_project_is_reported_as_expected() {
 fn each_good_project_has_nothing_of_its_rule_and_no_error() {
     let mut faulty = Vec::new();
     for rule in RULES {
-        let Some(run) = run(&fixture(rule.id(), "good")) else {
+        let Some(run) = run(&fixture(rule.id, "good")) else {
             continue;
         };
-        if run.status != Some(0) || run.output.contains(&format!("[{}]", rule.id())) {
+        if run.status != Some(0) || run.output.contains(&format!("[{}]", rule.id)) {
             faulty.push(format!(
                 "{}: status {:?}\n{}",
-                rule.id(),
-                run.status,
-                run.output
+                rule.id, run.status, run.output
             ));
         }
     }

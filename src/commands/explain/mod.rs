@@ -124,10 +124,10 @@ fn answer<T: Serialize>(
     Ok(())
 }
 
-fn told(rule: &'static dyn Rule) -> RuleAccount {
+fn told(rule: &'static Rule) -> RuleAccount {
     RuleAccount {
-        rule: rule.id(),
-        level: rule.level(),
+        rule: rule.id,
+        level: rule.id.level(),
         summary: rule.summary(),
         explanation: rule.explanation(),
     }

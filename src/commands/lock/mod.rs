@@ -136,7 +136,7 @@ pub(super) fn within(
 /// Why the project's policy accepts a finding: a waiver's reason, or a level below an error.
 fn accepted(finding: &Finding, workspace: &Workspace, today: Date) -> Option<String> {
     let policy = &workspace.settings.policy;
-    if policy.level(finding, Level::Error) != Level::Error {
+    if policy.level(finding) != Level::Error {
         return Some("the policy makes it no error".to_owned());
     }
     let waiver = policy.waiver(finding, today)?;
