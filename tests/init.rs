@@ -256,3 +256,32 @@ fn init_leaves_no_object_of_a_cluster_out() {
         outcome.stdout
     );
 }
+
+#[test]
+fn a_cluster_stack_has_a_pair_and_is_checked() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let write = |path: &str, text: &str| {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    };
+    write(
+        "providers/scs/csctl.yaml",
+        "config: {kubernetesVersion: v1.32.5}\n",
+    );
+    write(
+        "providers/scs/cluster-class/values.yaml",
+        "images: {worker: {name: ubuntu-capi-image-v1.32.4}}\n",
+    );
+    let outcome = init(scratch.path(), &[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let text = fs::read_to_string(scratch.path().join("metalmark.yaml")).expect("written");
+    let pair = "  - {version: '**/csctl.yaml#config.kubernetesVersion', image: 'cluster-class/values.yaml#images.**.name'}\n";
+    assert!(text.ends_with(pair), "{text}");
+    let checked = Metalmark::within(scratch.path()).args(["check"]).run();
+    assert!(
+        checked.stdout.contains("1 mismatched"),
+        "{}",
+        checked.stdout
+    );
+}

@@ -47,6 +47,7 @@ mod oracle_layers;
 mod oracle_scalars;
 mod oracle_selection;
 mod oracle_typed;
+mod pairs;
 mod plain_manifests;
 mod printed;
 mod programs;

@@ -13,6 +13,7 @@
 )]
 
 mod generator;
+mod manifests;
 mod measured;
 mod peers;
 mod table;
@@ -24,6 +25,9 @@ use generator::write_fleet;
 use measured::measured;
 use peers::{OUT, Peer, peers, templates};
 use table::Table;
+
+/// Plain manifests are checked at this size alone: 10,000 objects.
+const MANIFESTS: usize = 1000;
 
 /// Of a hundred clusters, how many are wrong in the run that tells findings.
 const MISMATCHED: usize = 30;
@@ -48,6 +52,9 @@ fn main() {
     let peers = peers();
     for clusters in sizes {
         fleet(clusters, &peers, &mut table);
+        if clusters == MANIFESTS {
+            plain(&mut table);
+        }
     }
     if let Some(checkout) = std::env::var_os("SYLVA_CORE") {
         let make = || sylva(Path::new(&checkout));
@@ -92,6 +99,42 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     write_fleet(wrong.path(), clusters, MISMATCHED);
     let name = format!("`check`, {MISMATCHED} of 100 mismatched");
     row(&name, &|| check(wrong.path()), None, 1);
+}
+
+/// The rows of plain manifests, each of which compares the same node pools.
+fn plain(table: &mut Table) {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (folders, overlays) = (scratch.path().join("plain"), scratch.path().join("built"));
+    manifests::write_folders(&folders, MANIFESTS);
+    manifests::write_overlays(&overlays, MANIFESTS);
+    let pools = MANIFESTS * manifests::POOLS;
+    let mut row = |name: &str, make: &dyn Fn() -> Command, printed: &str| {
+        let output = make().output().expect("runs");
+        let output = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.contains(&format!("{pools} {printed}")),
+            "{name}: {output}"
+        );
+        table.row(name, MANIFESTS, &measured(make, None, 0, runs(MANIFESTS)));
+    };
+    let compared = "node pools checked";
+    row(
+        "`check`, ten plain manifests each",
+        &|| check(&folders),
+        compared,
+    );
+    row(
+        "`check`, an overlay of one base each",
+        &|| check(&overlays),
+        compared,
+    );
+    if let Some(python) = peers::manifests() {
+        row(
+            "Python, libyaml, ten plain manifests each",
+            &|| python(&folders),
+            "pools, 0 mismatched",
+        );
+    }
 }
 
 fn runs(clusters: usize) -> usize {

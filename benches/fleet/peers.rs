@@ -53,6 +53,16 @@ fn python() -> Option<Peer> {
     })
 }
 
+/// A script that does the look-ups of plain manifests.
+pub(super) fn manifests() -> Option<impl Fn(&Path) -> Command> {
+    runs("python3", &["-c", "from yaml import CSafeLoader"])?;
+    Some(|folder: &Path| {
+        let mut command = Command::new("python3");
+        command.arg(format!("{PEERS}/manifests.py")).arg(folder);
+        command
+    })
+}
+
 /// Helm's engine without a process for each cluster, which the helm command cannot do.
 fn helm_engine() -> Option<Peer> {
     runs("go", &["version"])?;

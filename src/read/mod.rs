@@ -4,6 +4,7 @@
 mod chart;
 mod cluster;
 mod clusters;
+mod environment;
 mod files;
 mod fleet;
 pub mod gitops;
@@ -46,6 +47,7 @@ use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalog, cluster, shared, shared_catalog};
 pub use clusters::ClusterEntry;
+pub use graph::has_pair;
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file, scope};
 pub use manifests::{ManifestFiles, manifests};

@@ -64,12 +64,29 @@ pub(super) struct ProjectFile {
     /// Files and folders of manifests that `metalmark stamp` brings up to date where they stand.
     #[serde(default)]
     pub manifests: Vec<String>,
+    /// Versions and images that belong together, and that no reference joins.
+    #[serde(default)]
+    pub pairs: Vec<PairOptions>,
     /// Which image the objects in manifests boot that no marker speaks for: the first entry that fits counts.
     #[serde(default)]
     pub stamps: Vec<StampOptions>,
     /// Levels of rules, and waivers.
     #[serde(default)]
     pub policy: PolicyOptions,
+}
+
+/// A Kubernetes version and the images of the machines that run it, each as `FILE#KEY.KEY`. `*` in a file's path is part of a
+/// name, `**` any folders; between keys `*` is each key or item, `**` any number of them.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PairOptions {
+    /// The files with the version, below the project's folder, and the keys to it: `*/csctl.yaml#config.kubernetesVersion`. The
+    /// file is YAML, a `.env` file, or Markdown with blocks of YAML.
+    pub version: String,
+    /// The files with the images, below the folder of the file with the version, and the keys to each image:
+    /// `cluster-class/values.yaml#images.**.name`. Without a file, the document with the version. The first `*` mean the keys
+    /// that those of the version mean.
+    pub image: String,
 }
 
 /// Objects in manifests, and the image that they boot: its key, or a selector.

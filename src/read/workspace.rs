@@ -80,7 +80,9 @@ pub fn workspace_in(
     };
     let (read, found) = graph::clusters(&*tree, &looked_at, &own_output)?;
     project.findings.extend(found);
-    let mut graph: BTreeMap<_, _> = { read.into_iter() }
+    let (pairs, found) = graph::of_pairs(&*tree, &project.file.pairs, &places)?;
+    project.findings.extend(found);
+    let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
         .map(|read| (Arc::clone(&read.cluster.name), read))
         .collect();
     // Of a cluster that values make, the objects beside them are a part.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
-use crate::read::gitops;
+use crate::read::{self, gitops};
 use crate::yaml;
 
 /// The folders of Sylva's management clusters.
@@ -35,6 +35,14 @@ const FACTS: [&str; 3] = [
     "*/os-images-info.yaml",
     "*os-images-info*.yaml",
 ];
+/// Where well-known repositories keep a version and its images: cluster stacks, and charts of clusters.
+const PAIRS: [(&str, &str); 2] = [
+    (
+        "**/csctl.yaml#config.kubernetesVersion",
+        "cluster-class/values.yaml#images.**.name",
+    ),
+    ("**/values.yaml#kubernetesVersion", "#machineImage"),
+];
 /// How many files are looked into for plain manifests.
 const LOOKED_INTO: usize = 2000;
 
@@ -49,6 +57,8 @@ pub(super) struct Found {
     pub(super) shared: Vec<&'static str>,
     /// Files with image facts.
     pub(super) facts: Vec<PathBuf>,
+    /// Versions and the images beside them, where there is nothing else.
+    pub(super) pairs: Vec<(&'static str, &'static str)>,
     /// Files with objects of Cluster API, where there is nothing else.
     pub(super) manifests: Vec<PathBuf>,
     /// Those of them with machine templates.
@@ -112,6 +122,11 @@ pub(super) fn found(files: &dyn Files) -> Result<Found, Error> {
     }
     if found.is_nothing() {
         (found.manifests, found.templates) = manifests(files)?;
+        for (version, image) in PAIRS {
+            if read::has_pair(files, version, image)? {
+                found.pairs.push((version, image));
+            }
+        }
     }
     Ok(found)
 }

@@ -50,7 +50,8 @@ pub fn init(
         return Err(exists(&path));
     }
     let found = found::found(&*files)?;
-    let is_of_manifests = found.is_nothing() && !found.manifests.is_empty();
+    let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
+    let is_of_manifests = found.is_nothing() && has_any;
     if found.is_nothing() && !is_of_manifests {
         return Err(Error::Usage {
             message: Found::missing().to_owned(),
@@ -89,7 +90,14 @@ pub fn init(
 
 /// What is there to be stamped, and the next step.
 fn stamping(found: &Found, out: &mut dyn Write) -> Result<(), Error> {
-    let (count, first) = (found.templates.len(), &found.templates[0]);
+    if !found.pairs.is_empty() {
+        let next = "next: `metalmark check` compares the versions with the images under `pairs`";
+        writeln!(out, "{next}")?;
+    }
+    let Some(first) = found.templates.first() else {
+        return Ok(());
+    };
+    let count = found.templates.len();
     let files = if count == 1 { "file" } else { "files" };
     writeln!(
         out,

@@ -22,10 +22,31 @@ pub(super) fn of_manifests(found: &Found) -> String {
         }
     }
     let folders: Vec<String> = folders.iter().map(|folder| word(folder)).collect();
+    let pairs = found.pairs.iter().map(|(version, image)| {
+        format!(
+            "  - {{version: {}, image: {}}}\n",
+            word(version),
+            word(image)
+        )
+    });
+    let pairs = match found.pairs.is_empty() {
+        true => String::new(),
+        false => format!(
+            "# Versions and images that belong together: `metalmark check` compares them.\npairs:\n{}",
+            pairs.collect::<String>()
+        ),
+    };
+    if found.templates.is_empty() {
+        return format!(
+            "# What metalmark compares. `metalmark schema` prints the schema of this file for editors.\n\
+             version: 1\n{pairs}"
+        );
+    }
     format!(
         "# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.\n\
          # `metalmark schema` prints the schema of this file for editors.\n\
          version: 1\n\
+         {pairs}\
          manifests: [{}]\n\
          images:\n  \
          # What is known of each image, by its key.\n  \

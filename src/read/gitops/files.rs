@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::files::Files;
 
 /// `path` relative to the folder `from`, both below the root; none if it leads out of the root.
-pub(super) fn below(from: &Path, path: &str) -> Option<PathBuf> {
+pub(in crate::read) fn below(from: &Path, path: &str) -> Option<PathBuf> {
     let mut parts = PathBuf::new();
     for part in from.join(path).components() {
         match part {

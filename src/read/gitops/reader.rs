@@ -320,7 +320,7 @@ fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
 }
 
 /// The same tree with other places. The recursion is limited by the parser's depth limit.
-fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
+pub(in crate::read) fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
     let place = if node.place.is_known() {
         at(node.place)
     } else {

@@ -40,12 +40,12 @@ impl Work {
     }
 
     /// Charges steps; an error if there are not enough left.
-    pub(super) fn spend(&self, steps: usize) -> Result<(), String> {
+    pub(in crate::read) fn spend(&self, steps: usize) -> Result<(), String> {
         let left = self.left.get().checked_sub(steps as u64);
         self.left.set(left.unwrap_or(0));
         match left {
             Some(_) => Ok(()),
-            None => Err(format!("the build takes more than {} steps", self.limit)),
+            None => Err(format!("this takes more than {} steps", self.limit)),
         }
     }
 
@@ -82,7 +82,7 @@ mod tests {
         let work = Work::default();
         assert_eq!(work.spend(STEPS as usize), Ok(()));
         let refused = work.spend(1).expect_err("one too many");
-        assert_eq!(refused, "the build takes more than 10000000 steps");
+        assert_eq!(refused, "this takes more than 10000000 steps");
     }
 
     #[test]

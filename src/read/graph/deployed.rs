@@ -10,6 +10,7 @@ use crate::model::finding::Finding;
 use crate::model::place::{Located, Place};
 use crate::objects::{Standing, Text};
 
+use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, items, substituted};
 use super::super::manifests;
 use super::{CLUSTER_API, CONTROL_PLANE};
@@ -20,9 +21,6 @@ const GROUPS: [&str; 3] = [
     CONTROL_PLANE,
     "infrastructure.cluster.x-k8s.io",
 ];
-
-/// Words in the names of variables whose values are not shown.
-const SECRETS: [&str; 6] = ["PASS", "TOKEN", "SECRET", "KEY", "CREDENTIAL", "AUTH"];
 
 /// The objects below these paths, and the findings about folders that do not build.
 ///
@@ -114,64 +112,12 @@ impl Environment<'_> {
         };
         if let Found::File(bytes) = self.tree.file(&folder.join(".env"))? {
             let text = String::from_utf8_lossy(&bytes);
-            Arc::make_mut(&mut variables).extend(text.lines().filter_map(variable));
+            let own = environment::variables(&text, Place::NONE.file).into_iter();
+            // A finding points to the manifest, so that no line of the environment is shown.
+            let own = own.map(|(name, value)| (name, Located::new(value.value, Place::NONE)));
+            Arc::make_mut(&mut variables).extend(own);
         }
         self.known.insert(folder.to_owned(), Arc::clone(&variables));
         Ok(variables)
-    }
-}
-
-/// A line of a `.env` file: `NAME=value`, `export NAME="value"`.
-fn variable(line: &str) -> Option<(Arc<str>, Located<Arc<str>>)> {
-    let line = line.trim();
-    let (name, value) = line
-        .strip_prefix("export ")
-        .unwrap_or(line)
-        .split_once('=')?;
-    let (name, value) = (name.trim(), value.trim());
-    let is_name = |name: &str| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|one| one.is_ascii_alphanumeric() || one == '_')
-    };
-    let upper = name.to_ascii_uppercase();
-    if !is_name(name) || SECRETS.iter().any(|word| upper.contains(word)) {
-        return None;
-    }
-    let quoted = ['"', '\''].iter().find_map(|quote| {
-        let (inner, _) = value.strip_prefix(*quote)?.split_once(*quote)?;
-        Some(inner)
-    });
-    let bare = || {
-        value
-            .split_once(" #")
-            .map_or(value, |(value, _)| value.trim())
-    };
-    let value = quoted.unwrap_or_else(bare);
-    Some((name.into(), Located::new(value.into(), Place::NONE)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variable;
-
-    #[test]
-    fn a_line_of_an_environment_has_a_name_and_a_value() {
-        for (line, expected) in [
-            ("A=v1.31.8", Some(("A", "v1.31.8"))),
-            ("export A=\"x y\" # z", Some(("A", "x y"))),
-            ("  A = 'x'", Some(("A", "x"))),
-            ("A=x # comment", Some(("A", "x"))),
-            ("A=", Some(("A", ""))),
-            ("# A=x", None),
-            ("A B=x", None),
-            ("OS_PASSWORD=x", None),
-            ("just text", None),
-        ] {
-            let found = variable(line);
-            let found = found.as_ref().map(|(name, value)| (&**name, &*value.value));
-            assert_eq!(found, expected, "{line}");
-        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod class_patches;
 mod deployed;
+mod pairs;
 mod pools;
 mod topology;
 
@@ -27,6 +28,8 @@ use crate::objects::{Name, Names, Reference, Standing, references};
 
 use super::gitops::{OwnOutput, Work};
 use deployed::deployed;
+pub use pairs::has_pair;
+pub(super) use pairs::of_pairs;
 use pools::{Reader, image_node};
 
 /// Cluster API's own group.
@@ -95,6 +98,17 @@ fn of_objects(objects: &[Standing]) -> Vec<ClusterRead> {
         .collect();
     clusters.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     with_names(clusters)
+}
+
+/// A cluster that no values make.
+fn cluster_read(cluster: Cluster, sources: Sources) -> ClusterRead {
+    ClusterRead {
+        cluster,
+        catalog: Arc::new(Catalog::default()),
+        signing: SigningKeys::default(),
+        sources,
+        findings: Vec::new(),
+    }
 }
 
 /// Names each cluster: by its own name, with its folder where several have that.
@@ -243,18 +257,12 @@ impl<'a> Graph<'a> {
             Owner::Name(name, _) => cluster.object_name = (*name).into(),
         }
         for pool in pools {
-            reader.pool(*pool, &mut cluster);
+            reader.object(*pool, &mut cluster);
         }
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));
-        ClusterRead {
-            cluster,
-            catalog: Arc::new(Catalog::default()),
-            signing: SigningKeys::default(),
-            sources: reader.sources,
-            findings: Vec::new(),
-        }
+        cluster_read(cluster, reader.sources)
     }
 
     /// The machine template that a reference of an object leads to.

@@ -36,7 +36,7 @@ impl Reader<'_, '_> {
     }
 
     /// A control plane, a MachineDeployment, a MachineSet or a MachinePool.
-    pub(super) fn pool(&mut self, index: usize, cluster: &mut Cluster) {
+    pub(super) fn object(&mut self, index: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[index];
         let is_template = |reference: &Reference<'_>| {
             let key = reference.steps.iter().rev().nth(1);
@@ -65,7 +65,7 @@ impl Reader<'_, '_> {
         let place = self.place(object, object.name_place());
         let is_variable = version.is_none() && has_variable_version(object);
         let selection = self.selection(template);
-        let mut pool = self.read(name, place, version, selection, is_variable);
+        let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
         cluster.pools.push(pool);
         self.provider(template, cluster);
@@ -87,43 +87,6 @@ impl Reader<'_, '_> {
         let known = providers::of_kind(&object.kind).map(|provider| provider.name());
         if let Some(name) = known.filter(|_| cluster.infra_provider.is_none()) {
             cluster.infra_provider = Some(Located::new(name.into(), Place::NONE));
-        }
-    }
-
-    /// A pool whose machines boot an image, or the reason why that is not known.
-    pub(super) fn read(
-        &mut self,
-        name: PoolName,
-        place: Place,
-        version: Option<Located<Arc<str>>>,
-        selection: Result<Choice, &'static str>,
-        is_variable: bool,
-    ) -> Pool {
-        let (mut choice, mut unknown) = match selection {
-            Ok(choice) => (choice, None),
-            Err(why) => (Choice::default(), Some(why)),
-        };
-        let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
-        let is_open = is_variable || texts().any(|text| self::is_variable(&text.value));
-        // What is said of an image tells its name, or a part of it.
-        let is_secret = texts().any(|text| self.sources.is_secret(text.place));
-        if is_secret || is_open {
-            let why = if is_secret {
-                unknown::SECRET
-            } else {
-                unknown::VARIABLE
-            };
-            (choice, unknown) = (Choice::default(), Some(why));
-        }
-        Pool {
-            name,
-            choice,
-            bundle: BundleChoice::default(),
-            place,
-            replicas: None,
-            k8s_version: version,
-            settings: Node::computed(Value::empty_map()),
-            unknown,
         }
     }
 
@@ -172,6 +135,43 @@ impl Reader<'_, '_> {
     }
 }
 
+/// A pool whose machines boot an image, or the reason why that is not known.
+pub(super) fn pool(
+    sources: &Sources,
+    name: PoolName,
+    place: Place,
+    version: Option<Located<Arc<str>>>,
+    selection: Result<Choice, &'static str>,
+    is_variable: bool,
+) -> Pool {
+    let (mut choice, mut unknown) = match selection {
+        Ok(choice) => (choice, None),
+        Err(why) => (Choice::default(), Some(why)),
+    };
+    let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
+    let is_open = is_variable || texts().any(|text| is_variable_text(&text.value));
+    // What is said of an image tells its name, or a part of it.
+    let is_secret = texts().any(|text| sources.is_secret(text.place));
+    if is_secret || is_open {
+        let why = if is_secret {
+            unknown::SECRET
+        } else {
+            unknown::VARIABLE
+        };
+        (choice, unknown) = (Choice::default(), Some(why));
+    }
+    Pool {
+        name,
+        choice,
+        bundle: BundleChoice::default(),
+        place,
+        replicas: None,
+        k8s_version: version,
+        settings: Node::computed(Value::empty_map()),
+        unknown,
+    }
+}
+
 /// The image that a machine template names.
 pub(super) fn image_node(template: &Standing) -> Option<(&Node, NamedBy)> {
     let fields = image_fields(&template.kind)?;
@@ -187,10 +187,10 @@ fn has_variable_version(object: &Standing) -> bool {
     let texts = paths
         .iter()
         .filter_map(|path| object.node.at(path)?.value.as_str());
-    texts.into_iter().any(|text| is_variable(text))
+    texts.into_iter().any(|text| is_variable_text(text))
 }
 
-fn is_variable(text: &str) -> bool {
+fn is_variable_text(text: &str) -> bool {
     text.contains("${") || text.contains("{{")
 }
 

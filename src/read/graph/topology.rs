@@ -10,7 +10,7 @@ use crate::model::value::Node;
 use crate::objects::{Name, Reference, Standing};
 
 use super::class_patches::Patches;
-use super::pools::{Reader, flavor_provider};
+use super::pools::{Reader, flavor_provider, pool};
 use super::{CLUSTER_API, Template, unknown};
 
 /// The lists of workers, in a topology and in a class.
@@ -121,7 +121,7 @@ impl Reader<'_, '_> {
         };
         let is_leader = name == PoolName::ControlPlane;
         if is_leader && template == Template::Unnamed {
-            // A hosted control plane, as in `Reader::pool`.
+            // A hosted control plane, as in `Reader::object`.
             cluster.k8s_version = version;
             return;
         }
@@ -131,7 +131,7 @@ impl Reader<'_, '_> {
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
-        let mut pool = self.read(name, place, version, selection, false);
+        let mut pool = pool(&self.sources, name, place, version, selection, false);
         let replicas = node.and_then(|node| node.at(&["replicas"]));
         pool.replicas = replicas.and_then(|node| self.count(object, node));
         cluster.pools.push(pool);

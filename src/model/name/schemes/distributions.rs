@@ -135,6 +135,29 @@ pub(super) const FLATCAR_SYSEXT: Scheme = Scheme {
     )],
 };
 
+/// The node images of kind, which Cluster API's Docker provider boots: the tag is the version of Kubernetes.
+/// (<https://kind.sigs.k8s.io/docs/design/node-image/>.)
+pub(super) const KIND: Scheme = Scheme {
+    id: "kind",
+    forms: &["{registry}kindest/node:v{k8s}{digest}"],
+    parts: &[
+        Part("registry", "(?:[A-Za-z0-9.:_-]+/)*", Spelling::Fixed("")),
+        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+        Part("digest", "(?:@sha256:[0-9a-f]{64})?", Spelling::Fixed("")),
+    ],
+    examples: &[
+        ("kindest/node:v1.31.6", "k8s-version=1.31.6"),
+        (
+            "registry.scs.community/docker.io/kindest/node:v1.30.10",
+            "k8s-version=1.30.10",
+        ),
+        (
+            "kindest/node:v1.34.0@sha256:7416a61b42b1662ca6ca89f02028ac133a309a2a30ba309614e8ec94d976dc5a",
+            "k8s-version=1.34.0",
+        ),
+    ],
+};
+
 /// Nutanix Kubernetes Platform.
 pub(super) const NKP: Scheme = Scheme {
     id: "nkp",

@@ -49,6 +49,7 @@ pub const SCHEMES: &[Scheme] = &[
     distributions::TALOS,
     distributions::FLATCAR_SYSEXT,
     distributions::NKP,
+    distributions::KIND,
 ];
 
 /// The architectures that names carry.

@@ -1,0 +1,84 @@
+//! `.env` files, which people read into the environment of clusterctl and envsubst.
+
+use std::sync::Arc;
+
+use crate::model::place::{FileId, Located, Place};
+
+/// Words in the names of variables whose values are not read.
+const SECRETS: [&str; 6] = ["PASS", "TOKEN", "SECRET", "KEY", "CREDENTIAL", "AUTH"];
+
+/// The variables of a text, in its order: `NAME=value`, `export NAME="value"`. Those whose names look like secrets are left out.
+pub(super) fn variables(text: &str, file: FileId) -> Vec<(Arc<str>, Located<Arc<str>>)> {
+    let lines = text.lines();
+    let variable = |line| {
+        let (name, value) = variable(line)?;
+        let start = value.as_ptr() as usize - text.as_ptr() as usize;
+        let place = Place {
+            file,
+            start: start as u32,
+            end: (start + value.len()) as u32,
+        };
+        Some((name.into(), Located::new(value.into(), place)))
+    };
+    lines.filter_map(variable).collect()
+}
+
+/// The name and value of a line.
+fn variable(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let (name, value) = line
+        .strip_prefix("export ")
+        .unwrap_or(line)
+        .split_once('=')?;
+    let (name, value) = (name.trim(), value.trim());
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|one| one.is_ascii_alphanumeric() || one == '_')
+    };
+    let upper = name.to_ascii_uppercase();
+    if !is_name(name) || SECRETS.iter().any(|word| upper.contains(word)) {
+        return None;
+    }
+    let quoted = ['"', '\''].iter().find_map(|quote| {
+        let (inner, _) = value.strip_prefix(*quote)?.split_once(*quote)?;
+        Some(inner)
+    });
+    let bare = || {
+        value
+            .split_once(" #")
+            .map_or(value, |(value, _)| value.trim())
+    };
+    Some((name, quoted.unwrap_or_else(bare)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+    use crate::model::place::FileId;
+
+    #[test]
+    fn a_line_of_an_environment_has_a_name_and_a_value() {
+        for (line, expected) in [
+            ("A=v1.31.8", Some(("A", "v1.31.8"))),
+            ("export A=\"x y\" # z", Some(("A", "x y"))),
+            ("  A = 'x'", Some(("A", "x"))),
+            ("A=x # comment", Some(("A", "x"))),
+            ("A=", Some(("A", ""))),
+            ("# A=x", None),
+            ("A B=x", None),
+            ("OS_PASSWORD=x", None),
+            ("just text", None),
+        ] {
+            let text = format!("# first\n{line}\n");
+            let found = variables(&text, FileId(0));
+            let found = found.first().map(|(name, value)| {
+                let (start, end) = (value.place.start as usize, value.place.end as usize);
+                assert_eq!(&text[start..end], &*value.value);
+                (&**name, &*value.value)
+            });
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Versions and images that no reference joins: the project file's `pairs:` say which belong together.
+//!
+//! A pair names two places, each as `PATTERN#PATH`. The pattern finds files; the path leads through keys, items by number,
+//! `*` for each of them, and `**` for any number of keys. The image's pattern starts at the folder of the file with the version; without one, the image is
+//! in the same document. The first `*` of the image's path mean the same keys as those of the version's path.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::files::{Files, Found};
+use crate::model::cluster::{Choice, Cluster, ClusterOrigin, PoolName};
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Located, Source, Sources};
+use crate::model::rule::RuleId;
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::model::workspace::ClusterRead;
+use crate::yaml;
+
+use super::super::environment;
+use super::super::files::{broken, display};
+use super::super::gitops::{Work, below, matches, moved};
+use super::super::project::PairOptions;
+use super::super::settings::Places;
+use super::{cluster_read, pools};
+
+/// The steps of work for one node pool: 10,000 are the most of all pairs.
+const POOL: usize = 1000;
+
+/// A file with values.
+struct File {
+    source: Arc<Source>,
+    documents: Vec<Node>,
+}
+
+impl File {
+    fn all(&self) -> impl Iterator<Item = Document<'_>> {
+        self.documents
+            .iter()
+            .map(|document| (&self.source, document))
+    }
+}
+
+/// A document and its file.
+type Document<'n> = (&'n Arc<Source>, &'n Node);
+
+/// A value at a path: the keys that its `*` mean, all keys, and the value.
+struct At<'n> {
+    bound: Vec<String>,
+    keys: Vec<String>,
+    node: &'n Node,
+}
+
+/// The clusters of a project's pairs, one for each version, and what is wrong with the pairs.
+///
+/// # Errors
+/// A file or folder cannot be read.
+pub(in crate::read) fn of_pairs(
+    tree: &dyn Files,
+    pairs: &[PairOptions],
+    places: &Places<'_>,
+) -> Result<(Vec<ClusterRead>, Vec<Finding>), Error> {
+    let mut reader = Reader::new(tree);
+    for (index, pair) in pairs.iter().enumerate() {
+        let spot = places.item(&["pairs"], index);
+        let parts = pair.version.split_once('#').zip(pair.image.split_once('#'));
+        let problem = match parts {
+            None => Some("a place of a pair has no `#`".to_owned()),
+            Some((version, image)) => match reader.pair(version, image)? {
+                Ok(0) => Some("no file has both values of a pair".to_owned()),
+                Ok(_) => None,
+                Err(message) => Some(message),
+            },
+        };
+        if let Some(message) = problem {
+            let help = "write `FILE#KEY.KEY`, such as `{version: values.yaml#kubernetesVersion, image: '#images.*.name'}`";
+            let finding = Finding::new(RuleId::ProjectFile, message).at(spot, "");
+            reader.findings.push(finding.help(help));
+        }
+    }
+    let clusters = reader.clusters.into_values();
+    let clusters = clusters.map(|(cluster, sources)| cluster_read(cluster, sources));
+    Ok((clusters.collect(), reader.findings))
+}
+
+/// Whether files have both values of a pair, written as in the project file.
+///
+/// # Errors
+/// A file or folder cannot be read.
+pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Error> {
+    let mut reader = Reader::new(tree);
+    let parts = version.split_once('#').zip(image.split_once('#'));
+    let found = parts.map(|(version, image)| reader.pair(version, image));
+    Ok(matches!(found.transpose()?, Some(Ok(count)) if count > 0))
+}
+
+struct Reader<'t> {
+    tree: &'t dyn Files,
+    work: Work,
+    clusters: BTreeMap<String, (Cluster, Sources)>,
+    findings: Vec<Finding>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(tree: &'t dyn Files) -> Self {
+        Self {
+            tree,
+            work: Work::default(),
+            clusters: BTreeMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Reads one pair, and counts its node pools. The inner error says that it is too large.
+    fn pair(
+        &mut self,
+        (pattern, path): (&str, &str),
+        (image_pattern, image_path): (&str, &str),
+    ) -> Result<Result<usize, String>, Error> {
+        let mut count = 0;
+        for file in matches(self.tree, pattern)? {
+            let Some(versions) = self.open(&file)? else {
+                continue;
+            };
+            let folder = file.parent().unwrap_or(Path::new(""));
+            let mut images = Vec::new();
+            let pattern = below(folder, image_pattern).filter(|_| !image_pattern.is_empty());
+            for file in pattern.map_or_else(
+                || Ok(Vec::new()),
+                |pattern| matches(self.tree, &display(&pattern)),
+            )? {
+                images.extend(self.open(&file)?);
+            }
+            for (number, document) in versions.documents.iter().enumerate() {
+                let name = match versions.documents.len() {
+                    1 => versions.source.path.to_string(),
+                    _ => format!("{}:{}", versions.source.path, number + 1),
+                };
+                let own = (&versions.source, document);
+                let images: Vec<_> = match image_pattern {
+                    "" => vec![own],
+                    _ => images.iter().flat_map(File::all).collect(),
+                };
+                match self.pools(&name, (own, path), (&images, image_path)) {
+                    Ok(more) => count += more,
+                    Err(message) => {
+                        self.clusters.clear();
+                        return Ok(Err(message));
+                    }
+                }
+            }
+        }
+        Ok(Ok(count))
+    }
+
+    /// Adds the node pools of the versions in a document, with their images, and counts them.
+    fn pools(
+        &mut self,
+        name: &str,
+        ((source, document), path): (Document<'_>, &str),
+        (images, image_path): (&[Document<'_>], &str),
+    ) -> Result<usize, String> {
+        let mut count = 0;
+        for version in at(document, path, &[], &self.work)? {
+            let name = match version.bound.is_empty() {
+                true => name.to_owned(),
+                false => format!("{name}#{}", version.bound.join(".")),
+            };
+            for (source_of_image, document) in images {
+                for image in at(document, image_path, &version.bound, &self.work)? {
+                    self.work.spend(POOL)?;
+                    let (cluster, sources) =
+                        self.clusters.entry(name.clone()).or_insert_with(|| {
+                            let cluster = Cluster {
+                                origin: ClusterOrigin::Manifests,
+                                name: name.as_str().into(),
+                                object_name: name.as_str().into(),
+                                ..Cluster::default()
+                            };
+                            (cluster, Sources::default())
+                        });
+                    let version = located(sources, source, version.node);
+                    let Some(image_text) = located(sources, source_of_image, image.node) else {
+                        continue;
+                    };
+                    let place = image_text.place;
+                    let pool = PoolName::MachineDeployment(image.keys.join(".").into());
+                    let pool =
+                        pools::pool(sources, pool, place, version, Ok(choice(image_text)), false);
+                    cluster.pools.push(pool);
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// The values of a file; none if there is no such file or it cannot be read as what its name says.
+    fn open(&mut self, path: &Path) -> Result<Option<File>, Error> {
+        let Found::File(bytes) = self.tree.file(path)? else {
+            return Ok(None);
+        };
+        let Ok(text) = yaml::decode(&bytes, Engine::Kubectl) else {
+            return Ok(None);
+        };
+        let source = yaml::source(display(path), text, yaml::is_named_secret(path));
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let read = if name.ends_with(".env") {
+            Ok(vec![environment_map(&source.text)])
+        } else if name.ends_with(".md") || name.ends_with(".markdown") {
+            Ok(code_blocks(&source.text))
+        } else {
+            yaml::read(&source.text, FileId(0), Engine::Kubectl).map(|read| read.documents)
+        };
+        let mut sources = Sources::default();
+        sources.add(source);
+        match read {
+            Ok(documents) => Ok(sources.get(FileId(0)).map(|source| File {
+                source: Arc::clone(source),
+                documents,
+            })),
+            Err(error) => {
+                self.findings.push(broken(&error, &sources));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// A text in a cluster's files; none if the value is no text.
+fn located(sources: &mut Sources, source: &Arc<Source>, node: &Node) -> Option<Located<Arc<str>>> {
+    let text = Arc::clone(node.value.as_str()?);
+    let mut place = node.place;
+    place.file = sources.adopt(source);
+    Some(Located::new(text, place))
+}
+
+/// The image that a text names: by a URL, a reference or a name.
+fn choice(text: Located<Arc<str>>) -> Choice {
+    match text.value.starts_with("http://") || text.value.starts_with("https://") {
+        true => Choice {
+            url: Some(text),
+            ..Choice::default()
+        },
+        false => Choice {
+            name: Some(text),
+            ..Choice::default()
+        },
+    }
+}
+
+/// The values at a path. Its first `*` mean the keys that are bound already.
+fn at<'n>(
+    document: &'n Node,
+    path: &str,
+    bound: &[String],
+    work: &Work,
+) -> Result<Vec<At<'n>>, String> {
+    let mut found = vec![At {
+        bound: Vec::new(),
+        keys: Vec::new(),
+        node: document,
+    }];
+    for part in path.split('.') {
+        let mut next = Vec::new();
+        while let Some(value) = found.pop() {
+            let is_open = part == "*" && value.bound.len() >= bound.len();
+            let key = match part {
+                "*" => bound.get(value.bound.len()).map_or("", String::as_str),
+                key => key,
+            };
+            for (name, node) in children(value.node) {
+                work.spend(1)?;
+                if !is_open && name != key && part != "**" {
+                    continue;
+                }
+                let mut bound = value.bound.clone();
+                if part == "*" {
+                    bound.push(name.clone());
+                }
+                let keys = value.keys.iter().cloned().chain([name]).collect();
+                let below = At { bound, keys, node };
+                // `**` goes on below; what it has passed is a value of its own.
+                match part {
+                    "**" => found.push(below),
+                    _ => next.push(below),
+                }
+            }
+            if part == "**" {
+                next.push(value);
+            }
+        }
+        next.sort_by(|a, b| a.keys.cmp(&b.keys));
+        found = next;
+    }
+    Ok(found)
+}
+
+/// The values directly below one, by key or by number.
+fn children(node: &Node) -> Vec<(String, &Node)> {
+    match &node.value {
+        Value::Map(map) => { map.iter() }
+            .map(|entry| (entry.key.to_string(), &entry.node))
+            .collect(),
+        Value::List(items) => { items.iter().enumerate() }
+            .map(|(index, item)| (index.to_string(), item))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The variables of a `.env` file as a map.
+fn environment_map(text: &str) -> Node {
+    let entries = environment::variables(text, FileId(0)).into_iter();
+    let entries = entries.map(|(name, value)| {
+        let node = Node {
+            value: Value::String(value.value),
+            place: value.place,
+        };
+        Entry::holding(name, node)
+    });
+    Node::computed(entries.collect::<Map>())
+}
+
+/// The documents of the YAML code blocks of a Markdown text. A block that is no YAML has none.
+fn code_blocks(text: &str) -> Vec<Node> {
+    let (mut documents, mut start, mut offset) = (Vec::new(), None, 0);
+    for line in text.split_inclusive('\n') {
+        let fence = line.trim().strip_prefix("```");
+        match (start, fence) {
+            (None, Some("yaml" | "yml")) => start = Some(offset + line.len()),
+            (Some(from), Some("")) => {
+                let read = yaml::read(&text[from..offset], FileId(0), Engine::Kubectl);
+                let inner = read.map_or_else(|_| Vec::new(), |read| read.documents);
+                documents.extend(inner.iter().map(|document| {
+                    moved(document, &|mut place| {
+                        place.start += from as u32;
+                        place.end += from as u32;
+                        place
+                    })
+                }));
+                start = None;
+            }
+            _ => {}
+        }
+        offset += line.len();
+    }
+    documents
+}
