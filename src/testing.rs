@@ -163,6 +163,7 @@ impl Given {
             replicas: None,
             k8s_version: None,
             settings: Node::computed(Value::empty_map()),
+            template: None,
             unknown: None,
         });
         pools.last_mut().expect("just pushed")
@@ -298,6 +299,7 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
         finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
+        at_url: None,
         other_mode: None,
     }
 }

@@ -70,6 +70,7 @@ mod summary;
 mod support;
 mod sylva_core;
 mod targets;
+mod tutorial;
 mod update;
 mod values;
 mod workspaces;

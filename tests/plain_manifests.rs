@@ -4,6 +4,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
+use super::git::{commit, git};
 use super::support::Metalmark;
 
 pub(super) fn repository(files: &[(&str, &str)]) -> TempDir {
@@ -482,4 +483,107 @@ fn a_worker_whose_version_is_a_variable_is_not_compared_with_its_control_planes(
         "{}",
         summary(&[("edge.yaml", &text)])
     );
+}
+
+#[test]
+fn a_template_that_is_edited_under_its_name_moves_no_machine() {
+    let before = cluster("v1.31.8", GOOD);
+    let folder = repository(&[("edge.yaml", &before)]);
+    git(
+        folder.path(),
+        &["init", "--quiet", "--initial-branch", "main"],
+    );
+    commit(folder.path(), "Add a cluster");
+    let impact = |text: &str| {
+        fs::write(folder.path().join("edge.yaml"), text).expect("written");
+        let arguments = ["impact", "--against", "HEAD"];
+        Metalmark::within(folder.path())
+            .args(arguments)
+            .run()
+            .stdout
+    };
+    let edited = before.replace("kube-v1.31.8", "efi-kube-v1.31.8");
+    let screen = impact(&edited);
+    assert!(
+        screen.contains("edge-md        in place: existing machines stay"),
+        "{screen}"
+    );
+    // A new name, and all references to it.
+    let renamed = edited.replace("name: edge}}\n", "name: edge-2}}\n");
+    let renamed = renamed.replace(
+        "metadata: {name: edge}\nspec: {template",
+        "metadata: {name: edge-2}\nspec: {template",
+    );
+    let renamed = renamed.replace(
+        "MachineTemplate, name: edge}",
+        "MachineTemplate, name: edge-2}",
+    );
+    let screen = impact(&renamed);
+    assert!(
+        screen.contains("control-plane  3 machines re-provisioned, by roll"),
+        "{screen}"
+    );
+    // The same content under another name is another template too.
+    let screen = impact(&renamed.replace("efi-kube", "kube"));
+    assert!(
+        screen.contains("by roll: its machine template changes"),
+        "{screen}"
+    );
+    // Another setting of the machines, under the old name.
+    let screen = impact(&before.replace("{spec: {image", "{spec: {flavor: big, image"));
+    assert!(screen.contains("in place"), "{screen}");
+    assert!(
+        impact(&before).contains("re-provisions no machine")
+            || impact(&before).contains("as before"),
+        "{}",
+        impact(&before)
+    );
+    // A version makes machines roll, whatever their template.
+    let screen = impact(&before.replace("version: v1.31.8", "version: v1.31.9"));
+    assert!(screen.contains("by roll"), "{screen}");
+}
+
+#[test]
+fn the_parts_of_a_pools_name_may_have_slashes() {
+    let whole = cluster("v1.31.8", GOOD);
+    let files = [
+        ("clusters/a/edge.yaml", &*whole),
+        ("clusters/b/edge.yaml", &*whole),
+    ];
+    let folder = repository(&files);
+    let explain = |subject: &str| {
+        let run = Metalmark::within(folder.path())
+            .args(["explain", subject])
+            .run();
+        run.stdout
+    };
+    let screen = explain("clusters/b/edge/edge-md");
+    assert!(screen.contains("(clusters/b/edge.yaml:"), "{screen}");
+    assert_eq!(
+        explain("clusters/a/edge").matches(" boots image").count(),
+        2
+    );
+}
+
+#[test]
+fn a_record_proves_what_lies_at_its_url() {
+    let text = cluster("v1.31.8", GOOD)
+        .replace("OpenStackMachineTemplate", "Metal3MachineTemplate")
+        .replace(GOOD, "{url: 'http://images/x.qcow2', checksum: none}");
+    let project = "\
+version: 1
+manifests: [clusters]
+images:
+  records:
+    noble: {k8s: {flavor: kubeadm, version: 1.31.7}, locations: {https: 'http://images/x.qcow2'}}
+";
+    let files = [("clusters/edge.yaml", &*text), ("metalmark.yaml", project)];
+    let (screen, _) = check(&files);
+    assert!(
+        screen.contains("image `noble` holds Kubernetes `1.31.7`, not `v1.31.8`"),
+        "{screen}"
+    );
+    assert!(screen.ends_with("2 mismatched\n"), "{screen}");
+    let right = project.replace("1.31.7", "1.31.8");
+    assert!(summary(&[files[0], ("metalmark.yaml", &right)]).ends_with("2 proven"));
 }

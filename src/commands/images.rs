@@ -8,7 +8,6 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::image::{Fact, Image, ImageKey, fact};
-use crate::model::matching::Outcome;
 use crate::model::policy::Date;
 use crate::model::proof;
 use crate::model::workspace::ClusterView;
@@ -111,7 +110,7 @@ fn named_rows(view: &ClusterView) -> Rows {
         return rows;
     }
     for (pool, selection) in view.cluster.pools.iter().zip(&view.selections) {
-        let is_outside = matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None));
+        let is_outside = proof::known(view, selection).is_none();
         let booted = proof::booted(view, pool, selection).filter(|_| is_outside);
         let Some(booted) = booted else { continue };
         let text = |(name, fact): (&Arc<str>, &Fact)| (Arc::clone(name), Arc::clone(&fact.value));
@@ -133,9 +132,10 @@ fn named_rows(view: &ClusterView) -> Rows {
 fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
     let booted = view.cluster.pools.iter().zip(&view.selections);
     let used_by = booted
-        .filter(
-            |(_, selection)| matches!(&selection.outcome, Outcome::Image(key) if *key == image.key),
-        )
+        .filter(|(_, selection)| {
+            let known = proof::known(view, selection);
+            known.is_some_and(|known| known.key == image.key)
+        })
         .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
         .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
     Row {

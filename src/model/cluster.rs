@@ -232,8 +232,20 @@ pub struct Pool {
     pub k8s_version: Option<Located<Arc<str>>>,
     /// The provider's settings of the pool, merged and evaluated (`hostSelector`, `nodeReuse` …).
     pub settings: Node,
+    /// The machine template that manifests name for it; none of values, whose templates get a new name with each change, and
+    /// none of a ClusterClass, whose templates are copied.
+    pub template: Option<NamedTemplate>,
     /// Why it is not known which image the pool boots, where that cannot be known.
     pub unknown: Option<&'static str>,
+}
+
+/// A machine template that is referred to by its name.
+#[derive(Clone, Debug)]
+pub struct NamedTemplate {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The spec of its machines.
+    pub spec: Node,
 }
 
 /// The name of a node pool.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cluster::Pool;
-use super::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
+use super::image::{Fact, Facts, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::Located;
 use super::replacement::{self, Obstacle};
@@ -77,19 +77,27 @@ pub fn booted<'a>(
         name,
         facts: Cow::Owned(replacement::facts_of(name).unwrap_or_default()),
     };
-    let within = |key: &ImageKey| {
-        let image = view.images.get(key)?;
-        Some(Booted {
+    if let Some(image) = known(view, selection) {
+        return Some(Booted {
             name: &image.key,
             facts: Cow::Borrowed(&image.facts),
-        })
-    };
+        });
+    }
     match &selection.outcome {
-        Outcome::Image(key) | Outcome::Named(Some(key)) => within(key),
         Outcome::Named(None) => Some(outside(&pool.choice.name.as_ref()?.value)),
         Outcome::Explicit => Some(outside(file_name(&pool.choice.url.as_ref()?.value))),
         _ => None,
     }
+}
+
+/// The image of the catalog that a pool boots: the one it selects, or the one that lies at its URL.
+pub fn known<'a>(view: &'a ClusterView, selection: &Selection) -> Option<&'a Image> {
+    let key = match &selection.outcome {
+        Outcome::Image(key) | Outcome::Named(Some(key)) => key,
+        Outcome::Explicit => selection.at_url.as_ref()?,
+        _ => return None,
+    };
+    view.images.get(key)
 }
 
 /// What a node pool's image is known to hold, beside what the pool runs.

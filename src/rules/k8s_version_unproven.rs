@@ -39,7 +39,7 @@ pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) 
 /// counted.
 fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
     input.view.cluster.origin == ClusterOrigin::Manifests
-        && matches!(selection.outcome, Outcome::Explicit | Outcome::Named(None))
+        && proof::known(input.view, selection).is_none()
 }
 
 /// That nothing proves an image to hold the version that a template's machines run.

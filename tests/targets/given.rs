@@ -183,12 +183,14 @@ pub(super) fn pool(
         replicas: None,
         k8s_version: None,
         settings: tree(settings),
+        template: None,
         unknown: None,
     });
     view.selections.push(Selection {
         finalized: Selector::default(),
         candidates: Vec::new(),
         outcome,
+        at_url: None,
         other_mode: None,
     });
 }

@@ -15,7 +15,7 @@ use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
 use crate::model::workspace::ClusterView;
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::rules::{Rule, rule};
 
 use crate::pipeline::fleet::Tools;
@@ -70,14 +70,7 @@ pub fn explain(
     }
     let mut workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
     let tools = fleet::tools(&mut workspace, options.today)?;
-    let (cluster, pool) = subject
-        .split_once('/')
-        .map_or((subject, None), |(cluster, pool)| (cluster, Some(pool)));
-    if let Some(entry) = workspace
-        .clusters
-        .iter()
-        .find(|entry| &*entry.name == cluster)
-    {
+    if let Some((entry, pool)) = cluster(subject, &workspace) {
         let view = fleet::view(&workspace, &tools, entry)?;
         let pools = pools(&view, pool, &workspace, &tools)?;
         answer(&pools, options.format, terminal, |pools, out| {
@@ -93,6 +86,22 @@ pub fn explain(
         text::images(images, out)
     })?;
     Ok(Verdict::Clean)
+}
+
+/// The cluster that a subject names, and the rest behind it, which is a pool. The name of a cluster may have slashes itself.
+fn cluster<'s, 'w>(
+    subject: &'s str,
+    workspace: &'w Workspace,
+) -> Option<(&'w ClusterEntry, Option<&'s str>)> {
+    let named = |entry: &'w ClusterEntry| {
+        let rest = subject.strip_prefix(&*entry.name)?;
+        match rest.strip_prefix('/') {
+            None => rest.is_empty().then_some((entry, None)),
+            pool => Some((entry, pool)),
+        }
+    };
+    let all = workspace.clusters.iter().filter_map(named);
+    all.max_by_key(|(entry, _)| entry.name.len())
 }
 
 /// Where there is no project, a word that is nearly a rule's is a misspelled rule.

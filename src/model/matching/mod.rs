@@ -48,6 +48,10 @@ pub fn select(
                 },
             },
             other_mode: None,
+            at_url: choice
+                .url
+                .as_ref()
+                .and_then(|url| at_location(&url.value, images)),
         },
     }
 }
@@ -108,18 +112,26 @@ pub fn known_as<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
         let tag = tag.and_then(|rest| rest.strip_prefix("-sylva-diskimage-builder-"));
         tag.is_some_and(|tag| image.facts.text(fact::COMMIT_TAG) == Some(tag))
     };
-    let is_located = |image: &Image| {
-        let mut facts = image.facts.iter();
-        facts.any(|(fact, known)| fact.starts_with(fact::LOCATIONS) && *known.value == *name)
-    };
     let mut known = images
         .values()
-        .filter(|image| is_located(image) || is_pushed(image));
+        .filter(|image| lies_at(image, name) || is_pushed(image));
     match (known.next(), known.next()) {
         (Some(only), None) => Some(&only.key),
         (Some(_), Some(_)) => None,
         (None, _) => named(name, images),
     }
+}
+
+/// The key of the one image that lies at a URL, as a location of the image says.
+fn at_location(url: &str, images: &Images) -> Option<ImageKey> {
+    let mut known = images.values().filter(|image| lies_at(image, url));
+    let only = known.next()?;
+    known.next().is_none().then(|| Arc::clone(&only.key))
+}
+
+fn lies_at(image: &Image, location: &str) -> bool {
+    let mut facts = image.facts.iter();
+    facts.any(|(fact, known)| fact.starts_with(fact::LOCATIONS) && *known.value == *location)
 }
 
 /// What a cluster adds to its selectors (docs/sylva.md#what-is-added-to-a-selector).
@@ -194,6 +206,8 @@ pub struct Selection {
     pub outcome: Outcome,
     /// What the other [`Matching`] mode would have answered, where it differs.
     pub other_mode: Option<Outcome>,
+    /// Where a URL is given: the one image of the catalog that lies there, as a location of the image says.
+    pub at_url: Option<ImageKey>,
 }
 
 /// The answer to a pool's choice.
@@ -256,6 +270,7 @@ fn by_selector(
         finalized,
         candidates: Vec::new(),
         outcome: Outcome::Invalid(reason),
+        at_url: None,
         other_mode: None,
     };
     let finalized = match finalize(selector, cluster) {
@@ -287,6 +302,7 @@ fn by_selector(
     Selection {
         finalized,
         candidates,
+        at_url: None,
         other_mode: (other != outcome).then_some(other),
         outcome,
     }

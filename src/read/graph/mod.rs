@@ -173,7 +173,7 @@ fn is_control_plane(object: &Standing) -> bool {
 }
 
 fn is_pool(object: &Standing) -> bool {
-    let workers = ["MachineDeployment", "MachineSet", "MachinePool"];
+    let workers = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
     is_control_plane(object) || is_of_group(object, CLUSTER_API) && workers.contains(&&*object.kind)
 }
 

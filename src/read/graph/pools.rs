@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::cluster::{Choice, Cluster, Pool, PoolName};
+use crate::model::cluster::{Choice, Cluster, NamedTemplate, Pool, PoolName};
 use crate::model::component_choice::BundleChoice;
 use crate::model::place::{Located, Place, Sources};
 use crate::model::value::{Node, Number, Value};
@@ -67,6 +67,7 @@ impl Reader<'_, '_> {
         let selection = self.selection(template);
         let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
+        pool.template = template.index().and_then(|index| self.named(index));
         cluster.pools.push(pool);
         self.provider(template, cluster);
     }
@@ -88,6 +89,16 @@ impl Reader<'_, '_> {
         if let Some(name) = known.filter(|_| cluster.infra_provider.is_none()) {
             cluster.infra_provider = Some(Located::new(name.into(), Place::NONE));
         }
+    }
+
+    /// A machine template by its name.
+    fn named(&self, template: usize) -> Option<NamedTemplate> {
+        let object = &self.graph.objects[template];
+        let spec = image_fields(&object.kind)?.spec(&object.node)?;
+        Some(NamedTemplate {
+            name: Arc::clone(&object.name),
+            spec: spec.clone(),
+        })
     }
 
     /// The image that the machines of a template boot, or the reason why that is not known.
@@ -168,6 +179,7 @@ pub(super) fn pool(
         replicas: None,
         k8s_version: version,
         settings: Node::computed(Value::empty_map()),
+        template: None,
         unknown,
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         replicas: replicas(branch, "control_plane_replicas", report),
         k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
         settings,
+        template: None,
         unknown: None,
     });
     report.pool(None);
@@ -102,6 +103,7 @@ fn deployment(
         replicas: replicas(&counted, "replicas", report),
         k8s_version: report.string(&versioned, "k8s_version"),
         settings,
+        template: None,
         unknown: None,
     })
 }

@@ -190,10 +190,15 @@ fn changed(
     if is_another_version(&kubernetes) {
         because.push(Cause::Kubernetes);
     }
-    if because.first() != Some(&Cause::Image) && template(before, was) != template(after, is) {
+    let named = old.template.as_ref().zip(new.template.as_ref());
+    let is_renamed = named.is_some_and(|(old, new)| old.name != new.name);
+    let is_edited = named.is_some_and(|(old, new)| !old.spec.value.same(&new.spec.value));
+    let is_changed = is_renamed || is_edited || template(before, was) != template(after, is);
+    if because.first() != Some(&Cause::Image) && is_changed {
         because.push(Cause::MachineTemplate);
     }
     // A version is the control plane's own: no template can keep it from rolling.
+    let in_place = in_place || named.is_some() && !is_renamed;
     let stays = in_place && !because.contains(&Cause::Kubernetes);
     let rollout = match (because.is_empty(), stays) {
         (true, _) => None,
