@@ -5,15 +5,15 @@ use std::fmt;
 
 use super::finding::{Finding, Level, Subject};
 use super::place::Spot;
-use super::rule::RuleId;
+use super::rule::{RuleId, RuleOption};
 use super::signing::RequiredSignatures;
 
 /// The project's policy, validated.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Levels for the whole project, by rule id.
-    pub rules: BTreeMap<RuleId, Level>,
-    /// Levels for the clusters or pools that a pattern matches, in the order written; the last that matches wins.
+    /// Levels and options for the whole project, by rule.
+    pub rules: BTreeMap<RuleId, RuleSettings>,
+    /// Levels and options for the clusters or pools that a pattern matches, in the order written; the last that matches wins.
     pub scoped: Vec<Scoped>,
     /// Findings that are accepted, with their reasons.
     pub waivers: Vec<Waiver>,
@@ -21,13 +21,31 @@ pub struct Policy {
     pub signatures: RequiredSignatures,
 }
 
-/// Levels for some clusters or pools.
+/// What a project sets of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleSettings {
+    /// The level; the rule's own, or that of a wider scope, unless given.
+    pub level: Option<Level>,
+    /// Options by name, such as [`RuleOption::name`].
+    pub options: BTreeMap<String, u32>,
+}
+
+impl From<Level> for RuleSettings {
+    fn from(level: Level) -> Self {
+        Self {
+            level: Some(level),
+            options: BTreeMap::new(),
+        }
+    }
+}
+
+/// Levels and options for some clusters or pools.
 #[derive(Clone, Debug)]
 pub struct Scoped {
     /// `cluster` or `cluster/pool`.
     pub pattern: globset::GlobMatcher,
-    /// Levels by rule id.
-    pub rules: BTreeMap<RuleId, Level>,
+    /// Levels and options by rule.
+    pub rules: BTreeMap<RuleId, RuleSettings>,
 }
 
 /// One accepted finding.
@@ -48,21 +66,29 @@ pub struct Waiver {
 impl Policy {
     /// Accepts a run that checks no node pool.
     pub fn allow_empty(&mut self) {
-        self.rules.insert(RuleId::NothingChecked, Level::Off);
+        self.rules.insert(RuleId::NothingChecked, Level::Off.into());
     }
 
     /// The level of a finding: what a cluster's or pool's pattern says, else the project, else the finding's own case, else
     /// the rule.
     pub fn level(&self, finding: &Finding) -> Level {
-        self.scoped_level(finding)
-            .or_else(|| self.rules.get(&finding.rule).copied())
+        self.setting(finding.rule, &finding.subject, |settings| settings.level)
             .or(finding.unless_set)
             .unwrap_or_else(|| finding.rule.level())
     }
 
+    /// The value of a rule's option for a cluster or a pool.
+    pub fn option(&self, rule: RuleId, option: &RuleOption, subject: &Subject) -> u32 {
+        self.setting(rule, subject, |settings| {
+            settings.options.get(option.name).copied()
+        })
+        .unwrap_or(option.default)
+    }
+
     /// Whether the rule is off everywhere, so that it need not run.
     pub fn is_off(&self, rule: RuleId) -> bool {
-        self.rules.get(&rule).copied().unwrap_or(rule.level()) == Level::Off
+        let level = self.rules.get(&rule).and_then(|settings| settings.level);
+        level.unwrap_or(rule.level()) == Level::Off
             && !self
                 .scoped
                 .iter()
@@ -82,16 +108,27 @@ impl Policy {
         })
     }
 
-    fn scoped_level(&self, finding: &Finding) -> Option<Level> {
-        if self.scoped.is_empty() {
-            return None;
-        }
-        let names = finding.subject.names();
-        self.scoped
-            .iter()
-            .rev()
-            .filter(|scope| names.iter().any(|name| scope.pattern.is_match(name)))
-            .find_map(|scope| scope.rules.get(&finding.rule).copied())
+    /// What the last pattern that matches sets of a rule, else the project.
+    fn setting<T>(
+        &self,
+        rule: RuleId,
+        subject: &Subject,
+        value: impl Fn(&RuleSettings) -> Option<T>,
+    ) -> Option<T> {
+        let of = |rules: &BTreeMap<RuleId, RuleSettings>| rules.get(&rule).and_then(&value);
+        let scoped = || {
+            let names = subject.names();
+            let mut scopes = self.scoped.iter().rev();
+            scopes.find_map(|scope| {
+                of(&scope.rules).filter(|_| names.iter().any(|name| scope.pattern.is_match(name)))
+            })
+        };
+        let scoped = if self.scoped.is_empty() {
+            None
+        } else {
+            scoped()
+        };
+        scoped.or_else(|| of(&self.rules))
     }
 }
 
@@ -212,7 +249,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::finding::{Finding, Level, Subject};
-    use super::{Date, Policy, Scoped, Waiver, pattern};
+    use super::super::rule::RuleOption;
+    use super::{Date, Policy, RuleSettings, Scoped, Waiver, pattern};
     use crate::model::rule::RuleId;
 
     const RULE: RuleId = RuleId::K8sVersionMismatch;
@@ -228,7 +266,7 @@ mod tests {
     fn scoped(text: &str, level: Level) -> Scoped {
         Scoped {
             pattern: pattern(text).unwrap(),
-            rules: BTreeMap::from([(RULE, level)]),
+            rules: BTreeMap::from([(RULE, level.into())]),
         }
     }
 
@@ -247,7 +285,7 @@ mod tests {
         let mut policy = Policy::default();
         let mild = finding("lab-1", "md0").unless_set(Level::Warning);
         assert_eq!(policy.level(&mild), Level::Warning);
-        policy.rules.insert(RULE, Level::Error);
+        policy.rules.insert(RULE, Level::Error.into());
         assert_eq!(policy.level(&mild), Level::Error);
         policy.scoped.push(scoped("lab-*", Level::Off));
         assert_eq!(policy.level(&mild), Level::Off);
@@ -260,10 +298,35 @@ mod tests {
     #[test]
     fn a_rule_that_is_off_but_for_one_cluster_still_runs() {
         let mut policy = Policy::default();
-        policy.rules.insert(RULE, Level::Off);
+        policy.rules.insert(RULE, Level::Off.into());
         assert!(policy.is_off(RULE));
         policy.scoped.push(scoped("prod", Level::Error));
         assert!(!policy.is_off(RULE));
+    }
+
+    #[test]
+    fn an_option_is_the_patterns_then_the_projects_then_the_default() {
+        const MINORS: RuleOption = RuleOption {
+            name: "minors",
+            default: 1,
+            meaning: "how many",
+        };
+        let of = |minors| RuleSettings {
+            options: BTreeMap::from([("minors".to_owned(), minors)]),
+            ..RuleSettings::default()
+        };
+        let mut policy = Policy::default();
+        let found = finding("lab-1", "md0");
+        let value = |policy: &Policy| policy.option(RULE, &MINORS, &found.subject);
+        assert_eq!(value(&policy), 1);
+        policy.rules.insert(RULE, of(2));
+        assert_eq!(value(&policy), 2);
+        policy.scoped.push(Scoped {
+            pattern: pattern("lab-*").unwrap(),
+            rules: BTreeMap::from([(RULE, of(3))]),
+        });
+        assert_eq!(value(&policy), 3);
+        assert_eq!(policy.level(&found), Level::Error, "it sets no level");
     }
 
     #[test]

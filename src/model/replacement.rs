@@ -275,6 +275,11 @@ impl From<NameFacts> for Facts {
     }
 }
 
+/// Whether two images are of one line: all but the Kubernetes version is the same.
+pub fn is_one_line(one: &Facts, other: &Facts) -> bool {
+    KEPT.into_iter().all(|name| is_same(name, one, other))
+}
+
 /// Whether two images have the same value of a fact, or neither has one.
 fn is_same(name: &str, old: &Facts, new: &Facts) -> bool {
     match (old.text(name), new.text(name)) {

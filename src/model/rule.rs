@@ -9,7 +9,7 @@ use super::finding::Level;
 
 /// The one table of rules, handed to a macro: a name, the id that people write, the level unless the policy gives another, what a
 /// run has to read before it can say that the rule finds nothing, and for a rule that looks itself its file in `rules` and the
-/// functions there, by the stage that they look at. What the others find is reported by the stages that read and write.
+/// functions there, by the stage that they look at, with its options in brackets. What the others find is reported by the stages that read and write.
 macro_rules! rules {
     ($make:ident) => {
         $make! {
@@ -141,6 +141,17 @@ impl RuleId {
         let id = self.as_str();
         id.starts_with("lock-") || id.starts_with("signature-")
     }
+}
+
+/// A whole number that a rule takes, set beside its level in the project file.
+#[derive(Debug)]
+pub struct RuleOption {
+    /// The key.
+    pub name: &'static str,
+    /// Its value where the project file does not set it.
+    pub default: u32,
+    /// What it means, in one line.
+    pub meaning: &'static str,
 }
 
 /// A text that is the id of no rule.

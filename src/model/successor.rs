@@ -3,7 +3,7 @@
 
 use super::image::Facts;
 use super::name::NameFacts;
-use super::replacement::{self, Obstacle};
+use super::replacement;
 use super::version::Version;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
@@ -57,9 +57,7 @@ impl Line {
     }
 
     fn is_beside(&self, other: &Self) -> bool {
-        let changes = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Fact { .. });
-        let obstacles = replacement::between(&self.facts, &other.facts);
-        self.scheme == other.scheme && !obstacles.iter().any(changes)
+        self.scheme == other.scheme && replacement::is_one_line(&self.facts, &other.facts)
     }
 
     /// Within one minor version: the next minor is an upgrade of the cluster.

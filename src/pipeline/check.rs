@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(checked.findings[0].level, Level::Warning);
         assert!(checked.has_errors());
         settings.policy.rules = [MISSING, RuleId::ValueSurprising]
-            .map(|rule| (rule, Level::Off))
+            .map(|rule| (rule, Level::Off.into()))
             .into();
         let checked = cluster(&given.finished(), &settings, today());
         assert_eq!(rules(&checked), Vec::<RuleId>::new());

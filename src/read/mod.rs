@@ -19,6 +19,7 @@ mod project;
 mod record;
 mod registries;
 mod repository;
+mod rule_options;
 mod settings;
 mod signing;
 mod stamps;

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::model::engine::Engine;
-use crate::model::finding::Level;
 use crate::model::matching::Matching;
 use crate::model::workspace::ChecksumStyle;
 
 use super::record::ImageRecord;
+use super::rule_options::RuleOptions;
 
 /// A metalmark project: which values make which clusters, and what is written where.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -264,12 +264,12 @@ pub(super) struct UpdateOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PolicyOptions {
-    /// Levels for the whole project, by rule.
+    /// Levels for the whole project, by rule; `{level: …, OPTION: …}` sets options of the rule too.
     #[serde(default)]
-    pub rules: BTreeMap<String, Level>,
-    /// Levels by pattern of `cluster` or `cluster/pool`, then by rule; where two patterns match, the later in the alphabet wins.
+    pub rules: RuleOptions,
+    /// Levels and options of rules by pattern of `cluster` or `cluster/pool`; where two patterns match, the later in the alphabet wins.
     #[serde(default)]
-    pub clusters: BTreeMap<String, BTreeMap<String, Level>>,
+    pub clusters: BTreeMap<String, RuleOptions>,
     /// Findings that are accepted.
     #[serde(default)]
     pub waivers: Vec<WaiverOptions>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::model::finding::{Finding, Level};
+use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::place::{Source, Spot};
 use crate::model::policy::{Date, Policy, Scoped, Waiver, pattern};
@@ -15,7 +15,7 @@ use crate::model::workspace::{ImageSettings, Output, RELEASE, Settings};
 use super::Flags;
 use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
-use super::unknown::suggestion;
+use super::rule_options::{self, RuleOptions};
 
 /// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server;
 /// docs/sylva.md#the-image-server).
@@ -193,7 +193,7 @@ fn illegal(output: &Output) -> Option<Finding> {
 
 fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Policy {
     Policy {
-        rules: levels(&options.rules, places, findings),
+        rules: options.rules.settings(),
         scoped: options
             .clusters
             .iter()
@@ -217,14 +217,14 @@ fn named(prefix: &str) -> String {
 
 fn scoped(
     text: &str,
-    rules: &BTreeMap<String, Level>,
+    rules: &RuleOptions,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> Option<Scoped> {
     match pattern(text) {
         Ok(pattern) => Some(Scoped {
             pattern,
-            rules: levels(rules, places, findings),
+            rules: rules.settings(),
         }),
         Err(error) => {
             findings
@@ -234,28 +234,13 @@ fn scoped(
     }
 }
 
-/// Levels by rule, without those of no rule.
-fn levels(
-    written: &BTreeMap<String, Level>,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> BTreeMap<RuleId, Level> {
-    let levels = written.iter();
-    levels
-        .filter_map(|(id, level)| Some((rule(id, places, findings)?, *level)))
-        .collect()
-}
-
-/// The rule of an id that the project file names; none, and a finding, where there is no such rule.
+/// The rule of an id that a waiver names; none, and a finding, where there is no such rule.
 fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<RuleId> {
     let found = id.parse().ok();
     if found.is_none() {
-        let ids: Vec<&str> = RuleId::ALL.iter().map(|rule| rule.as_str()).collect();
-        findings.push(
-            Finding::new(RuleId::ProjectFile, format!("there is no rule `{id}`"))
-                .at(places.word(id), "")
-                .help(suggestion(id, &ids, "docs/rules.md lists the rules")),
-        );
+        let (message, help) = rule_options::no_rule(id);
+        let finding = Finding::new(RuleId::ProjectFile, message).at(places.word(id), "");
+        findings.push(finding.help(help));
     }
     found
 }

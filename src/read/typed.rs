@@ -13,6 +13,7 @@ use crate::model::suggest::did_you_mean;
 use crate::model::value::{Node, Number, Value};
 
 use super::project::ProjectFile;
+use super::rule_options::{no_rule, schema_of};
 
 /// The project file that a tree holds. What is wrong in it is told; the rest holds.
 pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Finding>) {
@@ -121,9 +122,14 @@ impl Walk<'_> {
         let other = schema
             .get("additionalProperties")
             .filter(|other| other.is_object());
+        let is_rules = schema["x-names"] == "rule";
         let mut read = serde_json::Map::new();
         for entry in map {
-            let property = known.and_then(|known| property(known, &entry.key));
+            let rule = is_rules.then(|| schema_of(&entry.key)).flatten();
+            let property = match &rule {
+                Some(rule) => Some((&*entry.key, rule)),
+                None => known.and_then(|known| property(known, &entry.key)),
+            };
             let name = property.map_or(&*entry.key, |(name, _)| name);
             let property = property.map(|(_, property)| property);
             self.path.push(entry.key.to_string());
@@ -131,7 +137,7 @@ impl Walk<'_> {
                 Some(property) => self.node(&entry.node, property),
                 None if open => Some(json(&entry.node)),
                 None => {
-                    self.unknown(&entry.key, entry.key_place, known);
+                    self.unknown(&entry.key, entry.key_place, schema);
                     None
                 }
             };
@@ -154,11 +160,13 @@ impl Walk<'_> {
         whole.then_some(Json::Object(read))
     }
 
-    fn unknown(&mut self, key: &str, place: Place, known: Option<&serde_json::Map<String, Json>>) {
-        let names: BTreeSet<&str> = known
-            .into_iter()
-            .flat_map(|known| known.keys().map(String::as_str))
-            .collect();
+    fn unknown(&mut self, key: &str, place: Place, schema: &Json) {
+        if schema["x-names"] == "rule" {
+            let (message, help) = no_rule(key);
+            return self.tell(message, place, help);
+        }
+        let known = schema["properties"].as_object().into_iter().flatten();
+        let names: BTreeSet<&str> = known.map(|(name, _)| name.as_str()).collect();
         let help = match did_you_mean(key, names.iter().copied()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!(

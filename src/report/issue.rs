@@ -60,7 +60,7 @@ pub(super) struct Kind {
     pub(super) code: &'static str,
     pub(super) level: Level,
     pub(super) summary: &'static str,
-    pub(super) explanation: &'static str,
+    pub(super) explanation: Cow<'static, str>,
 }
 
 /// A file that is not what would be rendered. No rule: what `--check` is for.
@@ -68,8 +68,10 @@ pub(super) const DRIFT: Kind = Kind {
     code: "drift",
     level: Level::Error,
     summary: "a file is not what would be rendered",
-    explanation: "`metalmark render --check` compares the rendered files with those of the repository. Where they differ, somebody changed \
+    explanation: Cow::Borrowed(
+        "`metalmark render --check` compares the rendered files with those of the repository. Where they differ, somebody changed \
                   the values and did not render, or edited a rendered file by hand. Run `metalmark render` and commit what it writes.",
+    ),
 };
 
 /// Every kind of issue: the rules in their order, then drift.

@@ -14,6 +14,7 @@ use crate::model::matching::{Outcome, Selection};
 use crate::model::place::{Located, Place, Source, Sources, Spot};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
+use crate::model::rule::{RuleId, RuleOption};
 use crate::model::version::Version;
 use crate::model::workspace::{ClusterView, Settings};
 use crate::providers::{self, Stamp};
@@ -321,6 +322,12 @@ impl<'a> ClusterInput<'a> {
     /// A place with its file.
     pub fn spot(&self, place: Place) -> Option<Spot> {
         self.view.sources.resolve(place)
+    }
+
+    /// The value of a rule's option for a pool.
+    pub fn option(&self, rule: RuleId, option: &RuleOption, pool: &Pool) -> u32 {
+        let policy = &self.settings.policy;
+        policy.option(rule, option, &self.subject(Some(pool)))
     }
 
     /// The subject of a finding about the cluster, or one of its pools.

@@ -50,10 +50,12 @@ mod version_downgrade;
 mod version_skew;
 mod version_skip;
 
+use std::borrow::Cow;
+
 use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::lock::Gap;
-use crate::model::rule::RuleId;
+use crate::model::rule::{RuleId, RuleOption};
 use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
 
@@ -70,6 +72,8 @@ pub struct Rule {
     pub id: RuleId,
     /// What a run has to read before it can say that the rule finds nothing.
     pub scope: Scope,
+    /// What the project file may set beside its level.
+    pub options: &'static [&'static RuleOption],
     /// Its page: a title that is its summary, and its explanation.
     page: &'static str,
     /// Looks at one cluster.
@@ -102,6 +106,7 @@ impl Rule {
         Self {
             id,
             scope,
+            options: &[],
             page,
             cluster: None,
             workspace: None,
@@ -116,9 +121,25 @@ impl Rule {
         self.parts().0
     }
 
-    /// What `explain` prints: what it finds, why it matters, a wrong and a right snippet.
-    pub fn explanation(&self) -> &'static str {
-        self.parts().1
+    /// What `explain` prints: what it finds, why it matters, a wrong and a right snippet, its options.
+    pub fn explanation(&self) -> Cow<'static, str> {
+        let text = self.parts().1;
+        if self.options.is_empty() {
+            return text.into();
+        }
+        let mut text = format!(
+            "{text}\n\nOptions, beside `level` under `policy.rules.{}`, with their defaults:\n",
+            self.id
+        );
+        for option in self.options {
+            let RuleOption {
+                name,
+                default,
+                meaning,
+            } = option;
+            text += &format!("\n    {name}: {default}    # {meaning}");
+        }
+        text.into()
     }
 
     fn parts(&self) -> (&'static str, &'static str) {
@@ -130,11 +151,14 @@ impl Rule {
 
 /// Makes the table with the pages and the functions.
 macro_rules! table {
-    ($($rule:ident $id:literal $level:ident $scope:ident $(($file:ident: $($stage:ident),+))?;)*) => {
+    ($($rule:ident $id:literal $level:ident $scope:ident $(($file:ident: $($stage:ident),+ $([$($option:ident),+])?))?;)*) => {
         /// Every rule, by id.
         pub static RULES: &[Rule] = &[$(
             Rule {
-                $($($stage: Some($file::$stage),)+)?
+                $(
+                    $($stage: Some($file::$stage),)+
+                    $(options: &[$(&$file::$option),+],)?
+                )?
                 ..Rule::new(
                     RuleId::$rule,
                     Scope::$scope,

@@ -3,6 +3,7 @@
 mod account;
 mod text;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ struct RuleAccount {
     rule: RuleId,
     level: crate::model::finding::Level,
     summary: &'static str,
-    explanation: &'static str,
+    explanation: Cow<'static, str>,
 }
 
 /// One image, as one or more clusters have it.
