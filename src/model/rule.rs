@@ -48,6 +48,7 @@ macro_rules! rules {
             ImageNameInvalid "image-name-invalid" Error Values (image_name_invalid: cluster);
             ImageNotChosen "image-not-chosen" Error Values (image_not_chosen: cluster);
             ImageNotEnabled "image-not-enabled" Error Values (image_not_enabled: cluster);
+            ImageOutdated "image-outdated" Off AnyCluster (image_outdated: cluster [MINORS]);
             ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
             ImageUnstamped "image-unstamped" Error Manifests (image_unstamped: manifests);
             ImageUnused "image-unused" Warning Values (image_unused: workspace);

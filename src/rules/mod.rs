@@ -19,6 +19,7 @@ mod hosts_short;
 mod image_name_invalid;
 mod image_not_chosen;
 mod image_not_enabled;
+mod image_outdated;
 mod image_replaced_in_place;
 mod image_unstamped;
 mod image_unused;
