@@ -115,6 +115,47 @@ fn a_value_that_is_none_of_the_few_is_told_with_them() {
 }
 
 #[test]
+fn what_a_rule_does_not_take_is_a_finding_at_its_place() {
+    for (policy, message, column) in [
+        (
+            "rules: {image-outdated: {minors: two}}",
+            "`policy.rules.image-outdated.minors` is a whole number, and this is a string",
+            43,
+        ),
+        (
+            "rules: {image-outdated: {minors: -1}}",
+            "`policy.rules.image-outdated.minors` is a whole number, and this is `-1`",
+            43,
+        ),
+        (
+            "rules: {image-outdated: {minor: 1}}",
+            "the project file knows no `minor` in `policy.rules.image-outdated`",
+            35,
+        ),
+        (
+            "rules: {image-unused: {minors: 1}}",
+            "the project file knows no `minors` in `policy.rules.image-unused`",
+            33,
+        ),
+        (
+            "clusters: {edge-*: {image-unused: {level: loud}}}",
+            "`policy.clusters.edge-*.image-unused.level` is one of `off`, `warning`, `error`, not `loud`",
+            52,
+        ),
+        (
+            "rules: {image-outdate: error}",
+            "there is no rule `image-outdate`",
+            18,
+        ),
+    ] {
+        let project = format!("{PROJECT}policy: {{{policy}}}\n");
+        let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
+        let expected = format!("error[project-file]: {message}\n --> metalmark.yaml:6:{column}\n");
+        assert!(screen.starts_with(&expected), "{screen}");
+    }
+}
+
+#[test]
 fn two_patterns_that_give_one_name_are_both_shown() {
     let project = "values: [shared.yaml]\nclusters:\n  - each: clusters/*/values.yaml\n  - each: lab/*/values.yaml\nimages: {facts: [info.yaml]}\n";
     let files = [
