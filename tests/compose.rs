@@ -394,12 +394,12 @@ fn what_a_real_build_refuses_is_a_finding_at_its_place() {
             "",
         ),
         (
-            "resources: [r.yaml]\npatches: [{patch: '[{op: remove, path: /x}]', target: {}}]",
+            "resources: [r.yaml]\npatches: [{patch: '- {op: remove, path: /x}', target: {}}]",
             "there is no `/x` in the object",
-            "2:40",
+            "2:41",
         ),
         (
-            "resources: [r.yaml]\npatches: [{patch: '[{op: remove, path: /x}]'}]",
+            "resources: [r.yaml]\npatches: [{patch: '- {op: remove, path: /x}'}]",
             "a JSON patch needs a `target`",
             "2:11",
         ),

@@ -256,26 +256,88 @@ spec: {version: v1.0.0, image: a-b-c, list: [{name: x, value: '1'}], numbers: [1
         "- source: {kind: Pool, name: one, fieldPath: spec.list}\n  targets: [{select: {name: two}, fieldPaths: [spec.list]}]".to_owned(),
         "- source: {kind: Pool, name: one}\n  targets: [{select: {name: two}, fieldPaths: [spec.version]}]".to_owned(),
     ];
+    let cases = cases.iter().flat_map(|case| {
+        let replacements = format!("replacements:\n{case}\n");
+        [
+            replacements.clone(),
+            format!("namePrefix: p-\n{replacements}"),
+        ]
+    });
+    same_as_kustomize(&kubectl, objects, cases);
+}
+
+/// JSON patches build to the same objects as with the real program, or both refuse them.
+#[test]
+fn json_patches_are_as_kustomize_applies_them() {
+    let Some(kubectl) = programs::find("kubectl") else {
+        return;
+    };
+    let objects = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {x: '1'}
+---
+apiVersion: x.example/v1
+kind: ConfigMap
+metadata: {name: b, labels: {l: m}, annotations: {note: o}}
+data: {x: '1'}
+list: [{a: 1}, {a: 2}]
+";
+    let operations = [
+        r#"{"op": "replace", "path": "/data/y", "value": "2"}"#,
+        r#"{"op": "replace", "path": "/more/y", "value": "2"}"#,
+        r#"{"op": "replace", "path": "/data", "value": {"z": "1"}}"#,
+        r#"{"op": "remove", "path": "/data/y"}"#,
+        r#"{"op": "remove", "path": "/data/x"}"#,
+        r#"{"op": "move", "from": "/data/q", "path": "/data/y"}"#,
+        r#"{"op": "move", "from": "/data/x", "path": "/data/y"}"#,
+        r#"{"op": "copy", "from": "/data/q", "path": "/data/y"}"#,
+        r#"{"op": "copy", "from": "/data/x", "path": "/data/y"}"#,
+        r#"{"op": "copy", "from": "/more/x", "path": "/data/y"}"#,
+        r#"{"op": "test", "path": "/data/q", "value": null}"#,
+        r#"{"op": "test", "path": "/data/x", "value": "2"}"#,
+        r#"{"op": "add", "path": "/metadata/annotations/x", "value": "2"}"#,
+        r#"{"op": "replace", "path": "/metadata/annotations/x", "value": "2"}"#,
+        r#"{"op": "add", "path": "/metadata/labels/x", "value": "2"}"#,
+        r#"{"op": "add", "path": "/metadata/annotations", "value": {"p": "q"}}"#,
+        r#"{"op": "replace", "path": "/list/0", "value": 3}"#,
+        r#"{"op": "replace", "path": "/list/2", "value": 3}"#,
+        r#"{"op": "replace", "path": "/list/0/b", "value": 3}"#,
+        r#"{"op": "add", "path": "/list/-", "value": 3}"#,
+        r#"{"op": "add", "path": "/new", "value": {"a": [1]}}"#,
+        r#"{op: add, path: /data/y, value: '2'}"#,
+    ];
+    let cases = operations.iter().flat_map(|operation| {
+        let as_list = format!("    - {operation}\n");
+        let as_json = format!("    [{operation}]\n");
+        ["a", "b"].into_iter().flat_map(move |name| {
+            [&as_list, &as_json]
+                .map(|text| format!("patches:\n- target: {{name: {name}}}\n  patch: |\n{text}"))
+        })
+    });
+    same_as_kustomize(&kubectl, objects, cases);
+}
+
+fn same_as_kustomize(kubectl: &Path, objects: &str, cases: impl Iterator<Item = String>) {
     let mut wrong = Vec::new();
-    for case in &cases {
-        for more in ["", "namePrefix: p-\n"] {
-            let kustomization = format!("resources: [objects.yaml]\n{more}replacements:\n{case}\n");
-            let files = [
-                ("objects.yaml", objects),
-                ("kustomization.yaml", &*kustomization),
-            ];
-            let folder = repository(&files);
-            let (theirs, ours) = (kustomize(&kubectl, folder.path()), built(folder.path()));
-            let is_same = match (&theirs, &ours) {
-                (Ok(theirs), Ok(ours)) => theirs == ours,
-                (Err(_), Err(_)) => true,
-                _ => false,
-            };
-            if !is_same {
-                wrong.push(format!(
-                    "{kustomization}\n  ours   {ours:#?}\n  theirs {theirs:#?}"
-                ));
-            }
+    for case in cases {
+        let kustomization = format!("resources: [objects.yaml]\n{case}");
+        let files = [
+            ("objects.yaml", objects),
+            ("kustomization.yaml", &*kustomization),
+        ];
+        let folder = repository(&files);
+        let (theirs, ours) = (kustomize(kubectl, folder.path()), built(folder.path()));
+        let is_same = match (&theirs, &ours) {
+            (Ok(theirs), Ok(ours)) => theirs == ours,
+            (Err(_), Err(_)) => true,
+            _ => false,
+        };
+        if !is_same {
+            wrong.push(format!(
+                "{kustomization}\n  ours   {ours:#?}\n  theirs {theirs:#?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

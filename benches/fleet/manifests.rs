@@ -35,9 +35,9 @@ pub(super) fn write_overlays(folder: &Path, clusters: usize) {
 resources: [../../base]
 patches:
 - target: {kind: KubeadmControlPlane}
-  patch: '[{op: replace, path: /spec/version, value: v1.31.8}]'
+  patch: '- {op: replace, path: /spec/version, value: v1.31.8}'
 - target: {kind: MachineDeployment}
-  patch: '[{op: replace, path: /spec/template/spec/version, value: v1.31.8}]'
+  patch: '- {op: replace, path: /spec/template/spec/version, value: v1.31.8}'
 ";
     for index in 0..clusters {
         let text = format!("namespace: site-{index:05}\n{patch}");

@@ -126,7 +126,8 @@ pub(super) fn built(reader: &mut Reader<'_>, path: &Path) -> Result<Option<Built
             continue;
         }
         // Values files may be beside manifests; their errors are reported when they are read as values.
-        if !reader.mentions(file, "kind:")? {
+        let has_kind = |text: &str| text.lines().any(|line| line.starts_with("kind:"));
+        if !reader.has_text(file, has_kind)? {
             continue;
         }
         for document in reader

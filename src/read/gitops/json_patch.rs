@@ -1,4 +1,5 @@
-//! JSON patches, as kustomize applies them (<https://www.rfc-editor.org/rfc/rfc6902>; its library also allows negative indexes).
+//! JSON patches (<https://www.rfc-editor.org/rfc/rfc6902>), as the versions of Go's library for them apply them
+//! (<https://github.com/evanphx/json-patch>). Both allow negative indexes.
 
 use std::sync::Arc;
 
@@ -11,14 +12,25 @@ use super::work::Work;
 /// The most keys of a path: patches must not build a tree that is too deep to be walked.
 const DEEPEST: usize = 100;
 
+/// Who applies a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read) enum Dialect {
+    /// kustomize, with version 4 of the library: `replace` adds a key that is missing, and a missing value is copied as null. An
+    /// object always has annotations while kustomize builds it.
+    Kustomize,
+    /// Cluster API, with version 5.
+    ClusterApi,
+}
+
 /// Applies all operations of a patch to an object.
 pub(in crate::read) fn apply(
     tree: &mut Node,
     operations: &[Node],
+    dialect: Dialect,
     work: &Work,
 ) -> Result<(), PatchError> {
     for operation in operations {
-        apply_one(tree, operation, work).map_err(|message| PatchError {
+        apply_one(tree, operation, dialect, work).map_err(|message| PatchError {
             place: operation
                 .at(&["path"])
                 .map_or(operation.place, |path| path.place),
@@ -28,7 +40,12 @@ pub(in crate::read) fn apply(
     Ok(())
 }
 
-fn apply_one(tree: &mut Node, operation: &Node, work: &Work) -> Result<(), String> {
+fn apply_one(
+    tree: &mut Node,
+    operation: &Node,
+    dialect: Dialect,
+    work: &Work,
+) -> Result<(), String> {
     work.spend(1)?;
     let name = text(operation, &["op"]).ok_or("an operation lacks its `op`")?;
     let path = pointer(operation, "path")?;
@@ -41,10 +58,17 @@ fn apply_one(tree: &mut Node, operation: &Node, work: &Work) -> Result<(), Strin
     };
     match name {
         "add" => add(tree, &path, value()),
+        "replace" if dialect == Dialect::Kustomize && is_missing_key(tree, &path) => {
+            add(tree, &path, value())
+        }
         "replace" => replace(tree, &path, value()),
         "remove" => remove(tree, &path).map(drop),
         "copy" => {
-            let node = get(tree, &pointer(operation, "from")?)?.clone();
+            let from = pointer(operation, "from")?;
+            let node = match dialect == Dialect::Kustomize && is_missing_key(tree, &from) {
+                true => Node::computed(Value::Null),
+                false => get(tree, &from)?.clone(),
+            };
             work.spend_on(&node, path.len())?;
             add(tree, &path, node)
         }
@@ -80,6 +104,15 @@ fn pointer(operation: &Node, field: &str) -> Result<Vec<String>, String> {
         0..=DEEPEST => Ok(keys),
         _ => Err(format!("a path leads deeper than {DEEPEST} keys")),
     }
+}
+
+/// Whether the map that a path leads into lacks its last key.
+fn is_missing_key(tree: &Node, path: &[String]) -> bool {
+    let Some((key, parent)) = path.split_last() else {
+        return false;
+    };
+    let parent = get(tree, parent).ok().and_then(|node| node.value.as_map());
+    parent.is_some_and(|map| map.get(key).is_none())
 }
 
 fn shown(path: &[String]) -> String {

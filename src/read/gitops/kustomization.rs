@@ -66,7 +66,7 @@ pub(super) fn build_of(
         folders: Vec::new(),
         within: Vec::new(),
     };
-    let mut objects = build.target(folder, kustomization, Vec::new())?;
+    let built = build.target(folder, kustomization, Vec::new());
     let Build {
         references,
         unknown,
@@ -74,6 +74,7 @@ pub(super) fn build_of(
         reader,
         ..
     } = build;
+    let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
     let references_count = names::count_references(&objects).saturating_mul(objects.len());
     reader.spend(references_count, kustomization.place)?;
     names::finish(&mut objects, &references);
@@ -82,6 +83,18 @@ pub(super) fn build_of(
         unknown,
         folders,
     })
+}
+
+/// An error with what is not built here, which may be what the build lacks.
+fn with_cause(error: ComposeError, unknown: &[Finding]) -> ComposeError {
+    let label = unknown.first().and_then(|cause| {
+        let spot = cause.labels.first()?.spot.clone();
+        Some((spot, cause.message.clone()))
+    });
+    match (error, label) {
+        (ComposeError::Finding(finding), Some((spot, text))) => finding.at(Some(spot), text).into(),
+        (error, _) => error,
+    }
 }
 
 /// The kustomization in a folder, if there is one.

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
+use serde::de::IgnoredAny;
+
 use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
 use super::files::below;
-use super::json_patch;
+use super::json_patch::{self, Dialect};
 use super::object::{Object, items, remove, set, text};
 use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
+use super::work::Work;
 
 /// Applies `patchesStrategicMerge`, then `patches`.
 pub(super) fn merge_patches(
@@ -71,7 +74,7 @@ fn apply(
         match (&document.value, &selector) {
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
-                    json_patch::apply(&mut object.tree, operations, &reader.work)
+                    json_patched(object, operations, &reader.work)
                         .map_err(|error| refused(reader, error, patch))?;
                 }
             }
@@ -105,7 +108,22 @@ fn apply(
     Ok(())
 }
 
-/// The documents of a patch, inline or from a file.
+/// Applies a JSON patch to an object, which has annotations of kustomize's own while it is built.
+fn json_patched(object: &mut Object, operations: &[Node], work: &Work) -> Result<(), PatchError> {
+    let path = ["metadata", "annotations"];
+    let has_none = object.tree.at(&path).is_none();
+    if has_none {
+        set(&mut object.tree, &path, Value::empty_map());
+    }
+    json_patch::apply(&mut object.tree, operations, Dialect::Kustomize, work)?;
+    let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
+    if has_none && object.tree.at(&path).is_some_and(is_empty) {
+        remove(&mut object.tree, &path);
+    }
+    Ok(())
+}
+
+/// The documents of a patch, inline or from a file. One that begins with `[` is JSON for kustomize, and no YAML.
 fn documents(
     reader: &mut Reader<'_>,
     folder: &Path,
@@ -114,8 +132,16 @@ fn documents(
     let inline = patch
         .at(&["patch"])
         .and_then(|node| Some((node.value.as_str()?, node.place)));
+    let is_broken = |text: &str| {
+        text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_err()
+    };
+    let message =
+        "a patch that begins with `[` is no JSON: write its operations as a list with `- `";
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
-        return reader.inline(text, place);
+        return match is_broken(text) {
+            true => Err(reader.refused(message.to_owned(), place)),
+            false => reader.inline(text, place),
+        };
     }
     let Some(path) = patch.at(&["path"]) else {
         return Err(reader.refused(
@@ -134,6 +160,9 @@ fn documents(
         return Ok(Vec::new());
     }
     match reader.objects(&file)? {
+        Some(_) if reader.has_text(&file, is_broken)? => {
+            Err(reader.refused(message.to_owned(), path.place))
+        }
         Some(documents) => Ok(documents.to_vec()),
         None => Err(reader.refused(format!("there is no file `{named}`"), path.place)),
     }

@@ -169,13 +169,14 @@ impl<'r> Reader<'r> {
         Ok(Some(load))
     }
 
-    /// Whether a file exists and has a line with this prefix.
-    pub(super) fn mentions(&mut self, path: &Path, text: &str) -> Result<bool, ComposeError> {
-        let Some(load) = self.open(path)? else {
-            return Ok(false);
-        };
-        let source = self.source(load.file);
-        Ok(source.text.lines().any(|line| line.starts_with(text)))
+    /// Whether a file exists and has such a text.
+    pub(super) fn has_text(
+        &mut self,
+        path: &Path,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Result<bool, ComposeError> {
+        let load = self.open(path)?;
+        Ok(load.is_some_and(|load| is_meant(&self.source(load.file).text)))
     }
 
     /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.

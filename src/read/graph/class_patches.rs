@@ -14,7 +14,7 @@ use crate::model::place::{FileId, Place};
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::Standing;
 use crate::providers::named::{ImageFields, image_fields};
-use crate::read::gitops::{apply_json_patch, items, text};
+use crate::read::gitops::{Dialect, apply_json_patch, items, text};
 use crate::yaml;
 
 use super::pools::Reader;
@@ -90,7 +90,7 @@ impl<'t> Patches<'t> {
             }
             for operation in operations {
                 let operation = self.evaluated(reader, operation, variables)?;
-                apply_json_patch(node, &[operation], &reader.graph.work)
+                apply_json_patch(node, &[operation], Dialect::ClusterApi, &reader.graph.work)
                     .map_err(|_| unknown::PATCHES)?;
             }
         }
