@@ -1,4 +1,4 @@
-//! More than one control plane replica stands behind one host.
+//! More than one control plane replica is behind one host.
 
 use crate::model::cluster::PoolName;
 use crate::model::endpoint::Way;

@@ -1,4 +1,4 @@
-//! The lock holds an image that no cluster asks for.
+//! The lock holds an image that no cluster uses.
 
 use std::collections::HashSet;
 

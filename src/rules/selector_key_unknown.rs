@@ -1,4 +1,4 @@
-//! A selector asks for a fact that images do not have.
+//! A selector requires a fact that images do not have.
 
 use crate::model::finding::Finding;
 use crate::model::image::fact;
