@@ -266,6 +266,46 @@ spec: {version: v1.0.0, image: a-b-c, list: [{name: x, value: '1'}], numbers: [1
     same_as_kustomize(&kubectl, objects, cases);
 }
 
+/// References that a configuration declares follow their objects' new names, as with the real program.
+#[test]
+fn declared_references_follow_new_names_as_in_kustomize() {
+    let Some(kubectl) = programs::find("kubectl") else {
+        return;
+    };
+    let objects = "\
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: edge}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {name: edge}
+spec: {template: {spec: {infrastructureRef: {kind: Metal3MachineTemplate, name: edge}}}}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {name: edge}
+spec: {workers: {machineDeployments: [{infrastructure: {ref: {kind: Metal3MachineTemplate, name: edge}}}, {infrastructure: {ref: {kind: Metal3MachineTemplate, name: other}}}]}}
+";
+    let fields = "[{kind: MachineDeployment, path: spec/template/spec/infrastructureRef/name}, \
+        {kind: ClusterClass, group: cluster.x-k8s.io, path: spec/workers/machineDeployments/infrastructure/ref/name}]";
+    for configuration in [
+        format!("nameReference: [{{kind: Metal3MachineTemplate, fieldSpecs: {fields}}}]"),
+        format!(
+            "nameReference: [{{kind: Metal3MachineTemplate, group: infrastructure.cluster.x-k8s.io, fieldSpecs: {fields}}}]"
+        ),
+        format!(
+            "nameReference: [{{kind: Metal3MachineTemplate, group: example.org, fieldSpecs: {fields}}}]"
+        ),
+        "nameReference: []".to_owned(),
+    ] {
+        let cases = ["namePrefix: p-\n", "nameSuffix: -s\n", "namespace: lab\n"];
+        let cases = cases.map(|names| format!("{names}configurations: [names.yaml]\n"));
+        let files = [("names.yaml", &*configuration)];
+        same_with_files(&kubectl, objects, &files, cases.into_iter());
+    }
+}
+
 /// JSON patches build to the same objects as with the real program, or both refuse them.
 #[test]
 fn json_patches_are_as_kustomize_applies_them() {
@@ -320,14 +360,23 @@ list: [{a: 1}, {a: 2}]
 }
 
 fn same_as_kustomize(kubectl: &Path, objects: &str, cases: impl Iterator<Item = String>) {
+    same_with_files(kubectl, objects, &[], cases);
+}
+
+fn same_with_files(
+    kubectl: &Path,
+    objects: &str,
+    others: &[(&str, &str)],
+    cases: impl Iterator<Item = String>,
+) {
     let mut wrong = Vec::new();
     for case in cases {
         let kustomization = format!("resources: [objects.yaml]\n{case}");
-        let files = [
+        let own = [
             ("objects.yaml", objects),
             ("kustomization.yaml", &*kustomization),
         ];
-        let folder = repository(&files);
+        let folder = repository(&[&own, others].concat());
         let (theirs, ours) = (kustomize(kubectl, folder.path()), built(folder.path()));
         let is_same = match (&theirs, &ours) {
             (Ok(theirs), Ok(ours)) => theirs == ours,

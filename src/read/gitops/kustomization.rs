@@ -75,9 +75,8 @@ pub(super) fn build_of(
         ..
     } = build;
     let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
-    let references_count = names::count_references(&objects).saturating_mul(objects.len());
-    reader.spend(references_count, kustomization.place)?;
-    names::finish(&mut objects, &references);
+    let finished = names::finish(&mut objects, &references, &reader.work);
+    finished.map_err(|message| reader.refused(message, kustomization.place))?;
     Ok(Built {
         objects,
         unknown,

@@ -1,14 +1,14 @@
 //! Changes of names by overlays: namespace, prefix, suffix, the hash of a generated object, and the updated references.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::place::Place;
-use crate::model::value::{Map, Node};
+use crate::model::value::{Map, Node, Value};
 
 use super::object::{Object, items, text};
-use super::set::{self, Step};
+use super::work::Work;
 
 /// Kinds whose names get no prefix or suffix.
 const UNNAMED: &[&str] = &["Namespace", "CustomResourceDefinition", "APIService"];
@@ -39,99 +39,134 @@ pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
     }
 }
 
-/// A `configurations` file's declaration that a HelmRelease's `valuesFrom` refers to objects of a kind by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reference {
-    ConfigMap,
-    Secret,
+/// A declaration of a `configurations` file: fields of other objects hold the names of objects of a kind.
+///
+/// <https://github.com/kubernetes-sigs/kustomize/tree/master/examples/transformerconfigs#name-reference-transformer>
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    /// The kind of the objects that are referred to.
+    kind: Arc<str>,
+    /// Their group; any where none is given.
+    group: Option<Arc<str>>,
+    /// The fields with their names.
+    fields: Vec<Field>,
+}
+
+/// A field with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    kind: Option<Arc<str>>,
+    group: Option<Arc<str>>,
+    path: Vec<Arc<str>>,
 }
 
 impl Reference {
     /// The references of a `configurations` file.
     pub(super) fn of(configuration: &Node) -> Vec<Self> {
-        let mut found = Vec::new();
-        for reference in items(configuration, &["nameReference"]) {
-            let kind = match text(reference, &["kind"]) {
-                Some("ConfigMap") => Self::ConfigMap,
-                Some("Secret") => Self::Secret,
-                _ => continue,
-            };
-            let is_release = |spec: &Node| {
-                text(spec, &["kind"]).is_none_or(|kind| kind == "HelmRelease")
-                    && text(spec, &["path"])
-                        .is_some_and(|path| path.trim_matches('/') == "spec/valuesFrom/name")
-            };
-            if items(reference, &["fieldSpecs"]).iter().any(is_release) {
-                found.push(kind);
-            }
-        }
-        found
-    }
-
-    pub(super) fn kind(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "ConfigMap",
-            Self::Secret => "Secret",
-        }
+        let part = |node: &Node, key: &str| {
+            text(node, &[key])
+                .filter(|text| !text.is_empty())
+                .map(Arc::from)
+        };
+        let field = |spec: &Node| {
+            let path = text(spec, &["path"])?.trim_matches('/');
+            Some(Field {
+                kind: part(spec, "kind"),
+                group: part(spec, "group"),
+                path: path.split('/').map(Arc::from).collect(),
+            })
+        };
+        let reference = |reference: &Node| {
+            Some(Self {
+                kind: part(reference, "kind")?,
+                group: part(reference, "group"),
+                fields: items(reference, &["fieldSpecs"])
+                    .iter()
+                    .filter_map(field)
+                    .collect(),
+            })
+        };
+        let references = items(configuration, &["nameReference"]).iter();
+        references.filter_map(reference).collect()
     }
 }
 
-/// The number of references by name in HelmReleases.
-pub(super) fn count_references(objects: &[Object]) -> usize {
-    let releases = objects
-        .iter()
-        .filter(|object| object.kind() == "HelmRelease");
-    releases
-        .map(|release| items(&release.tree, &["spec", "valuesFrom"]).len())
-        .sum()
+impl Field {
+    fn is_of(&self, object: &Object) -> bool {
+        let fits =
+            |part: &Option<Arc<str>>, own: &str| part.as_ref().is_none_or(|part| **part == *own);
+        fits(&self.kind, object.kind()) && fits(&self.group, object.group())
+    }
 }
 
-/// Completes a build: generated names get the hash of their content, and references are updated.
-pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
+/// Completes a build: generated names get the hash of their content, and the fields that refer to a renamed object follow.
+pub(super) fn finish(
+    objects: &mut [Object],
+    references: &[Reference],
+    work: &Work,
+) -> Result<(), String> {
     for object in objects.iter_mut().filter(|object| object.is_hashed) {
         let name = format!("{}-{}", object.name(), hash(object));
         object.rename("name", &name);
     }
-    let mut followed = Vec::new();
-    for (at, release) in objects
-        .iter()
-        .enumerate()
-        .filter(|(_, object)| object.kind() == "HelmRelease")
-    {
-        for (index, item) in items(&release.tree, &["spec", "valuesFrom"])
-            .iter()
-            .enumerate()
-        {
-            let kind = text(item, &["kind"]).unwrap_or_default();
-            let name = text(item, &["name"]).unwrap_or_default();
-            let target = by_any_name(objects, release, kind, name);
-            if let Some(target) = target.filter(|_| references.iter().any(|one| one.kind() == kind))
-            {
-                followed.push((at, index, target.name().to_owned()));
+    let mut changed = Vec::new();
+    for reference in references {
+        for field in &reference.fields {
+            for (index, object) in objects.iter().enumerate() {
+                if !field.is_of(object) {
+                    continue;
+                }
+                let mut tree = object.tree.clone();
+                let mut follow = |kind: Option<&str>, name: &mut Node| {
+                    work.spend(objects.len())?;
+                    let Some(old) = name.value.as_str() else {
+                        return Ok(());
+                    };
+                    let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
+                    let group = reference.group.as_deref();
+                    let target = by_any_name(objects, object, (&reference.kind, group), old);
+                    if let Some(target) = target.filter(|_| !is_other) {
+                        name.value = target.name().into();
+                    }
+                    Ok(())
+                };
+                each_name(&mut tree, None, &field.path, &mut follow)?;
+                changed.push((index, tree));
+            }
+            for (index, tree) in changed.drain(..) {
+                objects[index].tree = tree;
             }
         }
     }
-    for (at, index, name) in followed {
-        let valid = vec![
-            Step::Key("spec".into()),
-            Step::Key("valuesFrom".into()),
-            Step::Index(index),
-            Step::Key("name".into()),
-        ];
-        let path = ["spec", "valuesFrom"];
-        let item = items(&objects[at].tree, &path)
-            .get(index)
-            .and_then(|item| item.at(&["name"]));
-        let place = item.map_or(Place::NONE, |node| node.place);
-        // The path exists: it was found above.
-        let _ = set::assign(
-            &mut objects[at].tree,
-            &valid,
-            &Node {
-                value: name.into(),
-                place,
-            },
-        );
+    Ok(())
+}
+
+/// What is done with a name, and the `kind` beside it.
+type Visit<'v> = &'v mut dyn FnMut(Option<&str>, &mut Node) -> Result<(), String>;
+
+/// Visits the names at a path, through lists, each with the `kind` beside it.
+fn each_name(
+    node: &mut Node,
+    kind: Option<&str>,
+    path: &[Arc<str>],
+    visit: Visit<'_>,
+) -> Result<(), String> {
+    match (&mut node.value, path.split_first()) {
+        (Value::List(items), _) => Arc::make_mut(items)
+            .iter_mut()
+            .try_for_each(|item| each_name(item, kind, path, visit)),
+        (Value::Map(map), Some((key, rest))) => {
+            let beside = map
+                .get("kind")
+                .and_then(|kind| kind.value.as_str())
+                .cloned();
+            match Arc::make_mut(map).get_mut(key) {
+                Some(below) => each_name(below, beside.as_deref(), rest, visit),
+                None => Ok(()),
+            }
+        }
+        (_, None) => visit(kind, node),
+        _ => Ok(()),
     }
 }
 
@@ -224,32 +259,35 @@ pub(super) fn referred<'o>(
     kind: &'o str,
     name: &str,
 ) -> Referred<'o> {
-    if let Some(object) = candidates(objects, release, kind).find(|object| object.name() == name) {
+    if let Some(object) =
+        candidates(objects, release, (kind, Some(""))).find(|object| object.name() == name)
+    {
         return Referred::Object(object);
     }
-    by_any_name(objects, release, kind, name).map_or(Referred::Nothing, Referred::Renamed)
+    by_any_name(objects, release, (kind, Some("")), name)
+        .map_or(Referred::Nothing, Referred::Renamed)
 }
 
-/// The object with this name now or before.
+/// The object of a kind and group with this name now or before, which an object refers to.
 fn by_any_name<'o>(
     objects: &'o [Object],
-    release: &'o Object,
-    kind: &'o str,
+    from: &'o Object,
+    kind: (&'o str, Option<&'o str>),
     name: &str,
 ) -> Option<&'o Object> {
-    candidates(objects, release, kind)
-        .find(|object| object.names().any(|named| *named.name == *name))
+    candidates(objects, from, kind).find(|object| object.names().any(|named| *named.name == *name))
 }
 
-/// The objects of a kind in the release's namespace, and those without one, whose namespace is set when they are applied.
+/// The objects of a kind and group in an object's namespace, and those without one, whose namespace is set when they are
+/// applied.
 fn candidates<'o>(
     objects: &'o [Object],
-    release: &'o Object,
-    kind: &'o str,
+    from: &'o Object,
+    (kind, group): (&'o str, Option<&'o str>),
 ) -> impl Iterator<Item = &'o Object> {
     objects.iter().filter(move |object| {
-        let (one, other) = (object.namespace(), release.namespace());
+        let (one, other) = (object.namespace(), from.namespace());
         let meet = one == other || one.is_empty() || other.is_empty();
-        object.kind() == kind && object.group().is_empty() && meet
+        object.kind() == kind && group.is_none_or(|group| group == object.group()) && meet
     })
 }
