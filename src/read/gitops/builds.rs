@@ -29,7 +29,7 @@ pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
-    /// The file that says what is built: a kustomization, or one with a Flux Kustomization.
+    /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.
     pub(in crate::read) source: Arc<Source>,
     /// The objects, whose places are in [`Builds::sources`].
     pub(in crate::read) objects: Vec<Node>,

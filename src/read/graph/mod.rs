@@ -2,8 +2,8 @@
 //! each pool's machine template already names.
 //!
 //! What a reference means is decided by [`crate::objects`]: kind, namespace and name, and of several objects the nearest by
-//! folder, so that one cluster name in `dev/` and `prod/` is two clusters. What cannot be known is not guessed: the pool says
-//! why its image is unknown.
+//! folder, so that one cluster name in `dev/` and `prod/` is two clusters. What cannot be known is not guessed: the pool has
+//! the reason.
 
 mod class_patches;
 mod deployed;
@@ -216,7 +216,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// What a pool belongs to: the Cluster that refers to it, else the nearest Cluster of the name that it says.
+    /// What a pool belongs to: the Cluster that refers to it, else the nearest Cluster of the name that it gives.
     fn owner(&self, pool: usize) -> Owner<'a> {
         if let Some(cluster) = self.led.get(&pool) {
             return Owner::Object(*cluster);

@@ -197,7 +197,7 @@ impl<'t> Reader<'t> {
         Ok(count)
     }
 
-    /// The values of a file; none if there is no such file or it cannot be read as what its name says.
+    /// The values of a file; none if there is no such file, or it is not text or YAML.
     fn open(&mut self, path: &Path) -> Result<Option<File>, Error> {
         let Found::File(bytes) = self.tree.file(path)? else {
             return Ok(None);

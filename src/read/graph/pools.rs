@@ -1,4 +1,4 @@
-//! The node pools of one cluster: what each object says of its machines.
+//! The node pools of one cluster: what each object declares about its machines.
 
 use std::sync::Arc;
 

@@ -191,7 +191,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Where a class of workers says what their machines are made from: below `template` until v1beta1.
+/// Where a class of workers names the template of its machines: below `template` until v1beta1.
 fn worker_class<'n>(class: &'n Node, list: &str, name: Option<&Arc<str>>) -> Option<&'n Node> {
     let workers = class.at(&["spec", "workers", list])?.value.as_list()?;
     let is_meant = |worker: &&Node| {
