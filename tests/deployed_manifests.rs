@@ -136,6 +136,77 @@ fn what_is_wrong_with_a_base_is_reported_once() {
     assert!(screen.ends_with(last), "{screen}");
 }
 
+#[test]
+fn a_long_chain_of_kustomizations_and_many_folders_that_share_it_end() {
+    let whole = cluster("v1.31.8", GOOD);
+    let mut files = vec![(
+        "c0/kustomization.yaml".to_owned(),
+        "resources: [cluster.yaml]\n".to_owned(),
+    )];
+    files.push(("c0/cluster.yaml".to_owned(), whole));
+    for index in 1..3000 {
+        let text = format!("resources: [../c{}]\n", index - 1);
+        files.push((format!("c{index}/kustomization.yaml"), text));
+    }
+    for index in 0..300 {
+        files.push((
+            format!("o{index}/kustomization.yaml"),
+            "resources: [../c2999]\n".to_owned(),
+        ));
+    }
+    let files: Vec<(&str, &str)> = { files.iter() }
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let (screen, _) = check(&files);
+    assert!(
+        screen.contains("and 299 other folders do not build: kustomizations are nested too deeply"),
+        "{screen}"
+    );
+    assert!(
+        screen.ends_with("2 node pools checked: 2 by name only\n"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn flux_builds_the_folders_and_files_below_its_path() {
+    let whole = cluster("v1.31.8", GOOD);
+    let version = version("v1.30.2");
+    let deployed = flux("all", "  path: ./apps/\n  targetNamespace: lab\n");
+    let files = [
+        ("flux.yaml", &*deployed),
+        (
+            "apps/kustomized/kustomization.yaml",
+            "resources: [base]\npatches: [{path: version.yaml}]\n",
+        ),
+        ("apps/kustomized/version.yaml", &*version),
+        (
+            "apps/kustomized/base/kustomization.yaml",
+            "resources: [cluster.yaml]\n",
+        ),
+        ("apps/kustomized/base/cluster.yaml", &*whole),
+        (
+            "apps/other.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+        ),
+    ];
+    let (screen, _) = check(&files);
+    assert!(
+        screen.ends_with("1 error in 1 cluster; 2 node pools checked: 2 mismatched\n"),
+        "{screen}"
+    );
+    // Another repository's folder is not here.
+    let elsewhere = flux("all", "  path: ./elsewhere\n");
+    let (screen, _) = check(&[
+        ("flux.yaml", &elsewhere),
+        files[1],
+        files[2],
+        files[3],
+        files[4],
+    ]);
+    assert!(screen.ends_with("2 mismatched\n"), "{screen}");
+}
+
 fn flux(name: &str, spec: &str) -> String {
     format!(
         "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, namespace: flux-system}}\nspec:\n{spec}"

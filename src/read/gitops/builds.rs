@@ -73,24 +73,19 @@ pub(in crate::read) fn builds(
     let mut reader = Reader::new(files, options, &mut sources);
     reader.work = Work::of_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
-    let mut targets = Vec::new();
-    for flux in &input.flux {
-        targets.extend(Target::of_flux(&mut reader, &folders, input, flux));
-    }
-    let deployed: BTreeSet<PathBuf> = targets.iter().map(|one| one.folder.clone()).collect();
-    let plain = folders.roots().filter(|root| !deployed.contains(*root));
-    targets.extend(plain.map(|root| Target::of_folder(&folders, root)));
-    targets.sort_by(|a, b| a.folder.cmp(&b.folder));
     let mut refused = Vec::new();
-    for target in &targets {
-        match target.build(&mut reader, &folders, input) {
-            Ok(objects) => {
-                folders.parts(&target.kustomization, &target.folder, &mut made.parts);
-                let source = reader.source(target.place.file);
-                made.builds.push(Build { source, objects });
-            }
-            Err(ComposeError::Error(error)) => return Err(error),
-            Err(ComposeError::Finding(finding)) => refused.push((*finding, &*target.folder)),
+    let of_flux = { input.flux.iter() }
+        .filter_map(|flux| Target::of_flux(&mut reader, &folders, input, flux));
+    let of_flux: Vec<Target<'_>> = of_flux.collect();
+    let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
+    for target in of_flux {
+        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
+    }
+    for root in folders.roots().filter(|root| !deployed.contains(*root)) {
+        // Flux builds the folders below its own too.
+        if !made.parts.contains(root) {
+            let target = Target::of_folder(&folders, root);
+            target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
         }
     }
     drop(reader);
@@ -100,16 +95,16 @@ pub(in crate::read) fn builds(
 }
 
 /// One finding for each cause: folders often fail for what is wrong with their base.
-fn by_cause(refused: Vec<(Finding, &Path)>) -> Vec<Finding> {
-    let mut causes: BTreeMap<(String, String), (Finding, &Path, usize)> = BTreeMap::new();
+fn by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
+    let mut causes: BTreeMap<(String, String), (Finding, PathBuf, usize)> = BTreeMap::new();
     for (finding, folder) in refused {
         let place = finding.labels.first().map(|label| label.spot.to_string());
         let cause = (place.unwrap_or_default(), finding.message.clone());
         let (.., count) = causes.entry(cause).or_insert((finding, folder, 0));
         *count += 1;
     }
-    let finding = |(mut finding, folder, count): (Finding, &Path, usize)| {
-        let folder = display(folder);
+    let finding = |(mut finding, folder, count): (Finding, PathBuf, usize)| {
+        let folder = display(&folder);
         finding.message = match count {
             1 => format!("`{folder}` does not build: {}", finding.message),
             2 => format!(
@@ -130,9 +125,15 @@ fn by_cause(refused: Vec<(Finding, &Path)>) -> Vec<Finding> {
     causes.into_values().map(finding).collect()
 }
 
+/// A kustomization, and the files and folders that it names.
+struct Known {
+    node: Node,
+    inputs: Vec<PathBuf>,
+}
+
 /// The folders with a kustomization.
 struct Folders {
-    known: BTreeMap<PathBuf, Node>,
+    known: BTreeMap<PathBuf, Known>,
     /// Those that lead to a file of interest.
     leading: BTreeSet<PathBuf>,
 }
@@ -142,22 +143,25 @@ impl Folders {
         let mut known = BTreeMap::new();
         for folder in &input.folders {
             match kustomization::find(reader, folder) {
-                Ok(found) => known.extend(found.map(|found| (folder.clone(), found))),
+                Ok(found) => known.extend(found.map(|node| {
+                    let inputs = inputs(folder, &node);
+                    (folder.clone(), Known { node, inputs })
+                })),
                 Err(ComposeError::Error(error)) => return Err(error),
                 // What is no kustomization is reported by what names it.
                 Err(ComposeError::Finding(_)) => {}
             }
         }
-        let mut named_by: BTreeMap<PathBuf, Vec<&PathBuf>> = BTreeMap::new();
-        for (folder, kustomization) in &known {
-            for named in inputs(folder, kustomization) {
+        let mut named_by: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
+        for (folder, Known { inputs, .. }) in &known {
+            for named in inputs {
                 named_by.entry(named).or_default().push(folder);
             }
         }
         let mut leading = BTreeSet::new();
         let mut open: Vec<&PathBuf> = input.files.iter().collect();
         while let Some(path) = open.pop() {
-            let by = named_by.get(path).into_iter().flatten();
+            let by = named_by.get(&**path).into_iter().flatten();
             open.extend(by.filter(|folder| leading.insert((**folder).clone())));
         }
         Ok(Self { known, leading })
@@ -165,49 +169,56 @@ impl Folders {
 
     /// The folders that are built by themselves.
     fn roots(&self) -> impl Iterator<Item = &PathBuf> {
-        let named: BTreeSet<PathBuf> = { self.known.iter() }
-            .flat_map(|(folder, kustomization)| inputs(folder, kustomization))
-            .collect();
+        let named = self.known.values().flat_map(|known| &known.inputs);
+        let named: BTreeSet<&PathBuf> = named.collect();
         self.leading.iter().filter(move |folder| {
-            let is_component = text(&self.known[*folder], &["kind"]) == Some("Component");
-            !is_component && !named.contains(*folder)
+            let is_component = text(&self.known[*folder].node, &["kind"]) == Some("Component");
+            !is_component && !named.contains(folder)
         })
     }
 
     /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
     fn generated(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
-        let inner: Vec<&PathBuf> = { self.known.keys() }
-            .filter(|inner| inner.starts_with(folder))
-            .collect();
+        fn below<'p>(
+            paths: &'p BTreeSet<PathBuf>,
+            folder: &Path,
+        ) -> impl Iterator<Item = &'p PathBuf> {
+            let from = paths.range(folder.to_owned()..);
+            from.take_while(move |path| path.starts_with(folder))
+        }
         let is_outer = |path: &Path| {
-            !inner
-                .iter()
-                .any(|inner| path != **inner && path.starts_with(inner))
+            let mut between = path.ancestors().skip(1);
+            let mut between = between.by_ref().take_while(|above| *above != folder);
+            !between.any(|above| self.known.contains_key(above))
         };
-        let inner = inner
-            .iter()
-            .copied()
-            .filter(|path| self.leading.contains(*path));
-        let files = input.files.iter().filter(|file| file.starts_with(folder));
-        let resources: Vec<Node> = { inner.chain(files) }
-            .filter(|path| is_outer(path))
-            .filter_map(|path| Some(Node::computed(display(path.strip_prefix(folder).ok()?))))
+        let paths = below(&self.leading, folder).chain(below(&input.files, folder));
+        let paths = paths.filter(|path| is_outer(path));
+        let resources = paths.filter_map(|path| path.strip_prefix(folder).ok());
+        let resources: Vec<Node> = resources
+            .map(|path| Node::computed(display(path)))
             .collect();
         let mut kustomization = Node::computed(Value::empty_map());
         set(&mut kustomization, &["resources"], Value::from(resources));
         (!items(&kustomization, &["resources"]).is_empty()).then_some(kustomization)
     }
 
-    /// Adds the files that a kustomization is built from.
-    fn parts(&self, kustomization: &Node, folder: &Path, parts: &mut BTreeSet<PathBuf>) {
-        for path in inputs(folder, kustomization) {
-            if !parts.insert(path.clone()) {
-                continue;
+    /// Adds the files and folders that a kustomization is built from.
+    fn add_parts(
+        &self,
+        kustomization: &Node,
+        folder: &Path,
+        work: &Work,
+        parts: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), String> {
+        let mut open = inputs(folder, kustomization);
+        while let Some(path) = open.pop() {
+            work.spend(1)?;
+            if let Some(known) = self.known.get(&path).filter(|_| !parts.contains(&path)) {
+                open.extend(known.inputs.iter().cloned());
             }
-            if let Some(kustomization) = self.known.get(&path) {
-                self.parts(kustomization, &path, parts);
-            }
+            parts.insert(path);
         }
+        Ok(())
     }
 }
 
@@ -236,7 +247,7 @@ struct Target<'t> {
 
 impl<'t> Target<'t> {
     fn of_folder(folders: &Folders, folder: &Path) -> Self {
-        let kustomization = folders.known[folder].clone();
+        let kustomization = folders.known[folder].node.clone();
         Self {
             folder: folder.to_owned(),
             place: kustomization.place,
@@ -256,7 +267,9 @@ impl<'t> Target<'t> {
         let path = text(&flux, &["spec", "path"]).unwrap_or(".");
         let folder = below(Path::new(""), path.trim_start_matches('/'))?;
         let (mut kustomization, place) = match folders.known.get(&folder) {
-            Some(known) if folders.leading.contains(&folder) => (known.clone(), known.place),
+            Some(Known { node, .. }) if folders.leading.contains(&folder) => {
+                (node.clone(), node.place)
+            }
             Some(_) => return None,
             None => (folders.generated(&folder, input)?, flux.place),
         };
@@ -284,16 +297,41 @@ impl<'t> Target<'t> {
         })
     }
 
+    /// Builds the folder, and adds what it makes or why it does not build.
+    fn add(
+        self,
+        reader: &mut Reader<'_>,
+        folders: &Folders,
+        input: &Input<'_>,
+        made: &mut Builds,
+        refused: &mut Vec<(Finding, PathBuf)>,
+    ) -> Result<(), Error> {
+        match self.build(reader, folders, input) {
+            Ok((objects, parts)) => {
+                made.parts.extend(parts);
+                let source = reader.source(self.place.file);
+                made.builds.push(Build { source, objects });
+            }
+            Err(ComposeError::Error(error)) => return Err(error),
+            Err(ComposeError::Finding(finding)) => refused.push((*finding, self.folder)),
+        }
+        Ok(())
+    }
+
+    /// The objects, and the files and folders that they are built from.
     fn build(
         &self,
         reader: &mut Reader<'_>,
         folders: &Folders,
         input: &Input<'_>,
-    ) -> Result<Vec<Node>, ComposeError> {
+    ) -> Result<(Vec<Node>, BTreeSet<PathBuf>), ComposeError> {
         let mut parts = BTreeSet::new();
-        folders.parts(&self.kustomization, &self.folder, &mut parts);
+        let (kustomization, place) = (&self.kustomization, self.place);
+        folders
+            .add_parts(kustomization, &self.folder, &reader.work, &mut parts)
+            .map_err(|message| reader.refused(message, place))?;
         let inner = parts.iter().filter_map(|part| folders.known.get(part));
-        for kustomization in inner.chain([&self.kustomization]) {
+        for kustomization in inner.map(|known| &known.node).chain([kustomization]) {
             if let Some(first) = items(kustomization, &["transformers"]).first() {
                 let message = "its transformers are not built here".to_owned();
                 return Err(reader.finding(UNSUPPORTED, message, first.place).into());
@@ -315,7 +353,8 @@ impl<'t> Target<'t> {
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
             }
         }
-        Ok(objects.into_iter().map(|object| object.tree).collect())
+        let objects = objects.into_iter().map(|object| object.tree);
+        Ok((objects.collect(), parts))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::value::{Node, Value};
 const STEPS: u64 = 10_000_000;
 
 /// The most steps for each of many builds that share one budget.
-const STEPS_EACH: u64 = 100_000;
+const STEPS_EACH: u64 = 10_000;
 
 /// The deepest nesting of values that patches may create: the YAML parser's limit, and a path below it.
 const DEEPEST: usize = 400;
