@@ -552,7 +552,7 @@ fn shaping(objects: &[Node]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn json(value: &Value) -> String {
+pub(super) fn json(value: &Value) -> String {
     match value {
         Value::List(items) => {
             let items: Vec<String> = items.iter().map(|item| json(&item.value)).collect();

@@ -6,10 +6,11 @@ use std::process::Command;
 use metalmark::files::Disk;
 use metalmark::model::engine::Engine;
 use metalmark::model::place::{FileId, Sources};
-use metalmark::model::value::{Node, Value};
+use metalmark::model::value::Node;
 use metalmark::read::gitops;
 use metalmark::yaml;
 
+use super::compose::json;
 use super::plain_manifests::{GOOD, check, cluster, repository, summary};
 use super::programs;
 
@@ -490,21 +491,4 @@ fn sorted(objects: &[Node]) -> Vec<String> {
     let mut shown: Vec<String> = objects.iter().map(|object| json(&object.value)).collect();
     shown.sort_unstable();
     shown
-}
-
-fn json(value: &Value) -> String {
-    match value {
-        Value::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| json(&item.value)).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Map(map) => {
-            let mut entries: Vec<String> = { map.iter() }
-                .map(|entry| format!("{}:{}", entry.key, json(&entry.node.value)))
-                .collect();
-            entries.sort_unstable();
-            format!("{{{}}}", entries.join(","))
-        }
-        other => format!("{other:?}"),
-    }
 }

@@ -1,4 +1,4 @@
-//! The tutorials: every command of a page is run as it stands there, and prints what the page says.
+//! The tutorials: every command of a page is run, and its output is that of the page.
 //!
 //! `BLESS=1 cargo test tutorial` writes the outputs.
 

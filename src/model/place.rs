@@ -188,6 +188,14 @@ impl Place {
     pub fn is_known(self) -> bool {
         self.file != Self::NONE.file
     }
+
+    /// Another place for a known one.
+    pub fn moved(self, to: &mut dyn FnMut(Self) -> Self) -> Self {
+        match self.is_known() {
+            true => to(self),
+            false => self,
+        }
+    }
 }
 
 /// A value with the place that it was written at.

@@ -163,6 +163,27 @@ impl Entry {
 }
 
 impl Node {
+    /// The same tree with other places; unknown ones stay so. The recursion is limited by the parser's depth limit.
+    pub fn with_places(&self, at: &mut dyn FnMut(Place) -> Place) -> Self {
+        let place = self.place.moved(at);
+        let value = match &self.value {
+            Value::List(items) => {
+                let items = items.iter().map(|item| item.with_places(at));
+                Value::from(items.collect::<Vec<Self>>())
+            }
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| Entry {
+                    key: Arc::clone(&entry.key),
+                    key_place: entry.key_place.moved(at),
+                    node: entry.node.with_places(at),
+                });
+                Value::Map(Arc::new(entries.collect()))
+            }
+            scalar => scalar.clone(),
+        };
+        Self { value, place }
+    }
+
     /// A value that stands in no file.
     pub fn computed(value: impl Into<Value>) -> Self {
         Self {

@@ -11,7 +11,7 @@ mod text;
 use std::sync::Arc;
 
 use crate::model::place::{Place, Source, Sources, Spot};
-use crate::model::value::{Entry, Node, Value};
+use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
@@ -78,24 +78,12 @@ impl Standing {
 
     /// A value of it, with its places in these files.
     pub fn adopted(&self, node: &Node, sources: &mut Sources) -> Node {
-        let value = match &node.value {
-            Value::List(items) => {
-                let items = items.iter().map(|item| self.adopted(item, sources));
-                Value::from(items.collect::<Vec<Node>>())
+        match self.text.is_file() {
+            true => {
+                let file = sources.adopt(self.file());
+                node.with_places(&mut |place| Place { file, ..place })
             }
-            Value::Map(map) => {
-                let entries = map.iter().map(|entry| Entry {
-                    key: Arc::clone(&entry.key),
-                    key_place: self.adopted_place(entry.key_place, sources),
-                    node: self.adopted(&entry.node, sources),
-                });
-                Value::Map(Arc::new(entries.collect()))
-            }
-            scalar => scalar.clone(),
-        };
-        Node {
-            value,
-            place: self.adopted_place(node.place, sources),
+            false => node.with_places(&mut |place| self.adopted_place(place, sources)),
         }
     }
 

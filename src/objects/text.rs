@@ -116,6 +116,11 @@ impl Text {
         }
     }
 
+    /// Whether its places are those of its file.
+    pub(super) fn is_file(&self) -> bool {
+        self.files.is_none() && self.host.is_none()
+    }
+
     /// Whether it is what a file builds.
     pub(super) fn is_build(&self) -> bool {
         self.files.is_some()

@@ -20,7 +20,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         .flat_map(|cluster| &cluster.locked)
         .copied()
         .collect();
-    // Of a key that is asked for by another reference, `lock-stale` tells already.
+    // `lock-stale` reports a key that another reference requires.
     let stale: HashSet<&str> = input
         .uses
         .iter()

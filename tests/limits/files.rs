@@ -199,3 +199,35 @@ fn no_more_of_a_resource_list_is_read_than_is_stated() {
     let (outcome, is_read) = run().run_fed(67 << 20);
     assert!(!is_read && outcome.status == 2, "{}", outcome.stderr);
 }
+
+#[test]
+fn the_longest_path_of_a_replacement_is_followed_and_a_longer_one_is_not() {
+    let nested = |depth: usize| {
+        let path = format!("x{}", ".k".repeat(depth - 1));
+        with_replacement(&path, "metadata.name")
+    };
+    most(100, "deeper than 100 keys", nested);
+}
+
+#[test]
+fn a_replacement_that_copies_an_object_into_itself_ends() {
+    let one = "- source: {kind: ConfigMap, fieldPath: data}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.k]\n";
+    let top = format!("resources: [a.yaml]\nreplacements:\n{}", one.repeat(2_000));
+    let refused = built(&[
+        ("top/kustomization.yaml".to_owned(), top),
+        ("top/a.yaml".to_owned(), OBJECT.to_owned()),
+    ]);
+    let refused = refused.expect_err("nothing could walk it");
+    assert!(refused.contains("nested more than 400 deep"), "{refused}");
+}
+
+fn with_replacement(to: &str, from: &str) -> Result<usize, String> {
+    let top = format!(
+        "resources: [a.yaml]\nreplacements:\n- source: {{kind: ConfigMap, fieldPath: {from}}}\n  targets:\n  \
+         - select: {{kind: ConfigMap}}\n    fieldPaths: [{to}]\n    options: {{create: true}}\n"
+    );
+    built(&[
+        ("top/kustomization.yaml".to_owned(), top),
+        ("top/a.yaml".to_owned(), OBJECT.to_owned()),
+    ])
+}

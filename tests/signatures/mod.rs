@@ -289,7 +289,7 @@ fn each_way_to_be_wrong_is_told_apart_at_the_tag() {
         }
     }
 
-    // Of several under other names, the first one is told.
+    // Of several under other names, the first one is reported.
     let under = |it: &Signed, name: &str| {
         it.simple(
             &signer,

@@ -10,7 +10,7 @@ use super::strategic::PatchError;
 use super::work::Work;
 
 /// The most keys of a path: patches must not build a tree that is too deep to be walked.
-const DEEPEST: usize = 100;
+pub(super) const DEEPEST: usize = 100;
 
 /// Who applies a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::model::engine::Engine;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{FileId, Place, Source, Sources};
 use crate::model::rule::RuleId;
-use crate::model::value::{Entry, Node, Value};
+use crate::model::value::{Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
 use super::super::files::{broken, display, told};
@@ -245,7 +245,10 @@ impl<'r> Reader<'r> {
             broken(&error, self.sources)
         })?;
         let documents = present(read);
-        Ok(documents.iter().map(|node| moved(node, &at)).collect())
+        Ok(documents
+            .iter()
+            .map(|node| node.with_places(&mut |place| at(place)))
+            .collect())
     }
 
     fn read_values(
@@ -266,7 +269,7 @@ impl<'r> Reader<'r> {
             self.findings.extend(told(&notice, self.sources));
         }
         Ok(match within {
-            Some(_) => moved(&tree, &at),
+            Some(_) => tree.with_places(&mut |place| at(place)),
             None => tree,
         })
     }
@@ -318,28 +321,4 @@ fn place_notice(notice: &mut Notice, at: &impl Fn(Place) -> Place) {
         NoticeKind::MergeReplaces { merged, .. } => *merged = at(*merged),
         NoticeKind::Misread { .. } | NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => {}
     }
-}
-
-/// The same tree with other places. The recursion is limited by the parser's depth limit.
-pub(in crate::read) fn moved(node: &Node, at: &impl Fn(Place) -> Place) -> Node {
-    let place = if node.place.is_known() {
-        at(node.place)
-    } else {
-        node.place
-    };
-    let value = match &node.value {
-        Value::List(items) => {
-            Value::from(items.iter().map(|item| moved(item, at)).collect::<Vec<_>>())
-        }
-        Value::Map(map) => {
-            let entries = map.iter().map(|entry| Entry {
-                key: Arc::clone(&entry.key),
-                key_place: at(entry.key_place),
-                node: moved(&entry.node, at),
-            });
-            Value::Map(Arc::new(entries.collect()))
-        }
-        scalar => scalar.clone(),
-    };
-    Node { value, place }
 }

@@ -5,12 +5,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::value::{Entry, Node, Value};
+use crate::model::value::{Entry, Node, Number, Value};
 
 use super::files::below;
+use super::json_patch::DEEPEST;
 use super::object::{Object, flag, items, map_mut, text};
 use super::reader::{ComposeError, Reader};
 use super::selector::Selector;
+use super::work::Work;
 
 /// Applies a kustomization's replacements, inline or in files.
 pub(super) fn replace(
@@ -44,7 +46,8 @@ pub(super) fn replace(
 }
 
 fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
-    let value = source(replacement, objects)?;
+    let work = &reader.work;
+    let value = source(replacement, objects, work)?;
     for target in items(replacement, &["targets"]) {
         let select = target
             .at(&["select"])
@@ -52,6 +55,7 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
         let select = Selector::new(select)?;
         let rejected = items(target, &["reject"]).iter().map(Selector::new);
         let rejected: Vec<Selector> = rejected.collect::<Result<_, _>>()?;
+        work.spend(objects.len().saturating_mul(1 + rejected.len()))?;
         let meant = objects.iter_mut().filter(|object| {
             select.selects(object) && !rejected.iter().any(|reject| reject.selects(object))
         });
@@ -65,9 +69,12 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
         };
         for object in meant {
             for path in paths.iter().filter_map(|path| path.value.as_str()) {
-                reader.work.spend_on(&value, 0)?;
-                let mut set = |node: &mut Node| options.set(node, &value);
-                let count = visit(&mut object.tree, &steps(path), options.creates, &mut set)?;
+                let steps = steps(path)?;
+                let mut set = |node: &mut Node| {
+                    work.spend_on(&value, steps.len())?;
+                    options.set(node, &value, work)
+                };
+                let count = visit(&mut object.tree, &steps, (options.creates, work), &mut set)?;
                 if count == 0 {
                     let object = format!("{} `{}`", object.kind(), object.name());
                     return Err(format!("{object} has no field `{path}`"));
@@ -79,7 +86,7 @@ fn apply(reader: &Reader<'_>, replacement: &Node, objects: &mut [Object]) -> Res
 }
 
 /// The value that is copied.
-fn source(replacement: &Node, objects: &[Object]) -> Result<Node, String> {
+fn source(replacement: &Node, objects: &[Object], work: &Work) -> Result<Node, String> {
     if let Some(value) = replacement.at(&["sourceValue"]) {
         return Ok(value.clone());
     }
@@ -109,7 +116,7 @@ fn source(replacement: &Node, objects: &[Object]) -> Result<Node, String> {
         value.get_or_insert_with(|| node.clone());
         Ok(())
     };
-    visit(&mut tree, &steps(path), false, &mut get)?;
+    visit(&mut tree, &steps(path)?, (false, work), &mut get)?;
     let missing = || {
         format!(
             "{} `{}` has no field `{path}`",
@@ -147,7 +154,7 @@ impl<'n> Options<'n> {
         Self {
             delimiter: text(node, &["options", "delimiter"]).unwrap_or_default(),
             index: match index {
-                Some(Value::Number(crate::model::value::Number::Int(index))) => *index,
+                Some(Value::Number(Number::Int(index))) => *index,
                 _ => 0,
             },
             creates: flag(node, &["options", "create"]),
@@ -155,12 +162,13 @@ impl<'n> Options<'n> {
     }
 
     /// Sets a field, or one part of it.
-    fn set(&self, node: &mut Node, value: &Node) -> Result<(), String> {
+    fn set(&self, node: &mut Node, value: &Node, work: &Work) -> Result<(), String> {
         if self.delimiter.is_empty() {
             *node = value.clone();
             return Ok(());
         }
         let (whole, part) = (written(node)?, written(value)?);
+        work.spend((whole.len() + part.len()) / STEP)?;
         let mut parts: Vec<&str> = whole.split(self.delimiter).collect();
         match usize::try_from(self.index) {
             Err(_) => parts.insert(0, &part),
@@ -194,8 +202,11 @@ enum Step {
     Where(String, String),
 }
 
+/// The bytes of a text that are one step of work.
+const STEP: usize = 8;
+
 /// The steps of a path: `a.b.[name=x].c`, `a.0`, `a.*`; a dot within a key has a backslash before it or brackets around it.
-fn steps(path: &str) -> Vec<Step> {
+fn steps(path: &str) -> Result<Vec<Step>, String> {
     let mut parts = vec![String::new()];
     let (mut characters, mut is_inside) = (path.chars(), false);
     while let Some(character) = characters.next() {
@@ -214,6 +225,9 @@ fn steps(path: &str) -> Vec<Step> {
             other => parts[last].push(other),
         }
     }
+    if parts.len() > DEEPEST {
+        return Err(format!("a path leads deeper than {DEEPEST} keys"));
+    }
     let step = |part: String| {
         let inner = part
             .strip_prefix('[')
@@ -226,14 +240,14 @@ fn steps(path: &str) -> Vec<Step> {
             (None, _) => Step::Key(part),
         }
     };
-    parts.into_iter().map(step).collect()
+    Ok(parts.into_iter().map(step).collect())
 }
 
 /// Visits the nodes at a path, and counts them.
 fn visit(
     node: &mut Node,
     path: &[Step],
-    creates: bool,
+    (creates, work): (bool, &Work),
     visitor: &mut dyn FnMut(&mut Node) -> Result<(), String>,
 ) -> Result<usize, String> {
     let Some((step, rest)) = path.split_first() else {
@@ -250,17 +264,18 @@ fn visit(
             map.insert(Entry::computed(key.as_str(), Value::Null));
         }
         let below = map.get_mut(key);
-        return below.map_or(Ok(0), |below| visit(below, rest, creates, visitor));
+        return below.map_or(Ok(0), |below| visit(below, rest, (creates, work), visitor));
     }
     if let (Step::Index(index), Value::Map(_)) = (step, &node.value) {
         let key = [Step::Key(index.to_string())];
-        let mut below = |node: &mut Node| visit(node, rest, creates, visitor).map(drop);
-        return visit(node, &key, creates, &mut below);
+        let mut below = |node: &mut Node| visit(node, rest, (creates, work), visitor).map(drop);
+        return visit(node, &key, (creates, work), &mut below);
     }
     let Value::List(items) = &mut node.value else {
         return Ok(0);
     };
     let mut count = 0;
+    work.spend(items.len())?;
     for (at, item) in Arc::make_mut(items).iter_mut().enumerate() {
         let is_meant = match step {
             Step::Index(index) => at == *index,
@@ -269,7 +284,7 @@ fn visit(
             Step::Key(_) => false,
         };
         if is_meant {
-            count += visit(item, rest, creates, visitor)?;
+            count += visit(item, rest, (creates, work), visitor)?;
         }
     }
     Ok(count)
@@ -277,7 +292,11 @@ fn visit(
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, steps};
+    use super::Step;
+
+    fn steps(path: &str) -> Vec<Step> {
+        super::steps(path).expect("a path")
+    }
 
     #[test]
     fn a_path_has_keys_indexes_and_conditions() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::helm::{self, NoHost, convert};
 use crate::model::engine::Engine;
-use crate::model::place::{FileId, Place};
+use crate::model::place::FileId;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::objects::Standing;
 use crate::providers::named::{ImageFields, image_fields};
@@ -33,6 +33,8 @@ pub(super) struct Patches<'t> {
     topology: &'t Topology<'t>,
     /// Those of all machines.
     variables: Variables,
+    /// The built-in variable of the Cluster.
+    builtin: Node,
 }
 
 impl<'t> Patches<'t> {
@@ -47,6 +49,7 @@ impl<'t> Patches<'t> {
             class,
             topology,
             variables: Variables::new(),
+            builtin: builtin(reader, topology),
         };
         let set = topology.node.at(&["variables"]);
         patches.variables = patches.defined(reader, set, true);
@@ -78,9 +81,7 @@ impl<'t> Patches<'t> {
             if operations.peek().is_none() {
                 continue;
             }
-            let budget = &reader.graph.work;
-            let copied = budget.spend_on(&object.node, 0);
-            copied.map_err(|_| unknown::PATCHES)?;
+            spend_on(reader, &object.node)?;
             let (node, variables) = changed.get_or_insert_with(|| {
                 let variables = self.of_machines(reader, machines);
                 (reader.adopt(object, &object.node), variables)
@@ -134,7 +135,11 @@ impl<'t> Patches<'t> {
         let default = || schema.at(&["default"]);
         let value = match value {
             Some(value) => value,
-            None => reader.adopt(self.class, default()?),
+            // A value that there is no work left for is not known.
+            None => match reader.graph.work.spend_on(default()?, 0) {
+                Ok(()) => reader.adopt(self.class, default()?),
+                Err(_) => Node::computed(AT_RUN_TIME),
+            },
         };
         Some(self.with_inner_defaults(reader, schema, value))
     }
@@ -176,55 +181,20 @@ impl<'t> Patches<'t> {
             .node()
             .and_then(|node| node.at(&["variables", "overrides"]));
         variables.extend(self.defined(reader, overrides, false));
-        variables.insert("builtin".into(), self.builtin(reader, machines));
+        variables.insert("builtin".into(), self.with_machines(reader, machines));
         let entries = variables.into_iter();
         let entries = entries.map(|(name, node)| Entry::holding(name, node));
         Node::computed(entries.collect::<Map>())
     }
 
-    /// Cluster API's built-in variables.
-    fn builtin(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
-        let Topology {
-            cluster,
-            node: topology,
-            class_name,
-            class_namespace,
-        } = *self.topology;
+    /// Cluster API's built-in variables for one set of machines.
+    fn with_machines(&self, reader: &mut Reader<'_, '_>, machines: Machines<'_>) -> Node {
+        let cluster = self.topology.cluster;
         let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
-        let of_cluster = |path: &[&str]| cluster.node.at(path);
         let at_run_time = || Some(Node::computed(AT_RUN_TIME));
-        let version = adopt(topology.at(&["version"]));
-        let class_ref = map([
-            ("name", Some(Node::computed(class_name))),
-            ("namespace", Some(Node::computed(class_namespace))),
-        ]);
-        let of_topology = map([
-            ("version", version.clone()),
-            ("class", Some(Node::computed(class_name))),
-            ("classNamespace", Some(Node::computed(class_namespace))),
-            ("classRef", Some(class_ref)),
-        ]);
-        let metadata =
-            map(["labels", "annotations"].map(|key| (key, adopt(of_cluster(&["metadata", key])))));
-        let network = ["services", "pods"].map(|key| {
-            (
-                key,
-                adopt(of_cluster(&["spec", "clusterNetwork", key, "cidrBlocks"])),
-            )
-        });
-        let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
-        let network = map(network.into_iter().chain([("serviceDomain", domain)]));
-        let of_cluster = map([
-            ("name", Some(Node::computed(&*cluster.name))),
-            ("namespace", Some(Node::computed(&*cluster.namespace))),
-            ("uid", at_run_time()),
-            ("metadata", Some(metadata)),
-            ("topology", Some(of_topology)),
-            ("network", Some(network)),
-        ]);
         let own = |key: &str| machines.node().and_then(|node| node.at(&[key]));
         let of_machines = map([
-            ("version", version),
+            ("version", adopt(self.topology.node.at(&["version"]))),
             ("replicas", adopt(own("replicas"))),
             ("class", adopt(own("class"))),
             ("topologyName", adopt(own("name"))),
@@ -238,7 +208,10 @@ impl<'t> Patches<'t> {
             Machines::ControlPlane(_) => "controlPlane",
             Machines::Workers(list, _) => list.trim_end_matches('s'),
         };
-        map([("cluster", Some(of_cluster)), (key, Some(of_machines))])
+        map([
+            ("cluster", Some(self.builtin.clone())),
+            (key, Some(of_machines)),
+        ])
     }
 
     fn is_enabled(
@@ -264,6 +237,7 @@ impl<'t> Patches<'t> {
         let value = if let Some(variable) = operation.at(&["valueFrom", "variable"]) {
             let path = variable.value.as_str().ok_or(unknown::PATCHES)?;
             let value = at_path(variables, path).ok_or(unknown::PATCHES)?;
+            spend_on(reader, value)?;
             match has_run_time(value) {
                 true => return Err(unknown::PATCHES),
                 false => Some(value.clone()),
@@ -272,6 +246,7 @@ impl<'t> Patches<'t> {
             Some(self.output(reader, template, variables)?)
         } else {
             let value = operation.at(&["value"]);
+            value.map_or(Ok(()), |value| spend_on(reader, value))?;
             value.map(|value| reader.adopt(self.class, value))
         };
         let own = |key: &str| operation.at(&[key]).cloned();
@@ -302,8 +277,57 @@ impl<'t> Patches<'t> {
         }
         let read = yaml::read(&output, FileId(0), Engine::Kubectl);
         let node = read.ok().and_then(|read| read.documents.into_iter().next());
-        Ok(placed(node.ok_or(unknown::PATCHES)?, place))
+        Ok(node.ok_or(unknown::PATCHES)?.with_places(&mut |_| place))
     }
+}
+
+/// Cluster API's built-in variable of a Cluster
+/// (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass#builtin-variables>).
+fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
+    let Topology {
+        cluster,
+        node: topology,
+        class_name,
+        class_namespace,
+    } = *topology;
+    let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
+    let of_cluster = |path: &[&str]| cluster.node.at(path);
+    let at_run_time = || Some(Node::computed(AT_RUN_TIME));
+    let version = adopt(topology.at(&["version"]));
+    let class_ref = map([
+        ("name", Some(Node::computed(class_name))),
+        ("namespace", Some(Node::computed(class_namespace))),
+    ]);
+    let of_topology = map([
+        ("version", version),
+        ("class", Some(Node::computed(class_name))),
+        ("classNamespace", Some(Node::computed(class_namespace))),
+        ("classRef", Some(class_ref)),
+    ]);
+    let metadata =
+        map(["labels", "annotations"].map(|key| (key, adopt(of_cluster(&["metadata", key])))));
+    let network = ["services", "pods"].map(|key| {
+        (
+            key,
+            adopt(of_cluster(&["spec", "clusterNetwork", key, "cidrBlocks"])),
+        )
+    });
+    let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
+    let network = map(network.into_iter().chain([("serviceDomain", domain)]));
+    map([
+        ("name", Some(Node::computed(&*cluster.name))),
+        ("namespace", Some(Node::computed(&*cluster.namespace))),
+        ("uid", at_run_time()),
+        ("metadata", Some(metadata)),
+        ("topology", Some(of_topology)),
+        ("network", Some(network)),
+    ])
+}
+
+/// Charges one step for each value in a tree.
+fn spend_on(reader: &Reader<'_, '_>, node: &Node) -> Result<(), &'static str> {
+    let spent = reader.graph.work.spend_on(node, 0);
+    spent.map_err(|_| unknown::PATCHES)
 }
 
 /// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server
@@ -370,29 +394,6 @@ fn has_run_time(node: &Node) -> bool {
         Value::String(text) => text.contains(AT_RUN_TIME),
         _ => false,
     }
-}
-
-/// The same tree, each value at one place.
-fn placed(mut node: Node, place: Place) -> Node {
-    node.place = place;
-    match &mut node.value {
-        Value::Map(map) => {
-            let entries = map.iter().map(|entry| Entry {
-                key: Arc::clone(&entry.key),
-                key_place: place,
-                node: placed(entry.node.clone(), place),
-            });
-            *map = Arc::new(entries.collect());
-        }
-        Value::List(items) => {
-            let items = Arc::make_mut(items);
-            items
-                .iter_mut()
-                .for_each(|item| *item = placed(item.clone(), place));
-        }
-        _ => {}
-    }
-    node
 }
 
 fn map<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Node>)>) -> Node {

@@ -1,8 +1,9 @@
 //! Versions and images that no reference joins: the project file's `pairs:` say which belong together.
 //!
 //! A pair names two places, each as `PATTERN#PATH`. The pattern finds files; the path leads through keys, items by number,
-//! `*` for each of them, and `**` for any number of keys. The image's pattern starts at the folder of the file with the version; without one, the image is
-//! in the same document. The first `*` of the image's path mean the same keys as those of the version's path.
+//! `*` for each of them, and `**` for any number of keys. The image's pattern starts at the folder of the file with the
+//! version; without one, the image is in the same document. The first `*` of the image's path mean the same keys as those of
+//! the version's path.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::yaml;
 
 use super::super::environment;
 use super::super::files::{broken, display};
-use super::super::gitops::{Work, below, matches, moved};
+use super::super::gitops::{Work, below, matches};
 use super::super::project::PairOptions;
 use super::super::settings::Places;
 use super::{cluster_read, pools};
@@ -335,7 +336,7 @@ fn code_blocks(text: &str) -> Vec<Node> {
                 let read = yaml::read(&text[from..offset], FileId(0), Engine::Kubectl);
                 let inner = read.map_or_else(|_| Vec::new(), |read| read.documents);
                 documents.extend(inner.iter().map(|document| {
-                    moved(document, &|mut place| {
+                    document.with_places(&mut |mut place| {
                         place.start += from as u32;
                         place.end += from as u32;
                         place
