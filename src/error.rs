@@ -1,4 +1,4 @@
-//! The world failed: disk, network, usage. What a person can mend in their files is a finding, never an error.
+//! I/O, network and usage errors. What a person can fix in their files is a finding, never an error.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
-    /// Git could not tell what was asked.
+    /// Git could not answer a query.
     #[error("{message}")]
     Git {
         /// What is wrong and what to do.
@@ -61,13 +61,13 @@ pub enum Error {
         /// Which.
         path: PathBuf,
     },
-    /// The command line asks for something that cannot be done.
+    /// The command line requests something that cannot be done.
     #[error("{message}")]
     Usage {
         /// What is wrong and what to type instead.
         message: String,
     },
-    /// Artifacts could not be had. All that failed of a batch, in the order asked.
+    /// Artifacts could not be had. All that failed of a batch, in the order of the requests.
     #[error("{}", listed(failures))]
     Fetch {
         /// What failed, each with its advice.
@@ -80,6 +80,24 @@ pub enum Error {
         #[from]
         cause: std::io::Error,
     },
+}
+
+/// One failure of a store.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Fetch {
+            failures: vec![failure],
+        }
+    }
+}
+
+impl Error {
+    /// Something on the command line that cannot be done.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage {
+            message: message.into(),
+        }
+    }
 }
 
 /// Each cause once, its advice below it.
@@ -107,7 +125,7 @@ mod tests {
     use super::Error;
 
     #[test]
-    fn a_missing_file_is_told_in_words() {
+    fn a_missing_file_is_reported_in_words() {
         let error = Error::Read {
             path: "./a/b.yaml".into(),
             cause: std::io::Error::from_raw_os_error(2),

@@ -1,4 +1,4 @@
-//! Clusters made by hand for the rules' unit tests: each value that is set gets a line of a values file to stand in.
+//! Clusters for the rules' unit tests: each value that is set gets a line of a values file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl Given {
     }
 
     /// The project has an output that writes endpoints.
-    pub(crate) fn asks_for_endpoints(&mut self) {
+    pub(crate) fn with_endpoint_output(&mut self) {
         let options = [("infra-cluster".to_owned(), serde_json::Value::Bool(true))];
         self.settings.outputs.push(Output {
             target: "manifests".into(),
@@ -162,6 +162,7 @@ impl Given {
             place,
             replicas: None,
             k8s_version: None,
+            bootstrap_provider: None,
             settings: Node::computed(Value::empty_map()),
             template: None,
             unknown: None,
@@ -173,7 +174,7 @@ impl Given {
         self.pool(PoolName::MachineDeployment(name.into()))
     }
 
-    /// The cluster's level and every pool choose that, and it comes to that.
+    /// The cluster's level and every pool select that, and it resolves to that.
     pub(crate) fn choose(&mut self, choice: &Choice, outcome: &Outcome) {
         self.view.cluster.levels = vec![ChoiceLevel {
             name: LevelName::Cluster,
@@ -274,14 +275,14 @@ impl Given {
         let mut text = String::new();
         let check = rule(id).cluster.expect("a rule of clusters");
         check(&input, &mut |finding| {
-            text.push_str(&told(&finding.with_proposals()))
+            text.push_str(&printed(&finding.with_proposals()))
         });
         text
     }
 }
 
 /// A finding as text.
-pub(crate) fn told(finding: &Finding) -> String {
+pub(crate) fn printed(finding: &Finding) -> String {
     let mut text = format!("{}\n", finding.message);
     for label in &finding.labels {
         let (line, _) = label.spot.line_column();

@@ -89,7 +89,7 @@ error[project-file]: target `manifests` has no option `apiVersion`
 }
 
 #[test]
-fn a_value_that_is_none_of_the_few_is_told_with_them() {
+fn a_value_that_is_none_of_the_few_is_reported_with_them() {
     let told = |line: &str| {
         let project = format!("{PROJECT}{line}\n");
         let screen = screen(&[("metalmark.yaml", &project)], "check", 1);
@@ -240,7 +240,7 @@ fn no_cluster_is_no_clean_bill() {
 }
 
 #[test]
-fn a_word_is_no_surprise_where_the_key_asks_yes_or_no() {
+fn a_boolean_word_is_no_surprise_for_a_key_of_a_boolean() {
     let values = format!("{CLUSTER}units: {{a: {{enabled: no, use_proxy: on}}}}\n");
     let quiet = screen(&[("clusters/paris/values.yaml", &values)], "check", 0);
     assert_eq!(
@@ -258,7 +258,7 @@ fn a_word_is_no_surprise_where_the_key_asks_yes_or_no() {
 }
 
 #[test]
-fn a_cluster_that_is_no_map_is_told() {
+fn a_cluster_that_is_no_map_is_reported() {
     for text in ["cluster: paris\n", "cluster: [paris]\n"] {
         let screen = screen(&[("clusters/paris/values.yaml", text)], "check", 1);
         assert!(
@@ -291,7 +291,7 @@ fn what_cannot_be_read_is_named_in_words() {
 }
 
 #[test]
-fn an_unknown_target_is_told_once() {
+fn an_unknown_target_is_reported_once() {
     assert_eq!(
         screen(&[], "render --target manifest --out out", 1),
         "\

@@ -107,7 +107,7 @@ fn a_scope_gives_what_clusters_share_or_everything() {
 }
 
 #[test]
-fn the_objects_for_an_engine_itself_are_only_given_when_asked_for() {
+fn the_objects_for_an_engine_itself_are_only_given_on_request() {
     let folder = workspace();
     let project = fs::read_to_string(folder.path().join("metalmark.yaml")).expect("readable");
     let argocd = "\noutputs:\n  - {target: argocd, path: apps, repo-url: https://g/r, chart-path: charts/sylva-units}";
@@ -126,7 +126,7 @@ fn the_objects_for_an_engine_itself_are_only_given_when_asked_for() {
 }
 
 #[test]
-fn an_application_that_is_no_cluster_is_told_the_likely_one() {
+fn for_an_application_that_is_no_cluster_the_likely_one_is_suggested() {
     let folder = workspace();
     assert_eq!(
         refused(folder.path(), &[("ARGOCD_APP_NAME", "edge-pariss")]),

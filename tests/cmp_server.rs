@@ -92,8 +92,8 @@ fn start(server: &Path, plugin: &str) -> Server {
     server
 }
 
-/// What Argo CD's client is told of an Application.
-fn asked(client: &Path, server: &Server, workspace: &Path, app: &str) -> Value {
+/// What Argo CD's client receives for an Application.
+fn received(client: &Path, server: &Server, workspace: &Path, app: &str) -> Value {
     let manifest = server.folder.path().join("app.yaml");
     fs::write(&manifest, app).expect("written");
     let output = Command::new(client)
@@ -173,7 +173,7 @@ fn the_real_server_generates_what_is_simulated() {
         application("edge-paris", "    plugin: {name: metalmark}\n"),
         application("anything", block),
     ] {
-        let answer = asked(&client, &server, workspace.path(), &app);
+        let answer = received(&client, &server, workspace.path(), &app);
         assert_eq!(answer["errors"], Value::Null, "{answer}");
         assert_eq!(answer["discovery"], false);
         let manifests = answer["manifests"].as_array().expect("a list");
@@ -224,12 +224,12 @@ fn the_real_server_shows_why_an_application_fails() {
         .stdout;
     let server = start(&server, &plugin);
     let app = |name: &str| application(name, "");
-    let answer = asked(&client, &server, workspace.path(), &app("edge-paris"));
+    let answer = received(&client, &server, workspace.path(), &app("edge-paris"));
     assert_eq!(
         (&answer["discovery"], &answer["matches"]),
         (&true.into(), &true.into())
     );
-    let answer = asked(&client, &server, workspace.path(), &app("grafana"));
+    let answer = received(&client, &server, workspace.path(), &app("grafana"));
     assert_eq!(answer["matches"], false);
     let errors = answer["errors"].to_string();
     assert!(
@@ -238,7 +238,7 @@ fn the_real_server_shows_why_an_application_fails() {
     );
     let values = "environment-values/workload-clusters/edge-paris/values.yaml";
     fs::write(workspace.path().join(values), "cluster: [\n").expect("written");
-    let answer = asked(&client, &server, workspace.path(), &app("edge-paris"));
+    let answer = received(&client, &server, workspace.path(), &app("edge-paris"));
     let errors = answer["errors"].to_string();
     assert!(
         errors.contains("failed exit status 1: error[yaml-syntax]: ") && errors.contains(values),

@@ -81,7 +81,7 @@ fn a_new_bundle_renames_no_machine_template_and_a_new_image_no_bundle() {
 }
 
 #[test]
-fn the_literal_field_is_told_and_does_not_count_in_the_name() {
+fn the_literal_field_is_reported_and_does_not_count_in_the_name() {
     let scratch = copy_of(&repository().join("fixtures/workspaces/elemental"));
     let before = names(scratch.path(), "ElementalMachineTemplate", "");
     replace(

@@ -106,7 +106,7 @@ fn literals_env_files_and_patches_have_their_places() {
 }
 
 #[test]
-fn what_only_the_run_time_knows_is_missing_until_a_file_stands_for_it() {
+fn what_only_the_run_time_knows_is_missing_until_a_file_provides_it() {
     let path = "environment-values/workload-clusters/edge-1";
     let edge = cluster(path, &Options::default());
     let missing: Vec<String> = edge
@@ -132,7 +132,7 @@ fn what_only_the_run_time_knows_is_missing_until_a_file_stands_for_it() {
 }
 
 #[test]
-fn references_follow_prefixes_and_hashes_where_they_are_told_to() {
+fn references_follow_prefixes_and_hashes_where_they_are_configured_to() {
     let edge = cluster(
         "environment-values/workload-clusters/edge-2",
         &Options::default(),

@@ -250,15 +250,15 @@ fn what_cosign_signs_verifies_in_each_form_and_under_no_other_key() {
 #[test]
 fn what_is_signed_here_is_taken_by_cosign_in_both_forms_and_under_no_other_key() {
     let Some(shop) = Workshop::new() else { return };
-    let (mine, other) = (shop.key("mine"), shop.key("other"));
-    let text = fs::read_to_string(shop.folder.path().join("mine.key")).expect("a key");
-    // The Workshop's password is empty, which is one.
-    let refused = SigningKey::read(&text, Some("hunter2")).map(|_| ());
-    assert_eq!(refused, Err(SecretKeyError::Password));
-    let refused = SigningKey::read(&text, None).map(|_| ());
-    assert_eq!(refused, Err(SecretKeyError::NoPassword));
-    let key = SigningKey::read(&text, Some("")).expect("cosign's key");
-    assert_eq!(key.public(), &mine);
+    let other = shop.key("other");
+    let text = fs::read_to_string(shop.folder.path().join("other.key")).expect("a key");
+    let refused = SigningKey::read(&text).map(|_| ());
+    assert_eq!(refused, Err(SecretKeyError::Encrypted));
+    let pair = rcgen::KeyPair::generate().expect("a key");
+    let key = SigningKey::read(&pair.serialize_pem()).expect("a key");
+    let mine = key.public().clone();
+    let public = shop.folder.path().join("mine.pub");
+    fs::write(public, pair.public_key_pem()).expect("written");
     let help = shop.run(&shop.cosign, &["sign", "--help"]).stdout;
     let is_3 = String::from_utf8_lossy(&help).contains("--use-signing-config=true");
     let mut forms = vec![("tag", SignatureForm::Tag, Form::Tag)];

@@ -364,7 +364,7 @@ fn a_value_is_evaluated_once_and_only_if_it_is_needed() {
 }
 
 #[test]
-fn cycles_are_told_with_their_path() {
+fn cycles_are_reported_with_their_path() {
     let text = "a: 'x{{ .Values.b.c }}'\nb: {c: '{{ .Values.a | upper }}'}\n";
     let failure = lazy(text).get(&["a"]).expect_err("a needs itself");
     assert_eq!(failure.class, ErrorClass::Cycle);
@@ -527,7 +527,7 @@ fn tree() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn without_references_both_orders_come_to_the_same(text in tree()) {
+    fn without_references_both_orders_have_the_same_result(text in tree()) {
         let text = format!("v: {text}\n");
         let by_name = answer(evaluator(&text, Evaluation::Exact).get(&["v"]));
         prop_assert_eq!(answer(lazy(&text).get(&["v"])), by_name);

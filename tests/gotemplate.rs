@@ -169,7 +169,7 @@ fn work_and_text_are_bounded() {
 }
 
 #[test]
-fn an_error_stands_at_its_own_bytes() {
+fn an_error_is_placed_at_its_own_bytes() {
     let at = |text: &str| {
         let (class, span, _) = failure(run(text));
         (class, text[span].to_owned())
@@ -212,7 +212,7 @@ fn an_error_stands_at_its_own_bytes() {
 }
 
 #[test]
-fn an_inner_error_stands_at_the_outer_call() {
+fn an_inner_error_is_placed_at_the_outer_call() {
     let names = Names {
         template: parse(
             "names",

@@ -93,7 +93,7 @@ fn every_row_has_a_guard_and_names_one_of_its_tests() {
 }
 
 #[test]
-fn every_guard_stands_in_the_code_once_and_has_its_test() {
+fn every_guard_is_in_the_code_once_and_has_its_test() {
     let tests = code::tests_by_binary();
     for (_, table) in TABLES {
         let mut guards: BTreeMap<String, (String, String)> = BTreeMap::new();

@@ -89,7 +89,7 @@ fn compare_texts(helm: &Path, folder: &Path, mut texts: Vec<(String, String)>) -
     wrong
 }
 
-fn helm() -> Option<(PathBuf, Engine)> {
+pub(super) fn helm() -> Option<(PathBuf, Engine)> {
     let helm = programs::find("helm")?;
     let version = Command::new(&helm)
         .args(["version", "--short"])

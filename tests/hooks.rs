@@ -152,7 +152,7 @@ fn new_files_fail_until_they_are_added(scratch: &Scratch) {
     assert_eq!(scratch.changed(), "");
 }
 
-fn drift_fails_and_is_mended(scratch: &Scratch) {
+fn drift_fails_and_is_repaired(scratch: &Scratch) {
     let project = scratch.path("metalmark.yaml");
     let text = fs::read_to_string(&project).expect("text");
     let moved = text.replace(
@@ -204,7 +204,7 @@ fn works_under(runner: &str) {
         return;
     };
     new_files_fail_until_they_are_added(&scratch);
-    drift_fails_and_is_mended(&scratch);
+    drift_fails_and_is_repaired(&scratch);
     a_deleted_file_is_rendered_again(&scratch);
     a_deleted_cluster_takes_its_files_along(&scratch);
     bad_input_fails_and_writes_nothing(&scratch);

@@ -43,6 +43,7 @@ targets!(
     regexps,
     registry,
     repositories,
+    schemas,
     selectors,
     signatures,
     templates,

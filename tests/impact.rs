@@ -327,7 +327,7 @@ fn a_submodule_is_read_at_the_commit_that_it_is_pinned_to() {
 }
 
 #[test]
-fn what_git_cannot_tell_is_told_in_words() {
+fn what_git_cannot_answer_is_reported_in_words() {
     let Some(scratch) = upgraded("") else { return };
     let unknown = run(scratch.path(), &["--against", "no-such"]);
     assert_eq!(unknown.status, 2);

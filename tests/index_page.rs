@@ -87,7 +87,7 @@ fn images_of_a_web_server_get_their_checksums_from_the_page_into_the_lock_and_th
     assert_eq!(
         server.count(),
         0,
-        "nothing is asked while values are checked"
+        "nothing is fetched while values are checked"
     );
     let locked = run(folder, &["lock"]);
     assert_eq!(locked.status, 0, "{}{}", locked.stdout, locked.stderr);
@@ -135,7 +135,7 @@ fn images_of_a_web_server_get_their_checksums_from_the_page_into_the_lock_and_th
 }
 
 #[test]
-fn a_file_that_changes_under_its_name_is_told_and_taken_only_when_accepted() {
+fn a_file_that_changes_under_its_name_is_reported_and_taken_only_when_accepted() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path();
     let sums = |text: &str| vec![("SHA256SUMS", format!("{}  {IMAGE}\n", digest(text)))];

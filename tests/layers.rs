@@ -211,7 +211,7 @@ fn a_null_between_two_maps_breaks_associativity() {
 }
 
 #[test]
-fn where_chart_and_user_disagree_about_maps_is_told_of() {
+fn where_chart_and_user_disagree_about_maps_is_reported() {
     // Helm says nothing of `m`: it warns of a map that is lost only below the top.
     let chart = tree("a: {x: {y: 1}, z: 2}\nb: 3\nc: {d: 1}\nm: {x: 1}\n");
     let user = tree("a: {x: 4, z: {w: 5}}\nb: {e: 6}\nc: null\nm: 4\n");

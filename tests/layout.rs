@@ -167,7 +167,7 @@ fn referrers_are_found_by_their_subject_and_by_the_fallback_tag() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_what_is_nearest() {
+fn what_is_missing_is_reported_with_what_is_nearest() {
     let (scratch, _) = written(|layout| {
         layout.image(Some(FULL), &[]);
     });

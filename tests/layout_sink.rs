@@ -109,7 +109,7 @@ fn what_a_layout_holds_stays_and_a_name_moves() {
 }
 
 #[test]
-fn a_layout_whose_making_was_killed_is_mended_and_other_folders_are_left_alone() {
+fn a_layout_whose_creation_was_killed_is_repaired_and_other_folders_are_left_alone() {
     let root = tempfile::tempdir().expect("a folder");
     let image = artifact(vec![blob(LAYER, b"x")], json!({}));
     let folder = root.path().join("killed");
@@ -136,7 +136,7 @@ fn a_layout_whose_making_was_killed_is_mended_and_other_folders_are_left_alone()
 }
 
 #[test]
-fn content_that_is_not_what_is_told_never_becomes_a_blob() {
+fn content_that_is_not_as_declared_never_becomes_a_blob() {
     let root = tempfile::tempdir().expect("a folder");
     let told = blob(LAYER, b"told");
     for content in ["tale", "told and more", "to"] {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use metalmark::catalog::locking::{
-    Ask, AskKind, Asks, Keyring, LockChangeKind, Locked, Pages, Signing, Verification, Wish, add,
-    lock, verify,
+    Keyring, LockChangeKind, LockRequest, Locked, Pages, Requirement, RequirementKind,
+    Requirements, Signing, Verification, add, lock, verify,
 };
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::place::Sources;
@@ -15,29 +15,29 @@ use serde_json::{Value, json};
 
 use super::support::stub::Stub;
 
-fn ask(kind: AskKind, key: &str, reference: &str) -> Ask {
-    Ask {
+fn requirement(kind: RequirementKind, key: &str, reference: &str) -> Requirement {
+    Requirement {
         key: key.into(),
         reference: reference.into(),
         kind,
         origin: LockOrigin::default(),
-        signing: Signing::Unasked,
+        signing: Signing::Unrequired,
         spot: None,
     }
 }
 
-fn asks(all: impl IntoIterator<Item = Ask>) -> Asks {
-    let mut asks = Asks::new();
-    for ask in all {
-        add(&mut asks, ask);
+fn requirements(all: impl IntoIterator<Item = Requirement>) -> Requirements {
+    let mut requirements = Requirements::new();
+    for requirement in all {
+        add(&mut requirements, requirement);
     }
-    asks
+    requirements
 }
 
-fn images(all: &[(&str, &str)]) -> Asks {
-    asks(
+fn images(all: &[(&str, &str)]) -> Requirements {
+    requirements(
         all.iter()
-            .map(|(key, reference)| ask(AskKind::Image, key, reference)),
+            .map(|(key, reference)| requirement(RequirementKind::Image, key, reference)),
     )
 }
 
@@ -46,21 +46,27 @@ fn keyring() -> Keyring {
     Keyring::new(|_| Err("there is no key".to_owned()))
 }
 
-fn locked(old: &Lock, asks: &Asks, store: &Stub) -> Locked {
-    let wish = Wish {
+fn locked(old: &Lock, requirements: &Requirements, store: &Stub) -> Locked {
+    let request = LockRequest {
         architecture: "amd64".into(),
-        ..Wish::default()
+        ..LockRequest::default()
     };
-    lock(old, &Sources::default(), asks, (&wish, &keyring()), store)
+    lock(
+        old,
+        &Sources::default(),
+        requirements,
+        (&request, &keyring()),
+        store,
+    )
 }
 
 fn verified(lock: &Lock, store: &Stub) -> Verification {
-    let (sources, asks) = (Sources::default(), Asks::new());
+    let (sources, requirements) = (Sources::default(), Requirements::new());
     let pages = Pages::default();
     verify(
         lock,
         &sources,
-        (&asks, &keyring()),
+        (&requirements, &keyring()),
         ("amd64", &pages),
         store,
     )
@@ -149,18 +155,32 @@ fn a_component_bundle_has_the_digest_of_its_one_layer_unless_an_annotation_says_
     let hex = Digest::of(b"one").hex().to_owned();
     let own = json!({"sylva/sha256": "00"});
     for (kind, layers, annotations, expected) in [
-        (AskKind::Bundle, &layers[..1], json!({}), Some(&*hex)),
-        (AskKind::Bundle, &layers[..1], own.clone(), Some("00")),
-        (AskKind::Bundle, &layers[..], json!({}), None),
-        (AskKind::Bundle, &[], json!({}), None),
-        (AskKind::Image, &layers[..1], json!({}), None),
-        (AskKind::Image, &layers[..1], own, Some("00")),
+        (
+            RequirementKind::Bundle,
+            &layers[..1],
+            json!({}),
+            Some(&*hex),
+        ),
+        (
+            RequirementKind::Bundle,
+            &layers[..1],
+            own.clone(),
+            Some("00"),
+        ),
+        (RequirementKind::Bundle, &layers[..], json!({}), None),
+        (RequirementKind::Bundle, &[], json!({}), None),
+        (RequirementKind::Image, &layers[..1], json!({}), None),
+        (RequirementKind::Image, &layers[..1], own, Some("00")),
     ] {
         store.put(
             "oci://r/b:1",
             json!({"layers": layers, "annotations": annotations}),
         );
-        let run = locked(&Lock::EMPTY, &asks([ask(kind, "b", "oci://r/b:1")]), &store);
+        let run = locked(
+            &Lock::EMPTY,
+            &requirements([requirement(kind, "b", "oci://r/b:1")]),
+            &store,
+        );
         let facts = facts(&run.lock, 0);
         assert_eq!(
             facts.get("sha256").copied(),
@@ -174,12 +194,12 @@ fn a_component_bundle_has_the_digest_of_its_one_layer_unless_an_annotation_says_
 #[test]
 fn what_is_absent_is_named_for_what_it_is() {
     for (kind, what) in [
-        (AskKind::Image, "image"),
-        (AskKind::Bundle, "component bundle"),
+        (RequirementKind::Image, "image"),
+        (RequirementKind::Bundle, "component bundle"),
     ] {
         let run = locked(
             &Lock::EMPTY,
-            &asks([ask(kind, "x", "oci://r/x:1")]),
+            &requirements([requirement(kind, "x", "oci://r/x:1")]),
             &Stub::default(),
         );
         let message = format!("the catalog names {what} `x`, and the stub says NotFound");
@@ -188,19 +208,19 @@ fn what_is_absent_is_named_for_what_it_is() {
 }
 
 #[test]
-fn of_two_who_ask_the_smaller_origin_is_written_whoever_is_first() {
+fn of_two_requirements_the_smaller_origin_is_written_in_either_order() {
     let mut store = Stub::default();
     store.put("oci://r/x:1", json!({}));
-    let of = |registry: Option<&str>| Ask {
+    let of = |registry: Option<&str>| Requirement {
         origin: LockOrigin {
             registry: registry.map(Arc::from),
             version: None,
         },
-        ..ask(AskKind::Image, "x", "oci://r/x:1")
+        ..requirement(RequirementKind::Image, "x", "oci://r/x:1")
     };
     for (one, other, expected) in [(Some("a"), Some("b"), Some("a")), (None, Some("b"), None)] {
         for pair in [[one, other], [other, one]] {
-            let run = locked(&Lock::EMPTY, &asks(pair.map(of)), &store);
+            let run = locked(&Lock::EMPTY, &requirements(pair.map(of)), &store);
             let registry = run.lock.images()[0].origin.registry.as_deref();
             assert_eq!(registry, expected, "{pair:?}");
         }
@@ -208,7 +228,7 @@ fn of_two_who_ask_the_smaller_origin_is_written_whoever_is_first() {
 }
 
 #[test]
-fn each_layer_is_judged_for_each_image_and_each_failure_is_told_once() {
+fn each_layer_is_judged_for_each_image_and_each_failure_is_reported_once() {
     let mut store = Stub::default();
     let mut put = |reference: &str, layers: &[(&[u8], u64)]| {
         let layer = |(bytes, size): &(&[u8], u64)| json!({"mediaType": "a", "digest": Digest::of(bytes).as_str(), "size": size});
@@ -253,18 +273,18 @@ fn each_layer_is_judged_for_each_image_and_each_failure_is_told_once() {
     );
     assert_eq!(out.failures.len(), 1, "{:?}", out.failures);
     // Once each repository: a has three layers, the others one, two and one.
-    assert_eq!(store.asked("sizes"), 7);
+    assert_eq!(store.requested("sizes"), 7);
     assert!(out.images.iter().all(|image| image.in_place == Some(true)));
-    // Of what is not in place no layer is asked for.
+    // Of what is not in place no layer is requested.
     store.put("oci://r/b:1", json!({"annotations": {"moved": ""}}));
     store.manifests.remove("oci://r/c:1");
-    let before = store.asked("sizes");
+    let before = store.requested("sizes");
     assert_eq!(verified(&lock, &store).findings.len(), 3);
-    assert_eq!(store.asked("sizes") - before, 4);
+    assert_eq!(store.requested("sizes") - before, 4);
 }
 
 #[test]
-fn what_cannot_be_asked_is_unknown_and_told_once_for_all_its_keys() {
+fn what_cannot_be_queried_is_unknown_and_reported_once_for_all_its_keys() {
     let mut store = Stub::default();
     store.put("oci://r/x:1", json!({}));
     let all = images(&[("x", "oci://r/x:1"), ("y", "oci://r/x:1")]);
@@ -283,7 +303,7 @@ fn what_cannot_be_asked_is_unknown_and_told_once_for_all_its_keys() {
 }
 
 #[test]
-fn changes_are_told_by_key_and_reference() {
+fn changes_are_reported_by_key_and_reference() {
     let mut store = Stub::default();
     for name in ["oci://r/a:1", "oci://r/b:1", "oci://r/b:2", "oci://r/c:1"] {
         store.put(name, json!({"annotations": {"name": name}}));

@@ -97,7 +97,7 @@ fn explain(root: &Path, cluster: &str) -> String {
 }
 
 #[test]
-fn a_workload_cluster_has_what_its_management_cluster_tells_with_its_place() {
+fn a_workload_cluster_has_the_values_of_its_management_cluster_with_their_places() {
     let scratch = repository();
     both(scratch.path());
     for evaluation in ["lazy", "exact"] {
@@ -123,7 +123,7 @@ fn a_workload_cluster_has_what_its_management_cluster_tells_with_its_place() {
 }
 
 #[test]
-fn an_expression_that_yields_a_map_is_told_as_one() {
+fn an_expression_that_yields_a_map_is_reported_as_one() {
     let scratch = repository();
     both(scratch.path());
     let version =
@@ -144,7 +144,7 @@ fn an_expression_that_yields_a_map_is_told_as_one() {
 }
 
 #[test]
-fn what_fails_there_is_told_where_it_is_needed() {
+fn what_fails_there_is_reported_where_it_is_needed() {
     let scratch = repository();
     both(scratch.path());
     cluster(
@@ -176,7 +176,7 @@ fn of_two_management_clusters_the_project_names_one() {
     let found = check(scratch.path());
     assert!(found.contains("error[value-missing]"), "{found}");
     assert!(
-        found.contains("or name the cluster that tells it: `management: …`"),
+        found.contains("or name the cluster that provides it: `management: …`"),
         "{found}"
     );
     write(

@@ -116,7 +116,7 @@ impl Tally {
     }
 
     /// Compares this file's section of docs/oracle.md with the count; `BLESS=1` rewrites it.
-    pub(crate) fn is_told(&self) {
+    pub(crate) fn is_documented(&self) {
         section(self.file, &self.table());
     }
 

@@ -497,17 +497,20 @@ fn a_template_that_is_edited_under_its_name_moves_no_machine() {
     let impact = |text: &str| {
         fs::write(folder.path().join("edge.yaml"), text).expect("written");
         let arguments = ["impact", "--against", "HEAD"];
-        Metalmark::within(folder.path())
-            .args(arguments)
-            .run()
-            .stdout
+        let outcome = Metalmark::within(folder.path()).args(arguments).run();
+        outcome.stdout + &outcome.stderr
     };
+    const REFUSED: &str =
+        "error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes";
     let edited = before.replace("kube-v1.31.8", "efi-kube-v1.31.8");
     let screen = impact(&edited);
     assert!(
         screen.contains("edge-md        in place: existing machines stay"),
         "{screen}"
     );
+    assert!(screen.contains(REFUSED), "{screen}");
+    assert!(screen.contains("also in pools: edge-md"), "{screen}");
+    assert!(screen.contains("- `image.filter.name` changes"), "{screen}");
     // A new name, and all references to it.
     let renamed = edited.replace("name: edge}}\n", "name: edge-2}}\n");
     let renamed = renamed.replace(
@@ -523,6 +526,7 @@ fn a_template_that_is_edited_under_its_name_moves_no_machine() {
         screen.contains("control-plane  3 machines re-provisioned, by roll"),
         "{screen}"
     );
+    assert!(!screen.contains("template-edited-in-place"), "{screen}");
     // The same content under another name is another template too.
     let screen = impact(&renamed.replace("efi-kube", "kube"));
     assert!(
@@ -532,6 +536,7 @@ fn a_template_that_is_edited_under_its_name_moves_no_machine() {
     // Another setting of the machines, under the old name.
     let screen = impact(&before.replace("{spec: {image", "{spec: {flavor: big, image"));
     assert!(screen.contains("in place"), "{screen}");
+    assert!(screen.contains(REFUSED), "{screen}");
     assert!(
         impact(&before).contains("re-provisions no machine")
             || impact(&before).contains("as before"),

@@ -317,7 +317,6 @@ fn run(folder: &Path, line: &str, host: &str) -> Outcome {
     let run = Metalmark::within(folder).args(line.split(' ')).envs(&[
         ("PATH", &path),
         ("HOME", &home),
-        ("COSIGN_PASSWORD", "SEKRET-cosign-1"),
         ("ARGOCD_APP_NAME", "mgmt"),
         ("ARGOCD_APP_SOURCE_PATH", "."),
         ("SOURCE_DATE_EPOCH", "1795219200"),

@@ -53,9 +53,9 @@ pub(crate) fn missing(name: &str) {
 }
 
 #[test]
-fn skips_are_told_by_what_is_missing() {
+fn skips_are_reported_by_what_is_missing() {
     let notes = "a\thelm\nb\thelm\nb\tcosign\na\thelm\n";
-    assert_eq!(skips::told(notes), "2 tests skipped: cosign 1, helm 2");
-    assert_eq!(skips::told("a\thelm\n"), "1 test skipped: helm 1");
-    assert_eq!(skips::told(""), "no tests skipped");
+    assert_eq!(skips::summary(notes), "2 tests skipped: cosign 1, helm 2");
+    assert_eq!(skips::summary("a\thelm\n"), "1 test skipped: helm 1");
+    assert_eq!(skips::summary(""), "no tests skipped");
 }

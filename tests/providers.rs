@@ -71,7 +71,7 @@ fn objects(schemas: &Schemas) -> Vec<(String, String, Vec<String>)> {
 }
 
 #[test]
-fn every_template_of_every_provider_stands_in_a_golden_tree_in_each_version() {
+fn every_template_of_every_provider_is_in_a_golden_tree_in_each_version() {
     let golden = objects(&Schemas::new([]));
     let golden: BTreeSet<(&str, &str)> = golden
         .iter()

@@ -50,7 +50,7 @@ fn problems(schema: &str, spec: &str) -> Vec<String> {
 }
 
 /// Asserts that the first spec fits and that the second is refused with this.
-fn told(schema: &str, good: &str, bad: &str, problem: &str) {
+fn assert_problem(schema: &str, good: &str, bad: &str, problem: &str) {
     assert_eq!(problems(schema, good), Vec::<String>::new(), "{good}");
     assert_eq!(problems(schema, bad), [problem], "{bad}");
 }
@@ -58,32 +58,32 @@ fn told(schema: &str, good: &str, bad: &str, problem: &str) {
 #[test]
 fn a_type_is_kept() {
     let schema = "type: object\nproperties:\n  count: {type: integer}\n  s: {type: string}";
-    told(
+    assert_problem(
         schema,
         "{count: 1, s: a}",
         "{count: '1'}",
         "spec.count: must be an integer, not a string",
     );
-    told(
+    assert_problem(
         schema,
         "{count: 2.0}",
         "{count: 1.5}",
         "spec.count: must be an integer, not a number",
     );
-    told(
+    assert_problem(
         schema,
         "{}",
         "{s: true}",
         "spec.s: must be a string, not a boolean",
     );
-    told(schema, "{}", "[]", "spec: must be a map, not a list");
+    assert_problem(schema, "{}", "[]", "spec: must be a map, not a list");
 }
 
 #[test]
 fn a_missing_field_and_an_unknown_one_are_refused() {
     let schema = "type: object\nrequired: [a]\nproperties:\n  a: {type: string}";
-    told(schema, "{a: x}", "{}", "spec: `a` is required");
-    told(
+    assert_problem(schema, "{a: x}", "{}", "spec: `a` is required");
+    assert_problem(
         schema,
         "{a: x}",
         "{a: x, b: z}",
@@ -94,20 +94,20 @@ fn a_missing_field_and_an_unknown_one_are_refused() {
 #[test]
 fn a_required_field_with_a_default_may_be_missing() {
     let schema = "type: object\nrequired: [a, b]\nproperties:\n  a: {type: string}\n  b: {type: string, default: Secret}";
-    told(schema, "{a: x}", "{}", "spec: `a` is required");
+    assert_problem(schema, "{a: x}", "{}", "spec: `a` is required");
 }
 
 #[test]
 fn unknown_fields_may_stay_where_the_schema_says_so() {
     let kept = "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties:\n  a: {type: string}";
-    told(
+    assert_problem(
         kept,
         "{b: 1}",
         "{a: 1}",
         "spec.a: must be a string, not a number",
     );
     let typed = "type: object\nadditionalProperties: {type: string}";
-    told(
+    assert_problem(
         typed,
         "{b: x}",
         "{b: 1}",
@@ -119,7 +119,7 @@ fn unknown_fields_may_stay_where_the_schema_says_so() {
 fn null_needs_nullable() {
     let schema =
         "type: object\nproperties:\n  a: {type: string, nullable: true}\n  b: {type: string}";
-    told(
+    assert_problem(
         schema,
         "{a: null}",
         "{b: null}",
@@ -130,13 +130,13 @@ fn null_needs_nullable() {
 #[test]
 fn an_int_or_string_is_either() {
     let schema = "x-kubernetes-int-or-string: true\nanyOf:\n- type: integer\n- type: string";
-    told(
+    assert_problem(
         schema,
         "1",
         "true",
         "spec: must be an integer or a string, not a boolean",
     );
-    told(
+    assert_problem(
         schema,
         "50%",
         "1.5",
@@ -146,43 +146,43 @@ fn an_int_or_string_is_either() {
 
 #[test]
 fn words_patterns_and_bounds_are_kept() {
-    told(
+    assert_problem(
         "type: string\nenum: [raw, qcow2]",
         "raw",
         "vdi",
         "spec: must be one of \"raw\", \"qcow2\", not \"vdi\"",
     );
-    told(
+    assert_problem(
         "type: string\npattern: ^[0-9]+m$",
         "10m",
         "m",
         "spec: `m` does not match `^[0-9]+m$`",
     );
-    told(
+    assert_problem(
         "type: string\nmaxLength: 2",
         "éé",
         "abc",
         "spec: has 3 characters and may have 2",
     );
-    told(
+    assert_problem(
         "type: array\nminItems: 1\nitems: {type: string}",
         "[a]",
         "[]",
         "spec: has 0 items and needs 1 at least",
     );
-    told(
+    assert_problem(
         "type: object\nminProperties: 1\nadditionalProperties: true",
         "{a: 1}",
         "{}",
         "spec: has 0 fields and needs 1 at least",
     );
-    told(
+    assert_problem(
         "type: integer\nminimum: 1\nmaximum: 3",
         "3",
         "4",
         "spec: 4 is above the maximum of 3",
     );
-    told(
+    assert_problem(
         "type: integer\nformat: int32",
         "2147483647",
         "2147483648",
@@ -193,9 +193,9 @@ fn words_patterns_and_bounds_are_kept() {
 #[test]
 fn a_list_that_is_a_set_or_a_map_holds_nothing_twice() {
     let set = "type: array\nx-kubernetes-list-type: set\nitems: {type: string}";
-    told(set, "[a, b]", "[a, a]", "spec: occurs twice in the list");
+    assert_problem(set, "[a, b]", "[a, a]", "spec: occurs twice in the list");
     let map = "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: [k]\nitems: {type: object, x-kubernetes-preserve-unknown-fields: true}";
-    told(
+    assert_problem(
         map,
         "[{k: a}, {k: b}]",
         "[{k: a, v: 1}, {k: a}]",
@@ -206,16 +206,16 @@ fn a_list_that_is_a_set_or_a_map_holds_nothing_twice() {
 #[test]
 fn alternatives_count() {
     let one = "type: object\nproperties:\n  a: {type: string}\n  b: {type: string}\noneOf:\n- required: [a]\n- required: [b]";
-    told(
+    assert_problem(
         one,
         "{a: x}",
         "{a: x, b: z}",
         "spec: must fit exactly one of the schema's alternatives (oneOf) and fits 2",
     );
     let not = "type: string\nnot: {enum: [x]}";
-    told(not, "z", "x", "spec: is what the schema excludes (not)");
+    assert_problem(not, "z", "x", "spec: is what the schema excludes (not)");
     let all = "type: object\nproperties:\n  a: {type: string}\nallOf:\n- properties:\n    a: {minLength: 2}";
-    told(
+    assert_problem(
         all,
         "{a: xx}",
         "{a: x}",
@@ -224,7 +224,7 @@ fn alternatives_count() {
 }
 
 #[test]
-fn a_version_that_is_not_served_is_told_and_other_kinds_are_not_checked() {
+fn a_version_that_is_not_served_is_reported_and_other_kinds_are_not_checked() {
     let schemas = widget("type: string");
     let check = |text: &str| {
         let read = metalmark::yaml::read(text, FileId(0), Engine::Kubectl).expect("YAML");
@@ -237,7 +237,7 @@ fn a_version_that_is_not_served_is_told_and_other_kinds_are_not_checked() {
 }
 
 #[test]
-fn several_definitions_stand_in_one_file_in_any_layout() {
+fn several_definitions_may_be_in_one_file_in_any_layout() {
     let crd = |kind: &str| {
         format!(
             "{{\"kind\": \"CustomResourceDefinition\", \"spec\": {{\"group\": \"g.org\", \"names\": {{\"kind\": \"{kind}\"}}, \"versions\": []}}}}\n"

@@ -206,7 +206,7 @@ fn the_first_shard_writes_nothing_shared_that_another_ones_cluster_contradicts()
 /// A cluster's own findings are told by its shard alone; what only all clusters tell, by none; what the project file says, by
 /// each.
 #[test]
-fn no_shard_tells_what_only_the_fleet_can() {
+fn no_shard_reports_what_only_the_fleet_knows() {
     let fleet = fleet(&NAMES);
     without_shared(fleet.path());
     let file = fleet.path().join("metalmark.yaml");

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let notes = skips::take();
-    println!("\n{}", skips::told(&notes));
+    println!("\n{}", skips::summary(&notes));
     let required = std::env::var("METALMARK_REQUIRE").unwrap_or_default();
     let mut lacking = notes.lines().filter_map(|line| line.split('\t').nth(1));
     match lacking.any(|name| skips::names(&required, name)) {

@@ -55,7 +55,7 @@ const FOLDERS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_folder_comes_to_its_version_selector_and_catalog() {
+fn every_folder_gets_its_version_selector_and_catalog() {
     let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };
@@ -97,7 +97,7 @@ fn every_folder_comes_to_its_version_selector_and_catalog() {
 /// Compares with `.Values` as a real Helm evaluated them: JSON in the file that `SYLVA_VALUES` names, for the folder
 /// `rke2-capm3`.
 #[test]
-fn the_cluster_s_values_are_those_that_helm_comes_to() {
+fn the_values_of_the_cluster_are_those_that_helm_evaluates() {
     let names = ["SYLVA_CORE", "SYLVA_VALUES"].map(programs::named);
     let [Some(root), Some(expected)] = names else {
         return;
@@ -232,7 +232,7 @@ const CLOUDS: &[(&str, &str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_cloud_s_folder_comes_to_its_version_and_choice() {
+fn the_folder_of_every_cloud_gets_its_version_and_choice() {
     let Some(root) = programs::named("SYLVA_CORE") else {
         return;
     };

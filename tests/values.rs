@@ -65,7 +65,7 @@ replicas: 2
 }
 
 #[test]
-fn json_is_asked_for() {
+fn json_is_requested() {
     assert_eq!(
         printed(&demo(
             "edge-paris cluster.capm3.os_image_selector --output json"
@@ -108,7 +108,7 @@ cluster.capm3.os_image_selector.os: ubuntu  # environment-values/workload-cluste
 }
 
 #[test]
-fn the_chain_of_expressions_is_told() {
+fn the_chain_of_expressions_is_reported() {
     assert_eq!(
         printed(&demo("edge-paris --why os_images_oci_registries.sylva.url")),
         "\
@@ -142,7 +142,7 @@ evaluated to oci://registry.example.org/sylva-projects/sylva-elements/diskimage-
 }
 
 #[test]
-fn every_layer_that_sets_a_value_is_told_in_order() {
+fn every_layer_that_sets_a_value_is_reported_in_order() {
     let folder = scratch(
         "",
         "a: {b: 1, c: 2}\nlist: [x]\n",
@@ -167,7 +167,7 @@ fn every_layer_that_sets_a_value_is_told_in_order() {
 }
 
 #[test]
-fn a_null_that_removes_the_map_around_a_value_is_told() {
+fn a_null_that_removes_the_map_around_a_value_is_reported() {
     let folder = scratch("", "a: {b: {c: 1}}\n", "a: {b: null}\n");
     assert_eq!(
         printed(&run(folder.path(), "--why a.b.c")),
@@ -205,7 +205,7 @@ fn a_path_that_is_not_there_gets_a_suggestion() {
         ),
         (
             "edge-paris --why",
-            "`--why` tells of one value\nhelp: name its path: `metalmark values CLUSTER --why PATH`",
+            "`--why` explains one value\nhelp: name its path: `metalmark values CLUSTER --why PATH`",
         ),
         (
             "edge-paris a..b",
@@ -219,7 +219,7 @@ fn a_path_that_is_not_there_gets_a_suggestion() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_evaluated() {
+fn only_the_requested_values_are_evaluated() {
     let folder = scratch(
         "",
         "good: '{{ .Values.x }}'\nx: 1\nbad: '{{ fail \"no\" }}'\n",
@@ -229,7 +229,7 @@ fn only_what_is_asked_for_is_evaluated() {
 }
 
 #[test]
-fn what_fails_is_told_and_the_rest_printed() {
+fn what_fails_is_reported_and_the_rest_printed() {
     let folder = scratch(
         "",
         "map: {good: '{{ .Values.x }}', bad: '{{ fail \"no luck\" }}'}\nx: 1\n",

@@ -123,7 +123,7 @@ fn rendering_twice_changes_nothing_and_check_agrees() {
 }
 
 #[test]
-fn drift_is_told_with_its_difference_and_status_1() {
+fn drift_is_reported_with_its_difference_and_status_1() {
     let scratch = scratch(&repository().join("fixtures/workspaces/sylva-baremetal"));
     let check = Metalmark::within(scratch.path())
         .args(["render", "--check"])

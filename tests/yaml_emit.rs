@@ -245,14 +245,14 @@ proptest! {
     }
 
     #[test]
-    fn an_indented_tree_stands_below_a_key(tree in trees(), indent in 1_usize..9) {
+    fn an_indented_tree_is_allowed_below_a_key(tree in trees(), indent in 1_usize..9) {
         let text = format!("key:\n{}", yaml::emit_at(&tree, indent));
         let whole = Value::from(Map::from_iter([Entry::computed("key", tree)]));
         prop_assert_eq!(read_back(&text, Engine::Kubectl), to_json(&whole, Html::Plain));
     }
 
     #[test]
-    fn a_quoted_string_stands_in_flow_and_as_a_key(text in strings()) {
+    fn a_quoted_string_is_allowed_in_flow_and_as_a_key(text in strings()) {
         let quoted = yaml::quoted(&text);
         let whole = Value::from(Map::from_iter([
             Entry::computed(text.as_str(), Value::from(vec![Node::computed(text.as_str())])),

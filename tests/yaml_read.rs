@@ -94,7 +94,7 @@ fn a_block_scalar_without_a_line_is_empty_at_the_end_of_a_text() {
 }
 
 #[test]
-fn a_missing_value_stands_behind_its_colon() {
+fn a_missing_value_is_placed_behind_its_colon() {
     let text = "a:\nb:   # c\nc: {d: , e}\nf:\n-\n- g";
     let tree = &read(text).documents[0];
     for (path, offset) in [
@@ -120,7 +120,7 @@ fn a_collection_runs_from_its_first_to_its_last_token() {
 }
 
 #[test]
-fn what_an_alias_stands_for_keeps_the_place_of_its_anchor() {
+fn the_value_of_an_alias_keeps_the_place_of_its_anchor() {
     let text = "a: &x {k: v}\nb: *x\n*x2 : 1\n".replace("*x2 ", "c");
     let tree = &read(&text).documents[0];
     assert_eq!(
@@ -140,7 +140,7 @@ fn notices(text: &str) -> Vec<(NoticeKind, String)> {
 }
 
 #[test]
-fn misread_scalars_are_told_of() {
+fn misread_scalars_are_reported() {
     for (scalar, becomes, why) in [
         ("1.30", "1.3", Misreading::Version),
         ("1.0", "1", Misreading::Version),
@@ -190,7 +190,7 @@ fn misread_scalars_are_told_of() {
 }
 
 #[test]
-fn what_reads_as_it_looks_is_not_told_of() {
+fn what_reads_as_it_looks_is_not_reported() {
     for scalar in [
         "1.31",
         "1",
@@ -211,7 +211,7 @@ fn what_reads_as_it_looks_is_not_told_of() {
 }
 
 #[test]
-fn a_duplicate_key_is_told_of_with_both_places() {
+fn a_duplicate_key_is_reported_with_both_places() {
     let text = "a: 1\nb: {c: x}\na: 1\nb: {c: z}\n";
     let documents = read(text);
     let found: Vec<_> = documents
@@ -230,7 +230,7 @@ fn a_duplicate_key_is_told_of_with_both_places() {
 }
 
 #[test]
-fn a_merge_that_replaces_an_own_key_is_told_of() {
+fn a_merge_that_replaces_an_own_key_is_reported() {
     let text = "x: &x {a: 1}\nover: {a: 2, <<: *x}\nunder: {<<: *x, a: 2}\n";
     let documents = read(text);
     assert_eq!(documents.notices.len(), 1);
@@ -240,7 +240,7 @@ fn a_merge_that_replaces_an_own_key_is_told_of() {
 }
 
 #[test]
-fn documents_that_helm_3_ignores_are_told_of() {
+fn documents_that_helm_3_ignores_are_reported() {
     assert_eq!(
         notices("a: 1\n---\nb: 2\n"),
         [(NoticeKind::IgnoredDocuments, "---".to_owned())]
@@ -353,7 +353,7 @@ fn aliases_cannot_nest_deeper_than_collections() {
 }
 
 #[test]
-fn a_small_file_cannot_stand_for_a_huge_one() {
+fn a_small_file_cannot_expand_to_a_huge_one() {
     let mut text = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for index in 1..20 {
         let items = vec![format!("*a{}", index - 1); 9].join(",");

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use metalmark::hosts::cmp::{self, Environment, SimulateOptions, Simulated, Simulation};
+use metalmark::hosts::cmp::{self, Environment, SimulateOptions, Simulated};
 use metalmark::model::engine::Engine;
 use metalmark::model::place::FileId;
 use metalmark::pipeline::{Terminal, Verdict};
@@ -29,10 +29,15 @@ pub(super) fn run(data: &[u8]) {
             let options = SimulateOptions {
                 app: file.path().to_owned(),
                 simulated: Simulated::default(),
-                show: Simulation::Objects,
-                today: today(),
+                environment: false,
             };
-            cmp::simulate(&request, &Environment::default(), &options, &mut terminal)
+            cmp::simulate(
+                &request,
+                &Environment::default(),
+                &options,
+                today(),
+                &mut terminal,
+            )
         }
         None => {
             let Ok(text) = std::str::from_utf8(data) else {

@@ -20,6 +20,7 @@ mod regexps;
 mod registry;
 mod repositories;
 mod scene;
+mod schemas;
 mod selectors;
 mod signatures;
 mod templates;
@@ -53,6 +54,7 @@ pub const TARGETS: &[Target] = &[
     target("regexps", regexps::run),
     target("registry", registry::run),
     target("repositories", repositories::run),
+    target("schemas", schemas::run),
     target("selectors", selectors::run),
     target("signatures", signatures::run),
     target("templates", templates::run),

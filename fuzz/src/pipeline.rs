@@ -120,7 +120,7 @@ pub(super) fn laws(files: Memory) {
             .all(|part| matches!(part, Component::Normal(_)));
         assert!(inside, "{:?} leaves the folder", file.path);
     }
-    told(&judged);
+    check_reports(&judged);
     let second = open(files).expect("it was opened before");
     let (again, _) = second.rendered();
     let texts = |files: &[ManifestFile]| -> BTreeMap<String, String> {
@@ -132,7 +132,7 @@ pub(super) fn laws(files: Memory) {
     assert_eq!(texts(&rendered), texts(&again));
 }
 
-fn told(judged: &[Judged]) {
+fn check_reports(judged: &[Judged]) {
     for report in REPORTS {
         let findings = Findings::new(judged, 1, Color::Never);
         let text = Printer::printed(Color::Never, |out| report.findings(&findings, out))

@@ -33,10 +33,10 @@ pub(super) fn run(data: &[u8]) {
     // No answer sends this client out into the world: TLS is refused before a name is looked up.
     let answers = answers.into_iter().map(without_tls);
     *ANSWERS.lock().unwrap_or_else(PoisonError::into_inner) = answers.collect();
-    ask(*what);
+    request(*what);
 }
 
-fn ask(what: u8) {
+fn request(what: u8) {
     let host = host();
     let reference = Reference::parse(&format!("oci://{host}/os/noble:1")).expect("a reference");
     let digest = Digest::of(b"{}");

@@ -10,8 +10,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use metalmark::commands::{
-    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactFormat, ImpactOptions, ListFormat,
-    LockMode, LockOptions, RenderMode, RenderOptions, StampOptions,
+    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactFormat, ImpactOptions, LockOptions,
+    RenderOptions, StampOptions,
 };
 use metalmark::edit::stamp;
 use metalmark::error::Error;
@@ -19,10 +19,11 @@ use metalmark::files::Provenance;
 use metalmark::hosts::cmp::{self, Environment};
 use metalmark::model::ownership::sum;
 use metalmark::oci::Digest;
-use metalmark::pipeline::{Format, Reporting, Terminal, Verdict};
+use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
 use metalmark::report;
+use metalmark::report::{Format, ListFormat};
 use serde_json::Value;
 
 use super::cmp::Screen;
@@ -35,7 +36,7 @@ type Run = fn(&Request, &mut Terminal) -> Result<Verdict, Error>;
 /// Commands that read. The last ones read a commit too.
 const READING: [Run; 9] = [
     |request, terminal| check(request, false, terminal),
-    |request, terminal| render(request, RenderMode::Stdout, terminal),
+    |request, terminal| render(request, true, terminal),
     generate,
     explain,
     images,
@@ -48,7 +49,7 @@ const OF_COMMITS: usize = 3;
 
 /// Commands that write.
 const WRITING: [Run; 3] = [
-    |request, terminal| render(request, RenderMode::Write, terminal),
+    |request, terminal| render(request, false, terminal),
     |request, terminal| check(request, true, terminal),
     |request, terminal| stamp(request, false, terminal),
 ];
@@ -213,22 +214,21 @@ fn check(request: &Request, fix: bool, terminal: &mut Terminal) -> Result<Verdic
         fix,
         allow_empty: false,
         reporting: reporting(),
-        today: today(),
     };
-    commands::check(request, &options, terminal)
+    commands::check(request, &options, today(), terminal)
 }
 
-fn render(request: &Request, mode: RenderMode, terminal: &mut Terminal) -> Result<Verdict, Error> {
+fn render(request: &Request, stdout: bool, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = RenderOptions {
-        mode,
+        check: false,
+        stdout,
         adopt: false,
         keep_going: false,
         allow_empty: true,
         fail_on_change: false,
         reporting: reporting(),
-        today: today(),
     };
-    commands::render(request, &options, terminal)
+    commands::render(request, &options, today(), terminal)
 }
 
 fn generate(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
@@ -246,27 +246,23 @@ fn explain(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error>
     let options = ExplainOptions {
         subject: "edge".to_owned(),
         format: Format::Json,
-        today: today(),
     };
-    commands::explain(request, &options, terminal)
+    commands::explain(request, &options, today(), terminal)
 }
 
 fn images(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = ImagesOptions {
         format: ListFormat::Yaml,
-        today: today(),
     };
-    commands::images(request, &options, terminal)
+    commands::images(request, &options, today(), terminal)
 }
 
 fn lock(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = LockOptions {
-        mode: LockMode::Check,
-        accept_moved: Vec::new(),
-        format: Format::Human,
-        today: today(),
+        check: true,
+        ..LockOptions::default()
     };
-    commands::lock(request, &options, terminal)
+    commands::lock(request, &options, today(), terminal)
 }
 
 fn impact(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
@@ -274,9 +270,8 @@ fn impact(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> 
         to: None,
         against: Some("HEAD".to_owned()),
         format: ImpactFormat::Markdown,
-        today: today(),
     };
-    commands::impact(request, &options, terminal)
+    commands::impact(request, &options, today(), terminal)
 }
 
 fn stamp(request: &Request, is_check: bool, terminal: &mut Terminal) -> Result<Verdict, Error> {
@@ -290,9 +285,8 @@ fn stamp(request: &Request, is_check: bool, terminal: &mut Terminal) -> Result<V
         },
         against: is_check.then(|| "HEAD".to_owned()),
         reporting: reporting(),
-        today: today(),
     };
-    commands::stamp(request, &options, terminal)
+    commands::stamp(request, &options, today(), terminal)
 }
 
 /// What `bundle push` queries of git, at the top and in a folder.

@@ -15,23 +15,23 @@ pub(super) fn run(data: &[u8]) {
         match yaml::read(&text, FILE, engine) {
             Ok(read) => {
                 for notice in &read.notices {
-                    stands_in(&text, notice.place);
+                    is_within(&text, notice.place);
                 }
                 for document in &read.documents {
                     places(&text, document);
                     written(&document.value);
                 }
                 if let Err(error) = read.values() {
-                    stands_in(&text, error.place);
+                    is_within(&text, error.place);
                 }
             }
-            Err(error) => stands_in(&text, error.place),
+            Err(error) => is_within(&text, error.place),
         }
     }
 }
 
 /// A place can be cut out of the text.
-pub(super) fn stands_in(text: &str, place: Place) {
+pub(super) fn is_within(text: &str, place: Place) {
     if place.is_known() {
         let range = place.start as usize..place.end as usize;
         assert!(
@@ -43,11 +43,11 @@ pub(super) fn stands_in(text: &str, place: Place) {
 }
 
 fn places(text: &str, node: &Node) {
-    stands_in(text, node.place);
+    is_within(text, node.place);
     match &node.value {
         Value::Map(map) => {
             for entry in &**map {
-                stands_in(text, entry.key_place);
+                is_within(text, entry.key_place);
                 places(text, &entry.node);
             }
         }

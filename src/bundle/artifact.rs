@@ -5,17 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::{Bundle, CREATED, Kind};
 use crate::artifacts::archive::{self, Member, Packed};
 use crate::model::component::ARTIFACT_TYPE;
-use crate::oci::{Artifact, Blob, Descriptor, Digest};
-
-/// The media type of a manifest.
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+use crate::oci::{Artifact, Blob, Descriptor, Digest, MANIFEST_TYPE};
 
 #[derive(Serialize)]
 struct Config<'a> {
@@ -46,35 +42,27 @@ struct Manifest<'a> {
     media_type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact_type: Option<&'a str>,
-    config: Content<'a>,
-    layers: [Content<'a>; 1],
+    config: &'a Descriptor,
+    layers: [&'a Descriptor; 1],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     annotations: &'a BTreeMap<String, String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Content<'a> {
-    media_type: &'a str,
-    digest: &'a str,
-    size: u64,
-}
-
 impl Bundle {
-    /// The one archive of all its files. Tells after each file how many are in.
+    /// The one archive of all its files. Reports after each file how many are in.
     ///
     /// # Errors
     /// A file cannot be read, or changes its length; there is no room.
-    pub fn pack(&self, told: &dyn Fn(usize)) -> io::Result<Packed> {
-        archive::pack(self.members(), told)
+    pub fn pack(&self, progress: &dyn Fn(usize)) -> io::Result<Packed> {
+        archive::pack(self.members(), progress)
     }
 
     /// The digest of all its files together, which no compressor and no annotation changes.
     ///
     /// # Errors
     /// A file cannot be read, or changes its length.
-    pub fn content_digest(&self, told: &dyn Fn(usize)) -> io::Result<Digest> {
-        archive::digest(self.members(), told)
+    pub fn content_digest(&self, progress: &dyn Fn(usize)) -> io::Result<Digest> {
+        archive::digest(self.members(), progress)
     }
 
     fn members(&self) -> Vec<Member<'_>> {
@@ -88,12 +76,12 @@ impl Bundle {
         members.collect()
     }
 
-    /// The artifact, said to be made `created` seconds after 1970. Tells after each file how many are in its layer.
+    /// The artifact, said to be made `created` seconds after 1970. Reports after each file how many are in its layer.
     ///
     /// # Errors
     /// A file cannot be read, or changes its length; there is no room.
-    pub fn artifact(&self, created: u64, told: &dyn Fn(usize)) -> io::Result<Artifact> {
-        let layer = self.pack(told)?;
+    pub fn artifact(&self, created: u64, progress: &dyn Fn(usize)) -> io::Result<Artifact> {
+        let layer = self.pack(progress)?;
         let created = rfc3339(created);
         let mut annotations = self.annotations.clone();
         if matches!(self.kind, Kind::Artifact(_)) {
@@ -102,24 +90,20 @@ impl Bundle {
                 .or_insert_with(|| created.clone());
         }
         let config = json(&self.config(&created, &layer))?;
-        let config = blob(self.kind.config_type(), &config);
+        let config = Blob::new(self.kind.config_type(), config);
         let layer = Blob {
-            descriptor: descriptor(self.kind.layer_type(), layer.digest, layer.size),
+            descriptor: Descriptor::new(self.kind.layer_type(), layer.digest, layer.size),
             content: layer.content,
         };
         let manifest = json(&Manifest {
             schema_version: 2,
-            media_type: MANIFEST,
+            media_type: MANIFEST_TYPE,
             artifact_type: (self.kind == Kind::Components).then_some(ARTIFACT_TYPE),
-            config: content(&config),
-            layers: [content(&layer)],
+            config: &config.descriptor,
+            layers: [&layer.descriptor],
             annotations: &annotations,
         })?;
-        Ok(Artifact {
-            descriptor: descriptor(MANIFEST, Digest::of(&manifest), manifest.len() as u64),
-            manifest,
-            blobs: vec![config, layer],
-        })
+        Ok(Artifact::new(manifest, vec![config, layer]))
     }
 
     fn config<'a>(&self, created: &'a str, layer: &'a Packed) -> Config<'a> {
@@ -147,33 +131,6 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(io::Error::other)
 }
 
-fn blob(media_type: &str, bytes: &[u8]) -> Blob {
-    Blob {
-        descriptor: descriptor(media_type, Digest::of(bytes), bytes.len() as u64),
-        content: Arc::new(bytes.to_vec()),
-    }
-}
-
-fn content(blob: &Blob) -> Content<'_> {
-    let descriptor = &blob.descriptor;
-    Content {
-        media_type: &descriptor.media_type,
-        digest: descriptor.digest.as_str(),
-        size: descriptor.size,
-    }
-}
-
-fn descriptor(media_type: &str, digest: Digest, size: u64) -> Descriptor {
-    Descriptor {
-        media_type: media_type.to_owned(),
-        digest,
-        size,
-        annotations: BTreeMap::new(),
-        architecture: None,
-        artifact_type: None,
-    }
-}
-
 /// `1970-01-01T00:00:00Z`: in UTC, whatever the machine's zone.
 fn rfc3339(seconds: u64) -> String {
     let date = crate::model::policy::Date::from_unix(seconds);
@@ -190,7 +147,7 @@ mod tests {
     use crate::oci::{Content, Digest, Manifest};
 
     #[test]
-    fn a_time_is_told_in_utc() {
+    fn a_time_is_printed_in_utc() {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
         assert_eq!(rfc3339(1_763_757_303), "2025-11-21T20:35:03Z");
     }
@@ -233,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_stands_twice_is_named() {
+    fn a_repeated_path_is_named() {
         let files = ["b", "a", "b"].map(|path| File::text(path, Vec::new()));
         let twice = Bundle::new(Kind::Plain, files.to_vec()).map(|_| ());
         assert_eq!(twice.expect_err("twice").as_ref(), "b");

@@ -51,7 +51,7 @@ pub fn compare(old: &[File], new: &[File]) -> io::Result<Comparison> {
             old: before.map(text).transpose()?.flatten(),
             new: after.map(text).transpose()?.flatten(),
             origin: Origin::Run,
-            // It is told of, and never written.
+            // It is printed, and never written.
             seen: None,
         });
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::{ChangeKind, File, compare};
 
     #[test]
-    fn what_is_new_gone_other_or_may_be_run_is_told() {
+    fn what_is_new_gone_other_or_may_be_run_is_reported() {
         let file = |path: &str, text: &[u8]| File::text(path, text.to_vec());
         let runs = |path: &str| File {
             is_executable: true,
@@ -112,7 +112,7 @@ mod tests {
             runs("e"),
         ];
         let found = compare(&old, &new).expect("memory");
-        let told: Vec<_> = found
+        let reported: Vec<_> = found
             .changes
             .iter()
             .map(|change| {
@@ -125,7 +125,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("a", ChangeKind::Deleted, Some("1"), None),
                 ("b", ChangeKind::Updated, Some("2"), Some("3")),

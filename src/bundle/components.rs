@@ -1,4 +1,4 @@
-//! Component bundles: what is installed on a host by the bundle's own `install.sh`. It is looked at here, and never run.
+//! Component bundles: what is installed on a host by the bundle's own `install.sh`. It is read here, and never run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -9,8 +9,8 @@ use crate::model::component::{Declared, INSTALLER, is_variable_name};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
-/// How much of an installer is looked at for its variables, in bytes.
-const LOOKED_AT: u64 = 1 << 20;
+/// How much of an installer is searched for its variables, in bytes.
+const SEARCHED: u64 = 1 << 20;
 
 /// What the file is that installs a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Installer {
     pub unread: Vec<Arc<str>>,
 }
 
-/// Holds files to the contract of a component bundle: an executable installer at the root that reads what is declared.
+/// Checks files against the contract of a component bundle: an executable installer at the root that reads what is declared.
 ///
 /// # Errors
 /// The installer cannot be read.
@@ -64,14 +64,14 @@ pub fn contract(
 
 /// The variables that no shell knows by such a name.
 fn misnamed<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
-    let told = |name: &Arc<str>| {
+    let finding = |name: &Arc<str>| {
         let message = format!("`{name}` is no name of an environment variable");
         let finding = Finding::new(RuleId::ComponentContract, message);
         finding.help("names are letters, digits and `_`, and start with no digit")
     };
     names
         .filter(|name| !is_variable_name(name))
-        .map(told)
+        .map(finding)
         .collect()
 }
 
@@ -84,7 +84,7 @@ fn without(files: &[File]) -> Finding {
     let mut files = files.iter();
     match files.find(|file| file.path.rsplit('/').next() == Some(INSTALLER)) {
         Some(deeper) => finding.help(format!(
-            "`{}` is one: pack the folder that it lies in",
+            "`{}` is one: pack the folder that it is in",
             deeper.from
         )),
         None => finding.help(format!(
@@ -93,18 +93,18 @@ fn without(files: &[File]) -> Finding {
     }
 }
 
-/// The program that a script names in its first line, and its text; no text of what is no script or too long to be looked at.
+/// The program that a script names in its first line, and its text; no text of a binary or of a longer file.
 fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
     let mut bytes = Vec::new();
     let reader = file.content.open()?;
-    reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    reader.take(SEARCHED).read_to_end(&mut bytes)?;
     if bytes.starts_with(b"\x7fELF") {
         return Ok((None, None));
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
     let program = program.map(|program| program.trim().to_owned());
-    Ok((program, (file.size <= LOOKED_AT).then_some(text)))
+    Ok((program, (file.size <= SEARCHED).then_some(text)))
 }
 
 /// Whether a text holds a name as a word of its own.
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    fn told(file: File, names: &[&str]) -> Vec<String> {
+    fn messages(file: File, names: &[&str]) -> Vec<String> {
         let (_, findings) = contract(&[file], &declared(names)).expect("memory");
         findings
             .into_iter()
@@ -151,15 +151,15 @@ mod tests {
     #[test]
     fn a_bundle_that_keeps_the_contract_has_no_finding() {
         let script = installer("install.sh", true, "#!/bin/sh -e\necho \"${A_B:-}\"\n");
-        assert_eq!(told(script.clone(), &["A_B"]), Vec::<String>::new());
+        assert_eq!(messages(script.clone(), &["A_B"]), Vec::<String>::new());
         assert_eq!(
-            told(script, &["A"]),
+            messages(script, &["A"]),
             ["`install.sh` never names the declared variable `A`"]
         );
     }
 
     #[test]
-    fn each_breach_is_told() {
+    fn each_breach_is_reported() {
         for (file, names, word) in [
             (
                 installer("bin/install.sh", true, "#!/bin/sh\n"),
@@ -178,8 +178,8 @@ mod tests {
                 "no name",
             ),
         ] {
-            let told = told(file, names);
-            assert!(told.len() == 1 && told[0].contains(word), "{told:?}");
+            let found = messages(file, names);
+            assert!(found.len() == 1 && found[0].contains(word), "{found:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! DeploymentSource: operator-framework/rukpak, api/v1alpha1 (up to v0.16) and api/v1alpha2 (from v0.17).
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::yaml;
@@ -9,7 +10,7 @@ use crate::yaml;
 /// The name of RukPak's provisioner of plain bundles.
 const PLAIN: &str = "core-rukpak-io-plain";
 
-/// Where the bundle is had.
+/// Where RukPak reads the bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeploymentSource {
     /// An image, pinned: `registry/repository@sha256:…`.
@@ -19,15 +20,17 @@ pub enum DeploymentSource {
 }
 
 /// The version of the resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeploymentVersion {
-    /// `core.rukpak.io/v1alpha1`.
+    /// RukPak up to v0.16.
+    #[value(name = "v1alpha1")]
     V1Alpha1,
-    /// `core.rukpak.io/v1alpha2`.
+    /// RukPak from v0.17 on.
+    #[value(name = "v1alpha2")]
     V1Alpha2,
 }
 
-/// What is asked for.
+/// A BundleDeployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deployment {
     /// The version of the resource.

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use crate::artifacts::archive::Tree;
-use crate::model::component::INSTALLER;
+use clap::ValueEnum;
 
-/// An image's configuration.
-pub(super) const IMAGE_CONFIG: &str = "application/vnd.oci.image.config.v1+json";
+use crate::artifacts::archive::Tree;
+use crate::model::component::{INSTALLER, LAYER_TYPE};
+use crate::model::finding::Finding;
+use crate::model::place::Spot;
+use crate::model::rule::RuleId;
+use crate::oci::CONFIG_TYPE;
 
 /// The configuration that `flux push artifact` writes.
 pub(super) const FLUX_CONFIG: &str = "application/vnd.cncf.flux.config.v1+json";
@@ -19,7 +22,7 @@ pub const MANIFESTS: &str = "manifests";
 pub enum Kind {
     /// RukPak's plain+v0: manifests in `manifests/`, and nothing else.
     Plain,
-    /// OLM's registry+v1: `manifests/` with a ClusterServiceVersion, and `metadata/`.
+    /// OLM's registry+v1: `manifests/` with a ClusterServiceVersion, and `metadata/`. It is recognized, to be refused by name.
     Registry,
     /// A tree of files that a GitOps engine unpacks.
     Artifact(LayerType),
@@ -28,11 +31,11 @@ pub enum Kind {
 }
 
 /// How the layer of a GitOps artifact is named: Argo CD takes images' layers only, Flux takes both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LayerType {
     /// As images name their layers.
     Oci,
-    /// As `flux push artifact` names it.
+    /// As `flux push artifact` does.
     Flux,
 }
 
@@ -41,7 +44,7 @@ impl Kind {
     pub fn layer_type(self) -> &'static str {
         match self {
             Self::Artifact(LayerType::Flux) => "application/vnd.cncf.flux.content.v1.tar+gzip",
-            _ => "application/vnd.oci.image.layer.v1.tar+gzip",
+            _ => LAYER_TYPE,
         }
     }
 
@@ -49,7 +52,7 @@ impl Kind {
     pub fn config_type(self) -> &'static str {
         match self {
             Self::Artifact(_) => FLUX_CONFIG,
-            _ => IMAGE_CONFIG,
+            _ => CONFIG_TYPE,
         }
     }
 
@@ -62,15 +65,18 @@ impl Kind {
         if config_type.is_some_and(|config| !is_image_config(config)) {
             return artifact;
         }
-        let has_manifests = tree.folders.contains(MANIFESTS);
-        if tree.files.contains_key(INSTALLER) {
-            Self::Components
-        } else if has_manifests && tree.files.contains_key("metadata/annotations.yaml") {
-            Self::Registry
-        } else if has_manifests {
-            Self::Plain
+        let has_file = |path: &str| tree.files.contains_key(path);
+        Self::of_files(has_file, tree.folders.contains(MANIFESTS)).unwrap_or(artifact)
+    }
+
+    /// The kind that files have by their paths; none of a tree of files.
+    pub(super) fn of_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
+        if has_file(INSTALLER) {
+            Some(Self::Components)
+        } else if has_manifests && has_file("metadata/annotations.yaml") {
+            Some(Self::Registry)
         } else {
-            artifact
+            has_manifests.then_some(Self::Plain)
         }
     }
 }
@@ -87,7 +93,18 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Whether a configuration is a container image's: its layers lie over each other.
+/// The finding about a registry+v1 bundle: OLM decides what it installs, so no plain manifests are equal to it.
+pub fn unsupported(spot: Option<Spot>) -> Finding {
+    let finding = Finding::new(
+        RuleId::BundleUnsupported,
+        format!("bundles of kind {} are not supported", Kind::Registry),
+    );
+    finding.at(spot, "").help(
+        "install it with OLM, or pack the manifests that it installs with `metalmark bundle pack`",
+    )
+}
+
+/// Whether a configuration is a container image's, whose layers are applied on top of each other.
 pub(super) fn is_image_config(media_type: &str) -> bool {
-    media_type == IMAGE_CONFIG || media_type == "application/vnd.docker.container.image.v1+json"
+    media_type == CONFIG_TYPE || media_type == "application/vnd.docker.container.image.v1+json"
 }

@@ -1,7 +1,7 @@
-//! Bundles: a set of files that is handed on as one thing with one digest. Kubernetes manifests as RukPak takes them, the
-//! rendered tree as Flux and Argo CD take it, or something to be installed on a machine.
+//! Bundles: files that are distributed together under one digest. Kubernetes manifests as RukPak reads them, the rendered tree
+//! as Flux and Argo CD read it, or something to be installed on a machine.
 //!
-//! Pure but for the temporary files that archives are kept in: nothing here writes a named file or asks a registry by itself.
+//! Outside `commands`, the only I/O is in the temporary files of archives: nothing writes a named file or sends a request.
 
 mod artifact;
 pub mod commands;
@@ -12,21 +12,20 @@ mod deployment;
 mod kind;
 pub mod plain;
 mod receive;
-pub mod registry;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::artifacts::archive::Tree;
-use crate::model::place::{Source, Spot};
+use crate::model::place::Spot;
 use crate::oci::Body;
 
 pub use compare::{Comparison, compare};
 pub use components::{Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, of_config_maps};
 pub use deployment::{Deployment, DeploymentSource, DeploymentVersion};
-pub use kind::{Kind, LayerType, MANIFESTS};
-pub use receive::{Received, Trouble, receive, receive_archive};
+pub use kind::{Kind, LayerType, MANIFESTS, unsupported};
+pub use receive::{ReceiveError, Received, receive, receive_archive};
 
 /// The annotation that says when an artifact was made.
 ///
@@ -39,14 +38,14 @@ pub const SOURCE: &str = "org.opencontainers.image.source";
 /// The annotation that says which revision of it; Flux writes `BRANCH@sha1:COMMIT`.
 pub const REVISION: &str = "org.opencontainers.image.revision";
 
-/// Files that are handed on together.
+/// Files that are distributed together.
 #[derive(Clone)]
 pub struct Bundle {
     /// What sort of bundle it is.
     pub kind: Kind,
     /// The files, sorted by the bytes of their paths, each path once.
     files: Vec<File>,
-    /// What is said of it in the manifest of its artifact.
+    /// The annotations of its artifact's manifest.
     pub annotations: BTreeMap<String, String>,
 }
 
@@ -55,7 +54,7 @@ pub struct Bundle {
 pub struct File {
     /// The path below the bundle's root, `/` between names; it never leaves the root.
     pub path: Arc<str>,
-    /// Where it was read, as people look for it: in a finding.
+    /// Where it was read, as findings show it.
     pub from: Arc<str>,
     /// Whether it may be run; nothing else of its mode is kept.
     pub is_executable: bool,
@@ -65,19 +64,10 @@ pub struct File {
     pub content: Arc<dyn Body>,
 }
 
-/// The start of something that is told by its name alone, and whose text is not shown.
-pub fn spot_of(shown: &str) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::new(Source::new(shown, "")),
-        start: 0,
-        end: 0,
-    })
-}
-
 impl File {
-    /// Its start, for findings about the whole of it.
+    /// Its start, for findings about the whole file.
     pub fn spot(&self) -> Option<Spot> {
-        spot_of(&self.from)
+        Some(Spot::named(&self.from))
     }
 
     /// A file that is not run, from bytes in memory.
@@ -134,7 +124,7 @@ impl Bundle {
         Self::of_files(kind, files.collect())
     }
 
-    /// The same, its files shown to people as lying in what they wrote: `app.tgz:manifests/a.yaml`.
+    /// The same, with files that findings show below what the user wrote: `app.tgz:manifests/a.yaml`.
     pub fn shown_below(mut self, shown: &str) -> Self {
         for file in &mut self.files {
             file.from = format!("{shown}:{}", file.path).into();

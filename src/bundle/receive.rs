@@ -1,4 +1,4 @@
-//! A bundle out of a store or an archive: what its layers come to, held to the limits, and what sort it is.
+//! Reads a bundle from a store or an archive, within limits, and finds out its kind.
 
 use std::io::{self, Read};
 
@@ -10,7 +10,7 @@ use crate::oci::{
     Body as _, Content, Descriptor, Failure, FailureKind, Manifest, Reference, Store,
 };
 
-/// What came.
+/// What was received.
 pub struct Received {
     /// The bundle, with the annotations of its manifest.
     pub bundle: Bundle,
@@ -18,41 +18,41 @@ pub struct Received {
     pub tree: Tree,
 }
 
-/// Why nothing came.
+/// Why nothing was received.
 #[derive(Debug)]
-pub enum Trouble {
-    /// The store has it not, or what it sent is not what it promised.
+pub enum ReceiveError {
+    /// The store does not have it, or sent other content.
     Store(Failure),
-    /// The archive is not taken: a finding, for whoever made it.
+    /// The archive is refused, which is a finding.
     Refused(Refusal),
-    /// It could not be read, or not be kept.
-    World(io::Error),
+    /// It could not be read, or not be stored.
+    Io(io::Error),
 }
 
-impl From<ReadError> for Trouble {
+impl From<ReadError> for ReceiveError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Refused(refusal) => Self::Refused(refusal),
-            ReadError::World(error) => Self::World(error),
+            ReadError::World(error) => Self::Io(error),
         }
     }
 }
 
 /// The bundle of a manifest, which is no index; its layers come from the repository of `of`. Of a container image, all layers
-/// lie over each other; of any other artifact the first layer counts, as Flux and Argo CD take it. Tells how many entries came.
+/// are applied on top of each other; of any other artifact the first layer counts, as in Flux and Argo CD. `progress` receives the number of entries.
 ///
 /// # Errors
-/// A layer cannot be had, is no tar archive, or holds what is not taken.
+/// A layer cannot be fetched, is no tar archive, or is refused.
 pub fn receive(
     store: &dyn Store,
     of: &Reference,
     manifest: &Manifest,
     limits: Limits,
-    told: &dyn Fn(usize),
-) -> Result<Received, Trouble> {
+    progress: &dyn Fn(usize),
+) -> Result<Received, ReceiveError> {
     let unsupported = |message: &str| {
         let failure = Failure::new(of, FailureKind::Unsupported, message);
-        Trouble::Store(failure)
+        ReceiveError::Store(failure)
     };
     let Content::Image {
         config,
@@ -63,7 +63,7 @@ pub fn receive(
     } = &manifest.content
     else {
         return Err(unsupported(
-            "it is an index, and no manifest of it was chosen",
+            "it is an index, and no manifest of it was selected",
         ));
     };
     let Some(first) = layers.first() else {
@@ -72,7 +72,7 @@ pub fn receive(
     let (taken, whiteouts) = counting(config, layers);
     let mut stack = Layers::new(limits.clone(), whiteouts);
     for layer in taken {
-        stack.add(fetched(store, of, layer, &limits)?, told)?;
+        stack.add(fetched(store, of, layer, &limits)?, progress)?;
     }
     let tree = stack.finish();
     let kind = match artifact_type.as_deref() {
@@ -92,31 +92,31 @@ fn counting<'l>(config: &Descriptor, layers: &'l [Descriptor]) -> (&'l [Descript
     }
 }
 
-/// The bundle of an archive as it lies on a disk or comes through a pipe.
+/// The bundle of an archive on disk or from a pipe.
 ///
 /// # Errors
-/// It cannot be read, or holds what is not taken.
+/// It cannot be read, or is refused.
 pub fn receive_archive(
     reader: impl Read,
     limits: Limits,
-    told: &dyn Fn(usize),
-) -> Result<Received, Trouble> {
+    progress: &dyn Fn(usize),
+) -> Result<Received, ReceiveError> {
     let mut layers = Layers::new(limits, Whiteouts::AreFiles);
-    layers.add(reader, told)?;
+    layers.add(reader, progress)?;
     let tree = layers.finish();
     let kind = Kind::of(&tree, None, "");
     let bundle = Bundle::of_tree(kind, &tree);
     Ok(Received { bundle, tree })
 }
 
-/// A layer, whole and proven before a byte of it is unpacked.
+/// A layer, fetched and verified before a byte of it is unpacked.
 fn fetched(
     store: &dyn Store,
     of: &Reference,
     layer: &Descriptor,
     limits: &Limits,
-) -> Result<Box<dyn Read + Send>, Trouble> {
-    let failure = |kind, message| Trouble::Store(Failure::new(of, kind, message));
+) -> Result<Box<dyn Read + Send>, ReceiveError> {
+    let failure = |kind, message| ReceiveError::Store(Failure::new(of, kind, message));
     if !is_tar(&layer.media_type) {
         let message = format!(
             "its layer has media type `{}`, and `tar` and `tar+gzip` are read",
@@ -134,8 +134,8 @@ fn fetched(
     let mut spooling = Spooling::new();
     store
         .copy(of, layer, &mut spooling)
-        .map_err(Trouble::Store)?;
-    spooling.finish().whole().open().map_err(Trouble::World)
+        .map_err(ReceiveError::Store)?;
+    spooling.finish().whole().open().map_err(ReceiveError::Io)
 }
 
 /// `…tar`, `…tar+gzip`, and Docker's `…tar.gzip`.

@@ -14,7 +14,7 @@ use args::Arguments;
 use crate::model::rule::RuleId;
 use crate::model::secret;
 
-/// The usage was wrong, or the world failed.
+/// A usage, I/O or network error.
 const FAILED: u8 = 2;
 
 /// Words of every output, which are no secrets.
@@ -36,7 +36,7 @@ const WORDS: [&str; 15] = [
     "warning",
 ];
 
-/// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 usage or the world failed.
+/// Runs the command line and answers with the exit status: 0 clean, 1 findings or drift, 2 a usage, I/O or network error.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     secret::keep(RuleId::ALL.iter().map(|rule| rule.as_str()).chain(WORDS));
@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
             FAILED
         }
     };
-    // Nothing is left to tell anyone when stderr itself is gone.
+    // There is nowhere to report that stderr itself is gone.
     let _ = terminal.err.flush();
     ExitCode::from(status)
 }

@@ -1,4 +1,4 @@
-//! The process's own streams and environment, looked at once.
+//! The process's own streams and environment, read once.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn progress() -> Progress {
             false => return,
         };
         let mut err = io::stderr().lock();
-        // Nothing is left to tell anyone when stderr itself is gone.
+        // There is nowhere to report that stderr itself is gone.
         let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
     })
 }
@@ -65,6 +65,6 @@ fn color(mode: ColorMode, is_terminal: bool) -> Color {
 
 /// Says why the run ended with status 2.
 pub(super) fn say(terminal: &mut Terminal, error: &Error) {
-    // Nothing is left to tell anyone when stderr itself is gone.
+    // There is nowhere to report that stderr itself is gone.
     let _ = writeln!(terminal.err, "error: {error}");
 }

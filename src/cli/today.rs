@@ -1,4 +1,4 @@
-//! The day that waivers are held against: the only look at a clock.
+//! The day that waivers are compared with: the only use of a clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,12 +14,6 @@ pub(super) fn today() -> Result<Date, Error> {
             .map_or(0, |since| since.as_secs()),
     };
     Ok(Date::from_unix(seconds))
-}
-
-/// When something says that it was made, in seconds since 1970: `SOURCE_DATE_EPOCH` where it is set, else 1970 itself, so that
-/// the same content is the same to the byte.
-pub(super) fn made_at() -> Result<u64, Error> {
-    Ok(epoch()?.unwrap_or(0))
 }
 
 /// `SOURCE_DATE_EPOCH`, where it is set.

@@ -1,5 +1,7 @@
 //! `metalmark check`: the rules only.
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
@@ -8,46 +10,48 @@ use crate::report::Changes;
 use crate::edit::fix;
 use crate::pipeline::{Reporting, Terminal, Verdict, fleet, recover, reporting};
 
-/// What `check` was asked for.
-#[derive(Clone, Debug)]
+/// What `check` does.
+#[derive(Clone, Debug, Args)]
 pub struct CheckOptions {
-    /// Make the edits that findings are sure of, then check again.
+    /// Make the edits that findings are sure of in the values files, then check again.
+    #[arg(long)]
     pub fix: bool,
     /// Accept a run that checks no node pool.
+    #[arg(long)]
     pub allow_empty: bool,
-    /// How the findings are told.
+    /// Where findings go.
+    #[command(flatten)]
     pub reporting: Reporting,
-    /// The day that waivers are held against.
-    pub today: Date,
 }
 
 /// Reads, resolves and checks every cluster, and reports on stdout.
 ///
 /// # Errors
-/// The world failed, or there is no project.
+/// I/O failed, or there is no project.
 pub fn check(
     request: &Request,
     options: &CheckOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if options.fix {
         recover(request, terminal)?;
     }
     let mut workspace = opened(request, options)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
-    let mut survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    if options.fix && fix::findings(&workspace, &survey.judged, None, terminal)? > 0 {
+    let tools = fleet::tools(&mut workspace, today)?;
+    let mut fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    if options.fix && fix::findings(&workspace, &fleet_check.judged, None, terminal)? > 0 {
         workspace = opened(request, options)?;
-        let tools = fleet::tools(&mut workspace, options.today)?;
-        survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+        let tools = fleet::tools(&mut workspace, today)?;
+        fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
     }
     let reporting = options.reporting.within(request.directory.as_ref());
-    survey.require_pools(&workspace, options.today);
-    let found = (&*survey.judged, &survey.counts);
+    fleet_check.require_pools(&workspace, today);
+    let found = (&*fleet_check.judged, &fleet_check.counts);
     reporting.save(found, &workspace, Changes::None)?;
     let findings = reporting::findings(found, &workspace, Changes::None, terminal.out.color);
     reporting.output.findings(&findings, &mut terminal.out)?;
-    Ok(if survey.has_errors() {
+    Ok(if fleet_check.has_errors() {
         Verdict::Findings
     } else {
         Verdict::Clean

@@ -3,92 +3,55 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use clap::Args;
 
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
-use crate::model::image::{Fact, Image, ImageKey, fact};
+use crate::model::image::{Fact, Image, ImageKey};
 use crate::model::policy::Date;
 use crate::model::proof;
 use crate::model::workspace::ClusterView;
 use crate::read::{self, Request};
+use crate::report::{self, ImageRow, ListFormat};
 
-use super::table::Table;
 use crate::pipeline::{Terminal, Verdict, fleet};
 
-/// What `images` was asked for.
-#[derive(Clone, Debug)]
+/// How images are listed.
+#[derive(Clone, Debug, Args)]
 pub struct ImagesOptions {
-    /// The format of the list.
+    /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
     pub format: ListFormat,
-    /// The day that waivers are held against.
-    pub today: Date,
-}
-
-/// The format of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListFormat {
-    /// A table for people.
-    Human,
-    /// JSON.
-    Json,
-    /// YAML.
-    Yaml,
-}
-
-/// One image of the catalog, over all clusters.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    /// Its key.
-    key: ImageKey,
-    /// The OCI reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<Arc<str>>,
-    /// The digest that the lock holds for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<Arc<str>>,
-    /// Whether any cluster is served it.
-    served: bool,
-    /// The pools that boot it, as `cluster/pool`.
-    used_by: Vec<String>,
-    /// Its facts, by name.
-    facts: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// Rows by key and reference: two clusters may mean two images by one key.
-type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), Row>;
+type Rows = BTreeMap<(ImageKey, Option<Arc<str>>), ImageRow>;
 
 /// Lists the images of all clusters' catalogs: on stdout, whatever the rules say; findings go to stderr.
 ///
 /// # Errors
-/// The world failed, or there is no project.
+/// I/O failed, or there is no project.
 pub fn images(
     request: &Request,
     options: &ImagesOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
-    let survey = fleet::survey(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let fleet_check =
+        fleet::check_fleet(&workspace, &tools, |view, _| Ok((rows(view), Vec::new())))?;
     let mut all = Rows::new();
-    for (identity, row) in survey.results.iter().flatten() {
-        let known = all.entry(identity.clone()).or_insert_with(|| Row {
+    for (identity, row) in fleet_check.results.iter().flatten() {
+        let known = all.entry(identity.clone()).or_insert_with(|| ImageRow {
             used_by: Vec::new(),
             ..row.clone()
         });
         known.served |= row.served;
         known.used_by.extend(row.used_by.iter().cloned());
     }
-    let rows: Vec<Row> = all.into_values().collect();
-    match options.format {
-        ListFormat::Human => table(&rows).write(&mut terminal.out)?,
-        ListFormat::Json => {
-            terminal.out.json(&rows)?;
-        }
-        ListFormat::Yaml => {
-            terminal.out.yaml(&rows)?;
-        }
-    }
+    let rows: Vec<ImageRow> = all.into_values().collect();
+    report::images(&rows, options.format, &mut terminal.out)?;
     Ok(Verdict::Clean)
 }
 
@@ -115,21 +78,23 @@ fn named_rows(view: &ClusterView) -> Rows {
         let Some(booted) = booted else { continue };
         let text = |(name, fact): (&Arc<str>, &Fact)| (Arc::clone(name), Arc::clone(&fact.value));
         let key: ImageKey = booted.name.into();
-        let row = rows.entry((Arc::clone(&key), None)).or_insert_with(|| Row {
-            key,
-            uri: None,
-            digest: None,
-            served: false,
-            used_by: Vec::new(),
-            facts: booted.facts.iter().map(text).collect(),
-        });
+        let row = rows
+            .entry((Arc::clone(&key), None))
+            .or_insert_with(|| ImageRow {
+                key,
+                uri: None,
+                digest: None,
+                served: false,
+                used_by: Vec::new(),
+                facts: booted.facts.iter().map(text).collect(),
+            });
         row.used_by
             .push(format!("{}/{}", view.cluster.name, pool.name));
     }
     rows
 }
 
-fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
+fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
     let booted = view.cluster.pools.iter().zip(&view.selections);
     let used_by = booted
         .filter(|(_, selection)| {
@@ -138,7 +103,7 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
         })
         .filter(|(pool, selection)| !view.selects_by_secret(pool, selection))
         .map(|(pool, _)| format!("{}/{}", view.cluster.name, pool.name));
-    Row {
+    ImageRow {
         key: Arc::clone(&image.key),
         uri,
         digest: image
@@ -156,43 +121,4 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> Row {
             })
             .collect(),
     }
-}
-
-fn table(rows: &[Row]) -> Table {
-    const FACTS: [&str; 6] = [
-        fact::OS,
-        fact::OS_RELEASE,
-        fact::HARDENED,
-        fact::K8S_FLAVOR,
-        fact::K8S_VERSION,
-        fact::IMAGE_FORMAT,
-    ];
-    let head = [
-        "image",
-        "os",
-        "release",
-        "hardened",
-        "flavor",
-        "kubernetes",
-        "format",
-        "served",
-        "used by",
-        "reference",
-    ];
-    let mut table = Table::new(&head);
-    for row in rows {
-        let facts = FACTS
-            .iter()
-            .map(|name| row.facts.get(*name).map_or("–", |value| value).to_owned());
-        let used = match row.used_by.as_slice() {
-            [] => "–".to_owned(),
-            [first] => first.clone(),
-            [first, others @ ..] => format!("{first} and {} more", others.len()),
-        };
-        let served = if row.served { "yes" } else { "no" };
-        let uri = row.uri.as_deref().unwrap_or("–").to_owned();
-        let cells = std::iter::once(row.key.to_string()).chain(facts);
-        table.row(cells.chain([served.to_owned(), used, uri]));
-    }
-    table
 }

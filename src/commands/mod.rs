@@ -1,4 +1,4 @@
-//! The commands: which stages each one calls, in which order.
+//! The commands: the flags of each one, and which stages it calls, in which order. Text for people is in `report`.
 
 mod check;
 mod explain;
@@ -10,21 +10,20 @@ mod registry;
 mod render;
 mod schema;
 mod stamp;
-mod table;
 mod update;
 mod values;
 mod verify;
 
 pub use check::{CheckOptions, check};
 pub use explain::{ExplainOptions, explain};
-pub use images::{ImagesOptions, ListFormat, images};
+pub use images::{ImagesOptions, images};
 pub use impact::{ImpactFormat, ImpactOptions, impact};
 pub use init::{InitOptions, init};
-pub use lock::{LockMode, LockOptions, lock};
-pub use registry::{RegistryOptions, registry_facts, registry_list};
-pub use render::{RenderMode, RenderOptions, render};
+pub use lock::{LockOptions, lock};
+pub use registry::{RegistryCommand, RegistryFactsOptions, RegistryListOptions};
+pub use render::{RenderOptions, render};
 pub use schema::schema;
 pub use stamp::{StampOptions, stamp};
-pub use update::{OfferSource, UpdateOptions, VersionSource, update};
-pub use values::{Show, Stage, ValuesOptions, values};
+pub use update::{OfferOptions, UpdateOptions, update};
+pub use values::{ValuesOptions, values};
 pub use verify::{VerifyOptions, verify};

@@ -1,11 +1,10 @@
-//! `metalmark registry ls|facts`: what registries and image layouts offer, and what one image says of itself.
+//! `metalmark registry ls|facts`: what registries and image layouts have, and the facts of one image.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
-use serde::Serialize;
+use clap::{Args, Subcommand};
 
 use crate::artifacts::layout::{self, Layout};
 use crate::catalog::sources;
@@ -13,49 +12,86 @@ use crate::error::Error;
 use crate::model::annotations;
 use crate::oci::{self, Content, Failure, FailureKind, Reference, Store};
 use crate::read::{self, Request};
+use crate::report::{self, ListFormat, RegistryImage};
 
-use super::ListFormat;
-use super::table::Table;
 use crate::pipeline::{Terminal, Verdict};
 
-/// What `registry` was asked for.
-#[derive(Clone, Debug)]
-pub struct RegistryOptions {
-    /// A host, a repository, an image, or `oci-layout:DIR`.
+/// What is read from registries and image layouts.
+#[derive(Debug, Subcommand)]
+pub enum RegistryCommand {
+    /// Lists the tags of a repository, the repositories of a registry, or the names in an image layout.
+    ///
+    /// The tags of signatures, `sha256-…`, are left out. Credentials are those of `docker login` and `podman login`. Where the
+    /// project file names a mirror for it, the mirror is queried, and never the registry itself.
+    Ls(RegistryListOptions),
+    /// Prints the facts of one image, from its manifest's annotations.
+    ///
+    /// Of an index, the manifest for the project file's architecture counts, else for amd64. Where the project file names a
+    /// mirror for the image, the mirror is queried, and never the registry itself.
+    Facts(RegistryFactsOptions),
+}
+
+impl RegistryCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Something cannot be fetched; the project file has errors.
+    pub fn run(&self, request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
+        match self {
+            Self::Ls(options) => list(request, options, terminal),
+            Self::Facts(options) => facts(request, options, terminal),
+        }
+    }
+}
+
+/// What is listed.
+#[derive(Clone, Debug, Args)]
+pub struct RegistryListOptions {
+    /// `oci://registry/repository`, a registry's host, or `oci-layout:DIR`.
+    #[arg(value_name = "REF")]
     pub of: String,
-    /// An image layout to look into instead of the registry: `oci-layout:DIR`.
-    pub from: Option<String>,
     /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
     pub format: ListFormat,
 }
 
-/// The tags of signatures and of lists of referrers stand beside those of images.
+/// Which image's facts are printed.
+#[derive(Clone, Debug, Args)]
+pub struct RegistryFactsOptions {
+    /// `oci://registry/repository:tag`, or with `@sha256:…`.
+    #[arg(value_name = "REF")]
+    pub of: String,
+    /// Look into this image layout instead of the registry.
+    #[arg(long, value_name = "oci-layout:DIR")]
+    pub from: Option<String>,
+    /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
+    pub format: ListFormat,
+}
+
+/// The start of the tags of signatures and of lists of referrers, which are not listed.
 const ATTACHED: &str = "sha256-";
 
 /// Lists the tags of a repository, the repositories of a host, or the names in a layout.
-///
-/// # Errors
-/// They cannot be had; the project file is not to be relied on.
-pub fn registry_list(
+fn list(
     request: &Request,
-    options: &RegistryOptions,
+    options: &RegistryListOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (root, settings) = read::registries(request)?;
     let names = match options.of.strip_prefix(layout::SCHEME) {
         Some(folder) => {
             let here = request.directory.as_deref().unwrap_or(Path::new("."));
-            let layout = Layout::open(here, folder).map_err(failed)?;
+            let layout = Layout::open(here, folder)?;
             layout.names().map(str::to_owned).collect()
         }
         None => {
             let stores = sources::stores(&root, &settings, None);
             let of = named(&options.of)?;
             match of.repository.is_empty() {
-                true => stores.repositories(&of),
-                false => stores.tags(&of),
+                true => stores.repositories(&of)?,
+                false => stores.tags(&of)?,
             }
-            .map_err(failed)?
         }
     };
     let is_own = |name: &String| {
@@ -65,50 +101,24 @@ pub fn registry_list(
             .is_some_and(|tag| tag.starts_with(ATTACHED))
     };
     let names: Vec<String> = names.into_iter().filter(is_own).collect();
-    match options.format {
-        ListFormat::Human => names
-            .iter()
-            .try_for_each(|name| writeln!(terminal.out, "{name}"))?,
-        format => print(&names, format, terminal)?,
-    }
+    report::names(&names, options.format, &mut terminal.out)?;
     Ok(Verdict::Clean)
 }
 
-/// One image.
-#[derive(Debug, Serialize)]
-struct Image {
-    /// The reference, as asked for.
-    reference: String,
-    /// The digest of its manifest.
-    digest: String,
-    /// The digest of the index that names it, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    index: Option<String>,
-    /// Where it was had, where that is not its registry.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mirror: Option<String>,
-    /// Its facts, by name.
-    facts: BTreeMap<Arc<str>, Arc<str>>,
-}
-
 /// Prints the facts of one image, from the annotations of its manifest; what is odd about them goes to stderr.
-///
-/// # Errors
-/// The manifest cannot be had; the project file is not to be relied on.
-pub fn registry_facts(
+fn facts(
     request: &Request,
-    options: &RegistryOptions,
+    options: &RegistryFactsOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (root, settings) = read::registries(request)?;
-    let reference = Reference::parse(&options.of).map_err(|error| Error::Usage {
-        message: error.to_string(),
-    })?;
+    let reference =
+        Reference::parse(&options.of).map_err(|error| Error::usage(error.to_string()))?;
     let here = request.directory.as_deref().unwrap_or(Path::new("."));
     let store: Box<dyn Store> = match &options.from {
         Some(from) => {
             let folder = from.strip_prefix(layout::SCHEME).unwrap_or(from);
-            Box::new(Layout::open(here, folder).map_err(failed)?)
+            Box::new(Layout::open(here, folder)?)
         }
         None => Box::new(sources::stores(&root, &settings, None)),
     };
@@ -120,33 +130,24 @@ pub fn registry_facts(
     let Some(chosen) = chosen.pop() else {
         return Ok(Verdict::Clean);
     };
-    let oci::Chosen { manifest, chain } = chosen.map_err(failed)?;
+    let oci::Chosen { manifest, chain } = chosen?;
     let empty = BTreeMap::new();
     let annotated = annotations::facts(match &manifest.content {
         Content::Image { annotations, .. } => annotations,
         Content::Index { .. } => &empty,
     })
-    .map_err(|error| {
-        failed(Failure::new(
-            &reference,
-            FailureKind::TooLarge,
-            error.to_string(),
-        ))
-    })?;
+    .map_err(|error| Failure::new(&reference, FailureKind::TooLarge, error.to_string()))?;
     for oddity in &annotated.oddities {
         writeln!(terminal.err, "note: {oddity}")?;
     }
-    let image = Image {
+    let image = RegistryImage {
         reference: reference.to_string(),
         digest: manifest.digest.to_string(),
         index: (chain.len() > 1).then(|| chain[0].to_string()),
         mirror: manifest.mirror,
         facts: annotated.facts,
     };
-    match options.format {
-        ListFormat::Human => table(&image).write(&mut terminal.out)?,
-        format => print(&image, format, terminal)?,
-    }
+    report::registry_image(&image, options.format, &mut terminal.out)?;
     Ok(Verdict::Clean)
 }
 
@@ -163,36 +164,5 @@ fn named(text: &str) -> Result<Reference, Error> {
             ..reference
         }),
     };
-    parsed.map_err(|error| Error::Usage {
-        message: error.to_string(),
-    })
-}
-
-fn failed(failure: Failure) -> Error {
-    Error::Fetch {
-        failures: vec![failure],
-    }
-}
-
-fn table(image: &Image) -> Table {
-    let mut table = Table::new(&["fact", "value"]);
-    let mut row = |name: &str, value: &str| table.row([name.to_owned(), value.to_owned()]);
-    row("reference", &image.reference);
-    row("digest", &image.digest);
-    image.index.iter().for_each(|index| row("index", index));
-    image.mirror.iter().for_each(|mirror| row("mirror", mirror));
-    image
-        .facts
-        .iter()
-        .for_each(|(name, value)| row(name, value));
-    table
-}
-
-fn print(data: &impl Serialize, format: ListFormat, terminal: &mut Terminal) -> Result<(), Error> {
-    if format == ListFormat::Json {
-        terminal.out.json(data)?;
-    } else {
-        terminal.out.yaml(data)?;
-    }
-    Ok(())
+    parsed.map_err(|error| Error::usage(error.to_string()))
 }

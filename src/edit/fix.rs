@@ -26,10 +26,10 @@ pub(crate) fn findings(
     held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
-    let (mut edited, mut told) = (Vec::new(), Vec::new());
+    let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
     for (source, fixes) in by_file(judged) {
-        let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
-        told.extend(outcomes);
+        let (text, tried) = fixed(&source, &fixes, workspace.engine);
+        outcomes.extend(tried);
         if text != source.text {
             edited.push((source, text));
         }
@@ -39,8 +39,11 @@ pub(crate) fn findings(
             texts::replace(workspace, &edited, held)
         })?;
     }
-    let made = told.iter().filter(|(_, outcome)| outcome.is_ok()).count();
-    for (place, outcome) in told {
+    let made = outcomes
+        .iter()
+        .filter(|(_, outcome)| outcome.is_ok())
+        .count();
+    for (place, outcome) in outcomes {
         match outcome {
             Ok(fix) => writeln!(terminal.err, "fixed {place}: `{fix}`")?,
             Err(why) => writeln!(terminal.err, "not fixed {place}: {why}")?,
@@ -74,8 +77,8 @@ pub(crate) fn planned(
     };
     let mut files = Vec::new();
     for (source, fixes) in by_file(judged) {
-        let (text, told) = fixed(&source, &fixes, workspace.engine);
-        for (place, outcome) in told {
+        let (text, outcomes) = fixed(&source, &fixes, workspace.engine);
+        for (place, outcome) in outcomes {
             match outcome {
                 Ok(fix) => writeln!(terminal.err, "{done} {place}: `{fix}`")?,
                 Err(why) => writeln!(terminal.err, "{not_done} {place}: {why}")?,
@@ -112,13 +115,13 @@ fn by_file(judged: &[Judged]) -> Vec<(Arc<Source>, Vec<&Fix>)> {
 }
 
 /// A place, and the words of the fix that was made there, or why none was.
-type Told = (String, Result<String, String>);
+type FixOutcome = (String, Result<String, String>);
 
 /// A file's text after its fixes. Each is tried upon those before it, so that one that is refused stops no other.
-fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<Told>) {
+fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<FixOutcome>) {
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = source.text.clone();
-    let mut told = Vec::new();
+    let mut outcomes = Vec::new();
     let mut last: Option<&Fix> = None;
     for fix in fixes {
         let place = fix.spot.to_string();
@@ -127,7 +130,7 @@ fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<Told>)
                 "`{}` has changed this place, so `{}` cannot",
                 first.text, fix.text
             );
-            told.push((place, Err(why)));
+            outcomes.push((place, Err(why)));
             continue;
         }
         edits.push(Edit::Set {
@@ -138,15 +141,15 @@ fn fixed(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<Told>)
             Ok(new) => {
                 text = new;
                 last = Some(fix);
-                told.push((place, Ok(fix.text.clone())));
+                outcomes.push((place, Ok(fix.text.clone())));
             }
             Err(why) => {
                 edits.pop();
-                told.push((place, Err(why.to_string())));
+                outcomes.push((place, Err(why.to_string())));
             }
         }
     }
-    (text, told)
+    (text, outcomes)
 }
 
 /// A text after edits: as the project's engine reads it, else, where the place is in a later document, as kubectl does.

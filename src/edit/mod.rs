@@ -3,3 +3,4 @@
 pub(crate) mod fix;
 pub mod stamp;
 pub(crate) mod texts;
+pub(crate) mod update;

@@ -9,7 +9,7 @@ use crate::model::place::Source;
 use crate::output::{self, Held, Replacement};
 use crate::read::Workspace;
 
-/// The changes of files, of so many that were read.
+/// The changes of files; `read` is the number of files that were read.
 pub(crate) fn changes(
     workspace: &Workspace,
     files: &[(Arc<Source>, String)],
@@ -31,7 +31,7 @@ pub(crate) fn changes(
     }
 }
 
-/// Puts texts in the place of what was read of files; of none where one of them has changed meanwhile.
+/// Replaces the texts that were read from files; of none where one of them has changed meanwhile.
 ///
 /// # Errors
 /// A file cannot be written, or has changed.

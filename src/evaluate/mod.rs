@@ -9,10 +9,12 @@
 
 mod branch;
 mod cache;
+mod chart;
 mod convert;
 mod exact;
 mod expression;
 mod failure;
+mod files;
 mod guard;
 mod helpers;
 mod interpret;
@@ -31,7 +33,9 @@ use std::sync::Arc;
 
 pub use branch::{Branch, BranchEntry};
 pub use cache::TemplateCache;
+pub use chart::{ChartTemplate, ChartTree, Dependency, RenderedFile};
 pub use failure::{Failure, Step};
+pub use files::Texts;
 pub use order::OrderDifference;
 pub use trace::Reading;
 
@@ -93,6 +97,8 @@ pub struct Chart {
     pub name: Arc<str>,
     /// `.Chart.Version`
     pub version: Arc<str>,
+    /// `.Chart.AppVersion`
+    pub app_version: Arc<str>,
 }
 
 impl Default for Options {
@@ -107,6 +113,7 @@ impl Default for Options {
             chart: Chart {
                 name: "sylva-units".into(),
                 version: "0.0.0".into(),
+                app_version: Arc::default(),
             },
             templates: None,
             limits: Limits::default(),

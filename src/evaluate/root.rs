@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Options;
+use super::{Chart, Release};
 use crate::helm::function::{Signature, Type};
 use crate::helm::object::{Object, Struct};
 use crate::helm::value::Map;
-use crate::helm::{Engine, Error, ErrorClass, Value};
+use crate::helm::{Engine, Error, Value};
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[
@@ -78,35 +78,51 @@ pub(super) fn values_type(engine: Engine) -> &'static str {
     }
 }
 
-/// Creates the root.
-pub(super) fn dot(options: &Options, values: Value) -> Value {
-    let text = |text: &Arc<str>| Value::String(Arc::clone(text));
-    let name = &options.chart.name;
-    map([
-        ("Values", values),
-        (
-            "Release",
-            map([
-                ("Name", text(&options.release.name)),
-                ("Namespace", text(&options.release.namespace)),
-                ("Service", Value::from("Helm")),
-                ("Revision", Value::Int(1)),
-                ("IsInstall", Value::Bool(true)),
-                ("IsUpgrade", Value::Bool(false)),
-            ]),
-        ),
-        ("Chart", chart(options)),
-        ("Capabilities", capabilities(options.engine)),
-        ("Files", Value::Object(Rc::new(Files))),
-        (
-            "Template",
-            map([
-                ("Name", Value::from(format!("{name}/templates/values.yaml"))),
-                ("BasePath", Value::from(format!("{name}/templates"))),
-            ]),
-        ),
-        ("Subcharts", map([])),
-    ])
+/// What the root shows.
+pub(super) struct Root<'r> {
+    pub(super) engine: Engine,
+    pub(super) release: &'r Release,
+    pub(super) chart: &'r Chart,
+    /// `.Template.BasePath`
+    pub(super) base: Arc<str>,
+    /// `.Template.Name`
+    pub(super) template: Arc<str>,
+    /// `.Files`
+    pub(super) files: Value,
+    /// `.Values`
+    pub(super) values: Value,
+}
+
+impl Root<'_> {
+    /// The root as a value.
+    pub(super) fn dot(self) -> Value {
+        let text = |text: &Arc<str>| Value::String(Arc::clone(text));
+        map([
+            ("Values", self.values),
+            (
+                "Release",
+                map([
+                    ("Name", text(&self.release.name)),
+                    ("Namespace", text(&self.release.namespace)),
+                    ("Service", Value::from("Helm")),
+                    ("Revision", Value::Int(1)),
+                    ("IsInstall", Value::Bool(true)),
+                    ("IsUpgrade", Value::Bool(false)),
+                ]),
+            ),
+            ("Chart", chart(self.engine, self.chart)),
+            ("Capabilities", capabilities(self.engine)),
+            ("Files", self.files),
+            (
+                "Template",
+                map([
+                    ("Name", Value::String(self.template)),
+                    ("BasePath", Value::String(self.base)),
+                ]),
+            ),
+            ("Subcharts", map([])),
+        ])
+    }
 }
 
 fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
@@ -116,16 +132,17 @@ fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
 }
 
 /// `.Chart`: a struct in Helm 3, a map in Helm 4.
-fn chart(options: &Options) -> Value {
+fn chart(engine: Engine, chart: &Chart) -> Value {
+    let text = |text: &Arc<str>| Value::String(Arc::clone(text));
     let fields = [
-        ("Name", Value::String(Arc::clone(&options.chart.name))),
-        ("Version", Value::String(Arc::clone(&options.chart.version))),
+        ("Name", text(&chart.name)),
+        ("Version", text(&chart.version)),
         ("APIVersion", Value::from("v2")),
-        ("AppVersion", Value::from("")),
+        ("AppVersion", text(&chart.app_version)),
         ("Type", Value::from("application")),
         ("Description", Value::from("")),
     ];
-    match options.engine {
+    match engine {
         Engine::Helm4 => map(fields),
         _ => Value::Object(Rc::new(Struct {
             type_name: "chart.Metadata",
@@ -230,55 +247,5 @@ impl Object for ApiVersions {
             [Value::String(version)] => API_VERSIONS.contains(&&**version),
             _ => false,
         }))
-    }
-}
-
-/// `.Files`, which has no files in values.
-#[derive(Debug)]
-struct Files;
-
-impl Object for Files {
-    fn type_name(&self) -> &str {
-        "engine.files"
-    }
-
-    fn kind(&self) -> &'static str {
-        "map"
-    }
-
-    fn text(&self) -> String {
-        "map[]".to_owned()
-    }
-
-    fn truth(&self) -> bool {
-        false
-    }
-
-    fn plain(&self) -> Value {
-        map([])
-    }
-
-    fn method(&self, name: &str) -> Option<Signature> {
-        let parameters: &[Type] = match name {
-            "Get" | "GetBytes" | "Glob" | "Lines" => &[Type::String],
-            "AsConfig" | "AsSecrets" => &[],
-            _ => return None,
-        };
-        Some(Signature {
-            parameters,
-            rest: None,
-        })
-    }
-
-    fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Error> {
-        match name {
-            "Get" | "AsConfig" | "AsSecrets" => Ok(Value::from("")),
-            "GetBytes" | "Lines" => Ok(Value::list(Vec::new())),
-            "Glob" => Ok(Value::Object(Rc::new(Files))),
-            _ => Err(Error::new(
-                ErrorClass::WrongType,
-                format!("`.Files` has no method `{name}`"),
-            )),
-        }
     }
 }

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::exact;
 use super::failure::Fault;
+use super::files::Files;
 use super::guard::Guard;
 use super::helpers::{self, Helper};
 use super::path::Path;
+use super::root::{self, Root};
 use super::trace::Trace;
 use super::view::{self, View};
-use super::{Evaluation, Options, TemplateCache, root};
+use super::{Evaluation, Options, TemplateCache};
 use crate::helm::value::Map;
 use crate::helm::{self, Budget, Definition, Engine, Error, Host, Template, Value};
 use crate::model::place::Place;
@@ -189,7 +191,17 @@ impl Session {
         };
         let values = Rc::new(values);
         exact::prepare(self, &values);
-        root::dot(&self.options, Value::Map(values))
+        let chart = &self.options.chart;
+        let root = Root {
+            engine: self.options.engine,
+            release: &self.options.release,
+            chart,
+            base: format!("{}/templates", chart.name).into(),
+            template: format!("{}/templates/values.yaml", chart.name).into(),
+            files: Files::value(&Arc::default(), &self.budget),
+            values: Value::Map(values),
+        };
+        root.dot()
     }
 
     /// The fault of an error: the one passed to [`Session::raise`], or a new one.

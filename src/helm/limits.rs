@@ -41,7 +41,32 @@ const LEAST_STEPS: u64 = 200_000;
 /// The minimum of bytes per cluster in a large fleet.
 const LEAST_BYTES_LIMIT: u64 = 4 << 20;
 
+/// The steps that the releases of charts in a run share. A cluster of three pools of the chart openstack-cluster takes 300,000
+/// steps and 2.5 MB, and as much for each value that is tried.
+const RELEASES_STEPS: u64 = 400_000_000;
+
+/// The minimum of steps per release in a large fleet.
+const LEAST_RELEASE_STEPS: u64 = 500_000;
+
+/// The bytes that the releases of charts in a run share.
+const RELEASES_BYTES: u64 = 8 << 30;
+
+/// The minimum of bytes per release in a large fleet.
+const LEAST_RELEASE_BYTES: u64 = 16 << 20;
+
 impl Limits {
+    /// The limits of one release of a chart in a run: an equal share for each, at most what one cluster has.
+    pub fn of_releases(self, releases: usize) -> Self {
+        let releases = releases.max(1) as u64;
+        let steps = RELEASES_STEPS / releases;
+        let bytes = RELEASES_BYTES / releases;
+        Self {
+            steps: steps.clamp(LEAST_RELEASE_STEPS, self.steps),
+            bytes: bytes.clamp(LEAST_RELEASE_BYTES, self.bytes),
+            ..self
+        }
+    }
+
     /// The limits of one cluster in a run: an equal share for each, so that the order of evaluation does not matter.
     pub fn divided(self, clusters: usize) -> Self {
         let clusters = clusters.max(1) as u64;
@@ -248,5 +273,22 @@ fn new_bytes(value: &Value) -> usize {
             bytes + ENTRY + key + new_bytes(item)
         }),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_release_has_an_equal_share_and_at_least_what_a_chart_needs() {
+        let whole = Limits::default();
+        let of = |releases| {
+            let limits = whole.of_releases(releases);
+            (limits.steps, limits.bytes)
+        };
+        assert_eq!(of(1), (whole.steps, whole.bytes));
+        assert_eq!(of(400), (1_000_000, (8 << 30) / 400));
+        assert_eq!(of(1_000_000), (500_000, 16 << 20));
     }
 }

@@ -17,6 +17,7 @@ pub mod object;
 mod parse;
 pub mod print;
 mod refused;
+mod rendered;
 pub mod value;
 
 pub use crate::model::engine::Engine;
@@ -24,8 +25,9 @@ pub use code::Template;
 pub(crate) use functions::from_json;
 pub use host::{Definition, Host, NativeTemplate, NoHost};
 pub use limits::{Budget, Limits};
-pub use machine::execute;
+pub use machine::{execute, render};
 pub use parse::parse;
+pub use rendered::Rendered;
 pub use value::Value;
 
 /// The error for a template that is not defined.

@@ -230,6 +230,20 @@ pub trait Lazy: std::fmt::Debug {
     fn size(&self) -> usize;
 }
 
+impl Lazy for Rc<Map> {
+    fn get(&self, key: &str) -> Result<Option<Value>, Error> {
+        Map::get(self, key)
+    }
+
+    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
+        Map::keys(self)
+    }
+
+    fn size(&self) -> usize {
+        Map::size(self)
+    }
+}
+
 impl Drop for Map {
     fn drop(&mut self) {
         let entries = self.entries.get_mut();
@@ -262,6 +276,13 @@ impl Map {
             entries: RefCell::default(),
             lazy: RefCell::new(Some(lazy)),
         }
+    }
+
+    /// The result of the method `AsMap`, which `.Values` has: a map with the same entries, and without a named type. None for
+    /// other maps.
+    pub fn as_map(self: &Rc<Self>) -> Option<Value> {
+        let is_values = ["chartutil.Values", "common.Values"].contains(&self.type_name);
+        is_values.then(|| Value::Map(Rc::new(Self::lazy(PLAIN_MAP, Rc::new(Rc::clone(self))))))
     }
 
     /// The entry of a key. A fetched entry is kept, so that every reader gets the same shared map.

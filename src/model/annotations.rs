@@ -1,4 +1,4 @@
-//! What a manifest's annotations tell of an image: Sylva's builder writes the facts there.
+//! The facts of an image in its manifest's annotations: Sylva's builder writes them there.
 //!
 //! Source: sylva-core, `scripts/create-os-images-info.sh`; diskimage-builder, `templates-build-tests.yml` (docs/sylva.md#facts).
 
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_in_a_value_is_kept_and_told() {
+    fn a_slash_in_a_value_is_kept_and_reported() {
         let annotated = facts(&annotations(&[("sylva/filename", "a/b.raw")]));
         assert_eq!(annotated.facts["filename"].as_ref(), "a/b.raw");
         let key = "sylva/filename".to_owned();

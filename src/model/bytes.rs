@@ -1,6 +1,6 @@
 //! Bytes as text: base64 and base32 with their standard alphabets and padding (RFC 4648), and UTF-8 that need not be whole.
 //!
-//! Errors stand where Go reports them.
+//! Errors have the places that Go reports.
 
 /// An alphabet of 2^`bits` letters; `group` of them hold whole bytes.
 pub struct Base {
@@ -51,7 +51,7 @@ impl Base {
         out
     }
 
-    /// The bytes that letters stand for; line ends do not count.
+    /// The bytes that letters encode; line ends do not count.
     ///
     /// # Errors
     /// The index of the letter that Go reports, where these are not letters of this alphabet, padded.
@@ -92,7 +92,7 @@ impl Base {
         Ok(false)
     }
 
-    /// After the first `=`, which stands at `index` of its group: only the missing ones, then the end.
+    /// After the first `=`, which is at `index` of its group: only the missing ones, then the end.
     fn check_padding(&self, letters: &mut Letters<'_>, index: usize) -> Result<(), usize> {
         let first = letters.at - 1;
         if self.bits == 5 {
@@ -114,7 +114,7 @@ impl Base {
         }
     }
 
-    /// The whole bytes among the bits of so many letters.
+    /// The whole bytes in the bits of that number of letters.
     fn release(&self, held: u64, letters: usize, out: &mut Vec<u8>) {
         let bits = letters as u32 * self.bits;
         for byte in 0..bits / 8 {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stand_where_go_reports_them() {
+    fn errors_are_placed_where_go_reports_them() {
         let at = |text: &str| BASE64.decode(text.as_bytes());
         assert_eq!(at("!!"), Err(0));
         assert_eq!(at("aGVsbG8"), Err(4));

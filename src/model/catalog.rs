@@ -42,7 +42,7 @@ impl Catalog {
 pub struct CatalogEntry {
     /// The key as evaluated; it may hold dots.
     pub name: Located<Arc<str>>,
-    /// Whether it stands in the builder's list (`sylva_diskimagebuilder_images`, `diskimage_builder_os_images`) rather than
+    /// Whether it is in the builder's list (`sylva_diskimagebuilder_images`, `diskimage_builder_os_images`) rather than
     /// in `os_images`.
     pub built: bool,
     /// The list of the values that has it, as the user calls it.
@@ -50,17 +50,17 @@ pub struct CatalogEntry {
     /// `os_images_oci_registry`.
     pub registry: Option<Located<Arc<str>>>,
     /// Whether it is served, where entries of this catalog say so (docs/sylva.md#the-catalog): as `enabled` and
-    /// `default_enabled` come to.
+    /// `default_enabled` evaluate to.
     pub enabled: Option<Located<bool>>,
     /// `default_enabled` as written, which counts only beside no image of the user's own.
     pub default_enabled: Option<Located<bool>>,
     /// `uri`, `sha256`, `filename` and every other property that is a scalar, as text, by name. The proposal's and the old
     /// names are kept as written (`checksum`).
     pub properties: Vec<(Arc<str>, Located<Arc<str>>)>,
-    /// The properties that are neither strings nor booleans, and what they are: numbers, whose text stands among the
+    /// The properties that are neither strings nor booleans, and what they are: numbers, whose text is among the
     /// properties, and maps, lists and nulls, which do not (docs/sylva.md#the-catalog, #selectors).
     pub mistyped: Vec<(Arc<str>, &'static str)>,
-    /// Where the entry's key stands.
+    /// The place of the entry's key.
     pub place: Place,
 }
 

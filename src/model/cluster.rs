@@ -1,4 +1,4 @@
-//! A cluster as the rest of the program sees it: its versions, its node pools and the image that each one chose.
+//! A cluster as the rest of the program sees it: its versions, its node pools and the image that each one selects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Cluster {
     pub library: Library,
     /// `os_images_default_download_storage_space`, such as `30Gi` (docs/sylva.md#the-image-server).
     pub default_storage: Option<Located<Arc<str>>>,
-    /// How its API server is reached. None where neither the values nor the project ask for an endpoint: nothing was read then.
+    /// How its API server is reached. None where neither the values nor the project request an endpoint: nothing was read then.
     pub endpoint: Option<Box<ControlPlaneEndpoint>>,
 }
 
@@ -58,6 +58,12 @@ impl Cluster {
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
     pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
+    }
+
+    /// The bootstrap provider of a pool's nodes: its own, else the cluster's.
+    pub fn bootstrap_provider_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
+        let own = pool.bootstrap_provider.as_ref();
+        own.or(self.bootstrap_provider.as_ref())
     }
 
     /// The levels that a pool's choice is inherited from, the strongest first.
@@ -118,7 +124,7 @@ impl Default for Cluster {
     }
 }
 
-/// A level of the values at which an image may be chosen (docs/sylva.md#selection-levels).
+/// A level of the values at which an image may be selected (docs/sylva.md#selection-levels).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LevelName {
     /// `cluster.<infra>`
@@ -155,7 +161,7 @@ pub struct ChoiceLevel {
 /// How a level or a pool says which image it boots. Several at once is a finding (`choice-conflict`).
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// `image_key`, or the proposal's `os_image_key`. An empty string chooses no image (docs/sylva.md#selection-levels).
+    /// `image_key`, or the proposal's `os_image_key`. An empty string selects no image (docs/sylva.md#selection-levels).
     pub key: Option<Located<Arc<str>>>,
     /// The name that the key is written under.
     pub key_name: &'static str,
@@ -171,7 +177,7 @@ pub struct Choice {
     pub format: Option<Located<Arc<str>>>,
     /// `machine_image_checksum`: a literal or a URL.
     pub checksum: Option<Located<Arc<str>>>,
-    /// `machine_image_checksum_type`. The chart's default alone chooses nothing.
+    /// `machine_image_checksum_type`. The chart's default alone selects nothing.
     pub checksum_type: Option<Located<Arc<str>>>,
 }
 
@@ -196,7 +202,7 @@ impl Default for Choice {
 }
 
 impl Choice {
-    /// Whether it chooses an image at all.
+    /// Whether it selects an image at all.
     pub fn is_made(&self) -> bool {
         self.key.as_ref().is_some_and(|key| !key.value.is_empty())
             || self.selector.is_some()
@@ -230,6 +236,8 @@ pub struct Pool {
     pub replicas: Option<Located<u32>>,
     /// Its own Kubernetes version, where the pool sets one; else the cluster's counts.
     pub k8s_version: Option<Located<Arc<str>>>,
+    /// Its own bootstrap provider, where manifests name one; else the cluster's counts.
+    pub bootstrap_provider: Option<Located<Arc<str>>>,
     /// The provider's settings of the pool, merged and evaluated (`hostSelector`, `nodeReuse` …).
     pub settings: Node,
     /// The machine template that manifests name for it; none of values, whose templates get a new name with each change, and
@@ -242,8 +250,12 @@ pub struct Pool {
 /// A machine template that is referred to by its name.
 #[derive(Clone, Debug)]
 pub struct NamedTemplate {
+    /// Its `apiVersion`.
+    pub api_version: Arc<str>,
+    /// Its `kind`.
+    pub kind: Arc<str>,
     /// Its name.
-    pub name: Arc<str>,
+    pub name: Located<Arc<str>>,
     /// The spec of its machines.
     pub spec: Node,
 }

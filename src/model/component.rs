@@ -1,8 +1,8 @@
-//! Component bundles: what Kubernetes needs on a host beside its OS image, as an artifact that is chosen, locked and delivered by
-//! itself, so that neither change drags the other along.
+//! Component bundles: what Kubernetes needs on a host beside its OS image, as an artifact that is selected, locked and delivered
+//! by itself, so that neither change drags the other along.
 //!
 //! A bundle is a tarball with an executable [`INSTALLER`] at its root, which is called with environment variables and nothing else.
-//! What it is made for stands in its manifest's annotations; the names are here, for those who pack bundles and for those who read
+//! What it is made for is in its manifest's annotations; the names are here, for those who pack bundles and for those who read
 //! them. Source of the contract: rancher/elemental, issue 990 ("Elemental CAPI components shipping").
 
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ impl Declared {
         }
     }
 
-    /// Whether it installs on an image of that system and release; what is not known of the image speaks against nothing.
+    /// Whether it installs on an image of that system and release; an unknown fact of the image excludes nothing.
     pub fn installs_on(&self, os: Option<&str>, release: Option<&str>) -> bool {
         let Some(os) = os else { return true };
         self.distros.is_empty() || self.distros.iter().any(|distro| distro.is(os, release))

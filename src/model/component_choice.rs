@@ -16,7 +16,7 @@ use super::version::distribution_of;
 /// How a pool says which component bundle it gets.
 #[derive(Clone, Debug, Default)]
 pub struct BundleChoice {
-    /// `component_bundle_key`, or the proposal's `componentsBundle`. An empty string chooses none.
+    /// `component_bundle_key`, or the proposal's `componentsBundle`. An empty string selects none.
     pub key: Option<Located<Arc<str>>>,
     /// `component_bundle_selector`; one without terms takes whatever fits.
     pub selector: Option<Located<Selector>>,
@@ -25,7 +25,7 @@ pub struct BundleChoice {
 }
 
 impl BundleChoice {
-    /// Where the choice stands.
+    /// The place of the selection.
     pub fn place(&self) -> Place {
         let key = self.named().map(|key| key.place);
         let selector = self.selector.as_ref().map(|selector| selector.place);
@@ -38,10 +38,10 @@ impl BundleChoice {
     }
 }
 
-/// What a pool's choice came to.
+/// The result of a pool's selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BundleOutcome {
-    /// None is chosen.
+    /// None is selected.
     #[default]
     Nothing,
     /// That one.
@@ -85,7 +85,7 @@ impl<'a> Wants<'a> {
     }
 }
 
-/// What speaks against a bundle.
+/// A reason against a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// It holds another Kubernetes version.
@@ -100,7 +100,7 @@ pub enum Mismatch {
     Arch,
 }
 
-/// Everything that speaks against a bundle.
+/// All reasons against a bundle.
 pub fn mismatches(declared: &Declared, wants: &Wants<'_>) -> Vec<Mismatch> {
     let mut found = Vec::new();
     if let Some(wanted) = wants.k8s_version {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_does_not_fit_is_told() {
+    fn everything_that_does_not_fit_is_reported() {
         let all = bundles(&[("rke2", RKE2)]);
         let declared = Declared::of_facts(&all["rke2"].facts);
         assert_eq!(mismatches(&declared, &wants()), []);

@@ -1,4 +1,4 @@
-//! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is held against.
+//! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is compared with.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::value::{Map, Node};
 /// The port of an API server where nothing else is said (Cluster API, `clusterNetwork.apiServerPort`).
 pub const DEFAULT_PORT: u16 = 6443;
 
-/// What the values say of a cluster's control plane endpoint, and of what stands around it.
+/// What the values say of a cluster's control plane endpoint, and of what is related to it.
 #[derive(Clone, Debug)]
 pub struct ControlPlaneEndpoint {
     /// Where it is said, or would be.
     pub place: Place,
-    /// What it came to; none where nothing says it.
+    /// Its resolved value; none where nothing states it.
     pub endpoint: Option<Endpoint>,
     /// What else names the endpoint, beside the place that it was taken from.
     pub statements: Vec<Statement>,
@@ -29,7 +29,7 @@ pub struct ControlPlaneEndpoint {
     pub subnets: Vec<Located<IpNet>>,
     /// The networks of pods and services.
     pub ranges: Vec<Range>,
-    /// What kube-vip is told, where it is to hold the address.
+    /// The configuration of kube-vip, where it is to hold the address.
     pub kube_vip: Option<KubeVip>,
     /// The rest of the infrastructure cluster's `spec`, in its CRD's words.
     pub infra_cluster: Map,
@@ -145,7 +145,7 @@ pub struct Range {
     pub network: Located<IpNet>,
 }
 
-/// What kube-vip is told (<https://kube-vip.io/docs/installation/flags/>).
+/// The configuration of kube-vip (<https://kube-vip.io/docs/installation/flags/>).
 #[derive(Clone, Debug)]
 pub struct KubeVip {
     /// How it makes the address known.

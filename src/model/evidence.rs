@@ -19,7 +19,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Adds the signatures that somebody else found of the same manifest.
+    /// Adds the signatures that another source has for the same manifest.
     pub fn join(&mut self, other: &Self) {
         self.signatures.extend(other.signatures.iter().cloned());
         self.signatures.sort();

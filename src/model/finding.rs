@@ -1,4 +1,4 @@
-//! A finding: something wrong in the input that a person can mend, with its places and the edit that mends it.
+//! A finding: something wrong in the input that a person can fix, with its places and the edit that fixes it.
 //!
 //! A finding does not decide its level: [`super::policy::Policy`] does, and [`crate::pipeline::check`] joins the two.
 
@@ -25,7 +25,7 @@ pub struct Finding {
     pub proposals: Vec<Proposal>,
     /// What it is about.
     pub subject: Subject,
-    /// The level of this case where the policy says nothing, if it is not the rule's own: a key that stands twice with one
+    /// The level of this case where the policy says nothing, if it is not the rule's own: a key that occurs twice with one
     /// value is milder than one with two.
     pub unless_set: Option<Level>,
 }
@@ -46,7 +46,7 @@ pub struct Subject {
 pub struct Label {
     /// Where.
     pub spot: Spot,
-    /// What stands there, said in a few words; may be empty for the first label.
+    /// What is there, in a few words; may be empty for the first label.
     pub text: String,
 }
 
@@ -114,8 +114,8 @@ impl Finding {
         let labels = self.labels.iter_mut();
         labels.for_each(|label| hide(&mut label.text));
         self.subject.image.iter_mut().for_each(hide);
-        let is_told = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
-        self.fix = self.fix.filter(|fix| !is_told(fix));
+        let is_exposed = |fix: &Fix| secrets.iter().any(|secret| fix.text.contains(secret));
+        self.fix = self.fix.filter(|fix| !is_exposed(fix));
         self
     }
 
@@ -156,7 +156,7 @@ impl Finding {
         self
     }
 
-    /// Adds a place; the first one added is where the fault is. A value that stands in no file adds nothing.
+    /// Adds a place; the first one added is where the fault is. A value that is in no file adds nothing.
     pub fn at(mut self, spot: Option<Spot>, text: impl Into<String>) -> Self {
         self.labels.extend(spot.map(|spot| Label {
             spot,
@@ -165,7 +165,7 @@ impl Finding {
         self
     }
 
-    /// Adds the edit that mends it, if it is certain.
+    /// Adds the edit that fixes it, if it is certain.
     pub fn fix(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;
         self

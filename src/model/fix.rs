@@ -1,4 +1,4 @@
-//! The edit that mends a finding for certain: one value or one key of one file.
+//! The edit that certainly fixes a finding: one value or one key of one file.
 //!
 //! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix.
 
@@ -7,7 +7,7 @@ use super::place::Spot;
 /// An edit that a machine may make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What it comes to, in words that can be pasted: `image_key: ubuntu-noble-plain-rke2-1-31-8`.
+    /// The result, in words that can be pasted: `image_key: ubuntu-noble-plain-rke2-1-31-8`.
     pub text: String,
     /// What is replaced.
     pub spot: Spot,

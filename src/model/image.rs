@@ -54,7 +54,7 @@ pub mod fact {
     pub const OS_CHANNEL: &str = "os-channel";
     /// `metal`, `nocloud`, `powervs`: what the image is made to run on, where one builder makes several.
     pub const PLATFORM: &str = "platform";
-    /// `immutable`, `gen2`, `core`: the builder's own word for what else tells its images apart.
+    /// `immutable`, `gen2`, `core`: the builder's own word for what else distinguishes its images.
     pub const VARIANT: &str = "variant";
     /// When the image was built, as its source writes it.
     pub const BUILD_TIMESTAMP: &str = "build-timestamp";
@@ -62,7 +62,7 @@ pub mod fact {
     pub const COMMIT_ID: &str = "commit-id";
     /// The builder: `image-builder`, `diskimage-builder`.
     pub const BUILDER: &str = "builder";
-    /// Talos's schematic: the hex digest of what was asked for.
+    /// Talos's schematic: the hex digest of the request.
     pub const SCHEMATIC: &str = "schematic";
     /// The system extensions that the image is or holds, with commas between them.
     pub const SYSEXTS: &str = "sysexts";
@@ -113,7 +113,7 @@ pub struct Fact {
     pub value: Arc<str>,
     /// Where it was learned.
     pub origin: Origin,
-    /// Where it stands, if in a file.
+    /// Its place, if it is in a file.
     pub place: Place,
 }
 
@@ -140,7 +140,7 @@ impl Facts {
         self.get(name).map(|fact| &*fact.value)
     }
 
-    /// Adds a fact unless a stronger or equally strong one stands. Returns the other fact where the two disagree.
+    /// Adds a fact unless a stronger or equally strong one exists. Returns the other fact where the two disagree.
     pub fn learn(&mut self, name: &str, fact: Fact) -> Option<Fact> {
         let facts = Arc::make_mut(&mut self.facts);
         match facts.get_mut(name) {
@@ -227,7 +227,7 @@ pub fn is_oci(url: &str) -> bool {
 /// The images of a cluster's catalog by key.
 pub type Images = BTreeMap<ImageKey, Image>;
 
-/// Whether a text may stand as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at
+/// Whether a text is valid as a key of `os_images`: 3 to 52 characters, lower-case letters, digits and dashes, no dash at
 /// either end. (sylva-core charts/sylva-units/values.schema.json, `os_images.propertyNames`.)
 pub fn is_valid_key(text: &str) -> bool {
     let bytes = text.as_bytes();

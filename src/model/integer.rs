@@ -47,7 +47,7 @@ fn literal(text: &str) -> Option<u64> {
             _ => (lower.as_str(), 10),
         },
     };
-    // An underscore stands between two digits, or between the base and a digit.
+    // An underscore is only valid between two digits, or between the base and a digit.
     let misplaced =
         digits.contains("__") || digits.ends_with('_') || (base == 10 && digits.starts_with('_'));
     if misplaced {

@@ -81,7 +81,7 @@ pub fn write_string(out: &mut String, text: &str, html: Html) {
     out.push('"');
 }
 
-/// JSON as a tree that stands in no file.
+/// JSON as a tree that is in no file.
 impl From<serde_json::Value> for Value {
     fn from(json: serde_json::Value) -> Self {
         match json {

@@ -1,4 +1,4 @@
-//! The lock: which bytes every image reference stood for when it was last asked, and what those bytes said of themselves.
+//! The lock: which bytes every image reference referred to when it was last queried, and what those bytes declare.
 //!
 //! One entry for each image key and reference: clusters may mean different versions of an image by one key. Holds no time.
 
@@ -34,13 +34,13 @@ pub struct LockedImage {
     pub key: Located<ImageKey>,
     /// The reference as the values write it, `oci://…`; it counts for no other.
     pub reference: Located<Arc<str>>,
-    /// The digest of the manifest that the reference stood for.
+    /// The digest of the manifest that the reference referred to.
     pub digest: Located<Digest>,
     /// Where it was had, where that is not the registry of its reference.
     pub mirror: Option<Arc<str>>,
     /// What the manifest's annotations say, by fact.
     pub facts: BTreeMap<Arc<str>, Located<Arc<str>>>,
-    /// What asked for it.
+    /// What requested it.
     pub origin: LockOrigin,
     /// The keys that were known, with the signature that was good under each; sorted.
     pub verified: Vec<Verified>,
@@ -48,12 +48,12 @@ pub struct LockedImage {
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// What in the values asked for an image.
+/// What in the values requested an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LockOrigin {
     /// The entry of `os_images_oci_registries`; none for an image that gives its own `uri`.
     pub registry: Option<Arc<str>>,
-    /// The version that the catalog asks for.
+    /// The version that the catalog requires.
     pub version: Option<Arc<str>>,
 }
 
@@ -107,12 +107,12 @@ impl Lock {
 }
 
 impl LockedImage {
-    /// What tells it from other entries.
+    /// What distinguishes it from other entries.
     pub fn identity(&self) -> (&str, &str) {
         (&self.key.value, &self.reference.value)
     }
 
-    /// Whether two entries say the same, wherever they stand.
+    /// Whether two entries have the same content, regardless of their places.
     pub fn says_the_same(&self, other: &Self) -> bool {
         fn facts(image: &LockedImage) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
             image.facts.iter().map(|(name, fact)| (name, &fact.value))
@@ -132,7 +132,7 @@ impl LockedImage {
         self.evidence.is_none() && !is_url(&self.reference.value)
     }
 
-    /// Where its entry stands; the place of its digest tells entries of one file apart.
+    /// The place of its entry; the place of its digest distinguishes entries of one file.
     pub fn place(&self) -> Place {
         self.digest.place
     }
@@ -147,10 +147,10 @@ pub struct SignedEntries {
     pub unproven: Vec<u32>,
 }
 
-/// Whether everything that is rendered must stand in the lock.
+/// Whether everything that is rendered must be in the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locking {
-    /// Where there is a lock it is to be complete; where there is none nothing is asked.
+    /// Where there is a lock it is to be complete; where there is none nothing is required.
     #[default]
     Loose,
     /// `--frozen`: there is a lock, and it holds every image.

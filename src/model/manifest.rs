@@ -142,7 +142,7 @@ pub struct ChangeSet {
     pub folders: Vec<String>,
     /// What happens to the ownership file.
     pub ownership: Ownership,
-    /// Files that are refused. They are not among the changes, and what stands there stays.
+    /// Files that are refused. They are not among the changes, and the existing files stay.
     pub findings: Vec<Finding>,
 }
 
@@ -166,13 +166,13 @@ pub struct Change {
     pub path: String,
     /// What happens.
     pub kind: ChangeKind,
-    /// The file's present text (bytes that are not UTF-8 replaced), where the plan was asked to keep it.
+    /// The file's present text (bytes that are not UTF-8 replaced), where the plan keeps it.
     pub old: Option<String>,
     /// The file's new text; none where it is deleted.
     pub new: Option<String>,
     /// Why the file is not as the last run left it.
     pub origin: Origin,
-    /// The SHA-256 of the file's present bytes; none where nothing stands there, or more than metalmark ever writes.
+    /// The SHA-256 of the file's present bytes; none where no file exists, or more than metalmark ever writes.
     pub seen: Option<[u8; 32]>,
 }
 
@@ -188,14 +188,14 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// Who wrote what stands on disk now.
+/// Who wrote the file that is on disk now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// An earlier run, or nothing stands there.
+    /// An earlier run, or no file exists.
     Run,
     /// An earlier run, and somebody edited it since: the edit is lost.
     Edited,
-    /// Somebody else, and the run was told to adopt it.
+    /// Somebody else, and the run has the option to adopt it.
     Adopted,
 }
 

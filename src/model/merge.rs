@@ -36,7 +36,7 @@ pub struct Merged {
     pub conflicts: Vec<Conflict>,
 }
 
-/// A key that is a map in the chart and something else in a user's layer, or the other way round. The user's value stands.
+/// A key that is a map in the chart and something else in a user's layer, or the other way round. The user's value remains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The keys that lead there.

@@ -57,7 +57,7 @@ pub fn folded(path: &str) -> String {
     }
 }
 
-/// Whether a system takes a name in lower case for git's folder, as git itself tells
+/// Whether a system takes a name in lower case for git's folder, as git itself decides
 /// (<https://git-scm.com/docs/git-config#Documentation/git-config.txt-coreprotectHFS>, and `core.protectNTFS`): HFS+ passes over
 /// some characters, NTFS has short names.
 fn is_git(lower: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! One line a file, sorted by path: path, tab, `sha256:` and the digest, tab, owner. Nothing in it changes unless a file
 //! does, so that two branches merge where their files do. Lines that say nothing, such as git's conflict marks, are passed
-//! over, and a path may stand twice: after a conflict both sides' files are owned, and the next run puts the file in order.
+//! over, and a path may occur twice: after a conflict both sides' files are owned, and the next run puts the file in order.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ pub fn sum(bytes: &[u8]) -> Sum {
     Sha256::digest(bytes).into()
 }
 
-/// An owner as it stands in the file: control characters would break its line.
+/// An owner as written in the file: control characters would break its line.
 pub fn plain(owner: &str) -> Cow<'_, str> {
     if owner.contains(char::is_control) {
         Cow::Owned(owner.replace(char::is_control, "\u{fffd}"))

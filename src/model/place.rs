@@ -1,4 +1,4 @@
-//! Where something stands in a user's file.
+//! The place of something in a user's file.
 //!
 //! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
 //! a column only when a finding is shown, through the [`Sources`] it was read with.
@@ -177,14 +177,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// A value that stands in no file: a default, a flag, a computed value.
+    /// A value that is in no file: a default, a flag, a computed value.
     pub const NONE: Self = Self {
         file: FileId(u32::MAX),
         start: 0,
         end: 0,
     };
 
-    /// Whether the value stands in a file.
+    /// Whether the value is in a file.
     pub fn is_known(self) -> bool {
         self.file != Self::NONE.file
     }
@@ -203,7 +203,7 @@ impl Place {
 pub struct Located<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 
@@ -368,6 +368,25 @@ impl PartialEq for Spot {
 }
 
 impl Spot {
+    /// A place in a file.
+    pub fn new(source: &Arc<Source>, place: Place) -> Self {
+        Self::at(source, place.start, place.end)
+    }
+
+    /// A range of bytes in a file.
+    pub fn at(source: &Arc<Source>, start: u32, end: u32) -> Self {
+        Self {
+            source: Arc::clone(source),
+            start,
+            end,
+        }
+    }
+
+    /// The start of a file, a folder or a bundle whose text is not shown.
+    pub fn named(path: &str) -> Self {
+        Self::at(&Arc::new(Source::new(path, "")), 0, 0)
+    }
+
     /// Line and column of the first byte, from 1.
     pub fn line_column(&self) -> (usize, usize) {
         self.source.line_column(self.start)

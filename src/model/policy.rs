@@ -59,7 +59,7 @@ pub struct Waiver {
     pub reason: String,
     /// The last day it holds, `YYYY-MM-DD` as [`Date`] reads it; none holds for ever.
     pub until: Option<String>,
-    /// Where it stands in the project file.
+    /// Its place in the project file.
     pub spot: Option<Spot>,
 }
 
@@ -142,7 +142,7 @@ impl Waiver {
     }
 }
 
-/// A pattern over clusters, pools and image keys: `*` and `?` stand for letters of one name, `**` crosses the slash.
+/// A pattern over clusters, pools and image keys: `*` and `?` match letters of one name, `**` crosses the slash.
 pub fn pattern(text: &str) -> Result<globset::GlobMatcher, globset::Error> {
     globset::GlobBuilder::new(text)
         .literal_separator(true)
@@ -150,7 +150,7 @@ pub fn pattern(text: &str) -> Result<globset::GlobMatcher, globset::Error> {
         .map(|glob| glob.compile_matcher())
 }
 
-/// A day, given by whoever asks: nothing here reads a clock.
+/// A day, given by the caller: nothing here reads a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     year: u16,

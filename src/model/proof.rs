@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::cluster::Pool;
+use super::cluster::{ClusterOrigin, Pool};
 use super::image::{Fact, Facts, Image, Images, Origin, fact};
 use super::matching::{Matching, Outcome, Selection};
 use super::place::Located;
@@ -73,9 +73,14 @@ pub fn booted<'a>(
     pool: &'a Pool,
     selection: &'a Selection,
 ) -> Option<Booted<'a>> {
-    let outside = |name: &'a str| Booted {
-        name,
-        facts: Cow::Owned(replacement::facts_of(name).unwrap_or_default()),
+    let outside = |name: &'a str| {
+        // The names of vSphere, Google and Azure have a path before them.
+        let last = || replacement::facts_of(name.rsplit_once('/')?.1);
+        let facts = replacement::facts_of(name).or_else(last);
+        Booted {
+            name,
+            facts: Cow::Owned(facts.unwrap_or_default()),
+        }
     };
     if let Some(image) = known(view, selection) {
         return Some(Booted {
@@ -127,8 +132,17 @@ pub fn of_pool<'a>(
         return None;
     }
     let held = facts.get(fact::K8S_VERSION).cloned();
+    let proof = match (of_version(&wanted.value, held.as_ref(), matching), &held) {
+        // EKS Anywhere wants a minor, and any patch level of it will do. Cluster API itself refuses such a version.
+        (Proof::Partial, Some(held))
+            if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
+        {
+            agreed(held)
+        }
+        (proof, _) => proof,
+    };
     Some(PoolProof {
-        proof: of_version(&wanted.value, held.as_ref(), matching),
+        proof,
         wanted,
         image: name,
         held,

@@ -1,4 +1,4 @@
-//! How registries are asked: mirrors, certificates, limits. What the project file says under `registries:`, validated.
+//! How registries are queried: mirrors, certificates, limits. What the project file says under `registries:`, validated.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub const CONCURRENCY: usize = 16;
 /// The architecture whose manifest is taken of an index unless the project file says otherwise.
 pub const ARCHITECTURE: &str = "amd64";
 
-/// How registries are asked.
+/// How registries are queried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistrySettings {
     /// Where artifacts are had instead, by prefix of `registry/repository`: the longest wins, and ends at a `/`.
@@ -23,7 +23,7 @@ pub struct RegistrySettings {
     pub concurrency: usize,
 }
 
-/// Where artifacts are had instead of their registry. The registry itself is then never asked: a mirror is for sites that
+/// Where artifacts are had instead of their registry. The registry itself is then never queried: a mirror is for sites that
 /// cannot, or must not, reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mirror {
@@ -38,7 +38,7 @@ pub enum Mirror {
 pub struct Host {
     /// A PEM file with the certificates of authorities that it is trusted by, beside the system's.
     pub ca: Option<PathBuf>,
-    /// Whether it is spoken to without TLS.
+    /// Whether it is accessed without TLS.
     pub plain_http: bool,
     /// Whether anyone may pose as it: its certificate is not looked at.
     pub skip_verify: bool,
@@ -56,7 +56,7 @@ impl Default for RegistrySettings {
 }
 
 impl RegistrySettings {
-    /// The mirror of `registry/repository`, and what of the name stands behind its prefix: empty, or starting with `/`.
+    /// The mirror of `registry/repository`, and the part of the name after its prefix: empty, or starting with `/`.
     pub fn mirror<'a>(&self, name: &'a str) -> Option<(&Mirror, &'a str)> {
         let whole = name.match_indices('/').map(|(slash, _)| slash).rev();
         std::iter::once(name.len()).chain(whole).find_map(|end| {

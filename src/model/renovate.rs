@@ -1,7 +1,7 @@
 //! What Renovate says it raised: the data file that it hands to a command after an upgrade.
 //!
 //! Its form is the preset's own (`dataFileTemplate` in templates/hosts/renovate/metalmark.json): a list with one map an upgrade. The
-//! file's path stands in [`DATA_FILE`]. The values files hold the new version already when the command runs.
+//! file's path is in [`DATA_FILE`]. The values files hold the new version already when the command runs.
 //! (renovate docs/usage/configuration-options.md, "postUpgradeTasks".)
 
 /// The environment variable that names the file.
@@ -13,7 +13,7 @@ pub const DATA_FILE: &str = "RENOVATE_POST_UPGRADE_COMMAND_DATA_FILE";
 pub struct Upgrade {
     /// The dependency, such as `sylva-projects/sylva-elements/diskimage-builder`.
     pub dep_name: String,
-    /// The file it stands in, below the repository's folder.
+    /// The file that holds it, below the repository's folder.
     #[serde(default)]
     pub package_file: String,
     /// The version before.
@@ -44,7 +44,7 @@ pub fn upgrades(text: &str) -> Result<Vec<Upgrade>, String> {
     Ok(upgrades)
 }
 
-/// The one version that all upgrades come to; none where there is no upgrade, or where they differ: the values decide then.
+/// The one version that all upgrades lead to; none where there is no upgrade, or where they differ: the values decide then.
 pub fn version(upgrades: &[Upgrade]) -> Option<&str> {
     let (first, others) = upgrades.split_first()?;
     let same = others
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn upgrades_that_differ_come_to_no_version() {
+    fn upgrades_that_differ_give_no_version() {
         let text = r#"[{"depName": "a", "newValue": "1"}, {"depName": "b", "newValue": "2"}]"#;
         assert_eq!(version(&upgrades(text).expect("it is read")), None);
         let pinned = r#"[{"depName": "a", "newValue": ""}]"#;
@@ -77,12 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_told_by_its_place_alone() {
+    fn another_text_is_reported_by_its_place_alone() {
         for text in ["{}", "[1]", "password=hunter2", "[{\"depName\": \"a\"}]"] {
-            let told = upgrades(text).expect_err("it is no list of upgrades");
+            let error = upgrades(text).expect_err("it is no list of upgrades");
             assert!(
-                told.contains("(at line 1, column ") && !told.contains("hunter2"),
-                "{told}"
+                error.contains("(at line 1, column ") && !error.contains("hunter2"),
+                "{error}"
             );
         }
     }

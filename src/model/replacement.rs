@@ -2,7 +2,7 @@
 //!
 //! A replacement never lowers the Kubernetes version and never skips a minor, and it keeps the distribution with its kind of
 //! build, the operating system with its release, hardening, architecture and everything else that decides which machines can
-//! boot an image. What is known of one side only counts as different: nobody can say that it is kept.
+//! boot an image. What is known of one side only counts as different: it is not proven to be kept.
 
 use std::fmt;
 use std::sync::Arc;
@@ -415,7 +415,7 @@ mod tests {
         ] {
             assert_eq!(with(name, value), [], "{name}: {value}");
         }
-        for (name, value, told) in [
+        for (name, value, expected) in [
             ("hardened", "false", "has `hardened: false`, not `true`"),
             ("hardened", "", "has no `hardened`, not `true`"),
             (
@@ -439,7 +439,7 @@ mod tests {
             let found = with(name, value);
             let found: Vec<String> = found.iter().map(Obstacle::to_string).collect();
             assert!(
-                found.contains(&told.to_owned()),
+                found.contains(&expected.to_owned()),
                 "{name}: {value}: {found:?}"
             );
         }

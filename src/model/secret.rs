@@ -45,7 +45,7 @@ pub fn learn(text: &str) {
     }
 }
 
-/// Says that a text is in a file that everybody reads: then it tells nothing where it is printed. A value that is a secret
+/// Says that a text is in a file that everybody reads: then printing it reveals nothing. A value that is a secret
 /// is still left out where it is the value itself.
 pub fn publish(text: &str) {
     if let Some(known) = KNOWN.get() {

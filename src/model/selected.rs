@@ -49,7 +49,7 @@ pub fn selected(
 }
 
 /// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true`
-/// (docs/sylva.md#the-catalog); else those that its pools chose and those that its additional selectors match
+/// (docs/sylva.md#the-catalog); else those that its pools select and those that its additional selectors match
 /// (docs/sylva.md#the-image-server). A key that a pool names is a key here, where upstream takes it for a pattern
 /// (docs/sylva.md#the-image-server).
 pub fn served(

@@ -18,9 +18,9 @@ pub struct Term {
     pub fact: Arc<str>,
     /// What it must match.
     pub wanted: Wanted,
-    /// Where the value stands; [`Place::NONE`] for a term that was added by finalizing.
+    /// The place of the value; [`Place::NONE`] for a term that was added by finalizing.
     pub place: Place,
-    /// Where the key stands.
+    /// The place of the key.
     pub key_place: Place,
 }
 

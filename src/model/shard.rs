@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_one_of_so_many() {
+    fn a_shard_is_a_number_of_a_total() {
         assert_eq!(shard("2/8").to_string(), "2/8");
         for text in [
             "",

@@ -1,4 +1,4 @@
-//! What people say of the images of manifests that stand in their repository: in markers beside the fields, and in the
+//! What people say of the images of manifests in their repository: in markers beside the fields, and in the
 //! project file.
 
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use globset::GlobMatcher;
 use super::place::Spot;
 use super::selector::Selector;
 
-/// What an object, or a field, is to boot.
+/// The image that people request for an object or a field.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct ImageRequest {
     /// The image.
-    pub asked: Asked,
+    pub image: RequestedImage,
     /// What of the image is written into the field; none where the object's own image fields are meant.
     pub field: Option<Arc<str>>,
     /// The region of the machines, where images are kept by region.
@@ -22,9 +22,9 @@ pub struct Wish {
     pub spot: Option<Spot>,
 }
 
-/// Which image is asked for.
+/// Which image is requested.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum RequestedImage {
     /// The image of that key.
     Image(Arc<str>),
     /// The one image that matches.
@@ -48,5 +48,5 @@ pub struct StampEntry {
     /// images of their own are meant.
     pub variables: BTreeMap<String, Arc<str>>,
     /// What they boot.
-    pub wish: Wish,
+    pub request: ImageRequest,
 }

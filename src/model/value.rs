@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::place::Place;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// What it is.
@@ -46,7 +46,7 @@ pub enum Number {
 pub struct Entry {
     /// The key, as text.
     pub key: Arc<str>,
-    /// Where the key stands.
+    /// The place of the key.
     pub key_place: Place,
     /// Its value.
     pub node: Node,
@@ -143,7 +143,7 @@ impl<'a> IntoIterator for &'a Map {
 }
 
 impl Entry {
-    /// An entry that stands in no file.
+    /// An entry that is in no file.
     pub fn computed(key: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
         Self {
             key: key.into(),
@@ -184,7 +184,7 @@ impl Node {
         Self { value, place }
     }
 
-    /// A value that stands in no file.
+    /// A value that is in no file.
     pub fn computed(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
@@ -200,7 +200,7 @@ impl Node {
 }
 
 impl Node {
-    /// Whether no string below it, key or value, holds a `{{`: what is written is what it comes to.
+    /// Whether no string below it, key or value, holds a `{{`: it evaluates to what is written.
     pub fn is_literal(&self) -> bool {
         match &self.value {
             Value::String(text) => !text.contains("{{"),
@@ -210,6 +210,30 @@ impl Node {
                 .all(|entry| !entry.key.contains("{{") && entry.node.is_literal()),
             _ => true,
         }
+    }
+
+    /// The keys to the first value that differs from the other node's; none where all are the same. A list differs as a whole.
+    pub fn difference<'n>(&'n self, other: &'n Self) -> Option<Vec<&'n str>> {
+        let (Value::Map(own), Value::Map(others)) = (&self.value, &other.value) else {
+            return (!self.value.same(&other.value)).then(Vec::new);
+        };
+        let mut keys = own.iter().chain(others.iter()).map(|entry| &*entry.key);
+        keys.find_map(|key| {
+            let below = match (own.get(key), others.get(key)) {
+                (Some(one), Some(two)) => one.difference(two)?,
+                _ => Vec::new(),
+            };
+            Some(std::iter::once(key).chain(below).collect())
+        })
+    }
+
+    /// The place of what a path of keys leads to, or of as much of it as there is.
+    pub fn place_at(&self, path: &[&str]) -> Place {
+        let below = path.split_first().and_then(|(key, rest)| {
+            let node = self.at(&[key])?;
+            Some(node.place_at(rest))
+        });
+        below.unwrap_or(self.place)
     }
 
     /// Whether two nodes are one, for certain: the same branch in memory, or the same scalar at the same place.
@@ -255,7 +279,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal, wherever they stand. Recurses as deep as the values are nested.
+    /// Whether two values are equal, regardless of their places. Recurses as deep as the values are nested.
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::List(a), Self::List(b)) => {

@@ -20,7 +20,7 @@ pub struct Version {
 
 impl Version {
     /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
-    /// build behind `+` (`%2B` in URLs); a distribution's build may stand behind `-` (docs/sylva.md#what-is-added-to-a-selector).
+    /// build behind `+` (`%2B` in URLs); a distribution's build may follow `-` (docs/sylva.md#what-is-added-to-a-selector).
     pub fn parse(text: &str) -> Option<Self> {
         let unquoted;
         let text = match text.trim() {
@@ -54,8 +54,8 @@ impl Version {
         self.patch.is_none()
     }
 
-    /// Whether everything that this version says is true of the other: a missing patch level, and a missing build, stand
-    /// for any. It narrows a choice; it proves nothing.
+    /// Whether everything that this version says is true of the other: a missing patch level, and a missing build, mean
+    /// any. It narrows a selection; it proves nothing.
     pub fn admits(&self, other: &Self) -> bool {
         let same_minor = (self.major, self.minor) == (other.major, other.minor);
         let same_patch = self.patch.is_none()
@@ -68,7 +68,7 @@ impl Version {
         (self.major == other.major).then(|| i64::from(self.minor) - i64::from(other.minor))
     }
 
-    /// The minors that lie between the other, older version and this one, as `1.31`. At most as many as Kubernetes has had.
+    /// The minors that lie between the other, older version and this one, as `1.31`.
     pub fn minors_passed_from(&self, other: &Self) -> Vec<String> {
         const MOST: usize = 100;
         let between = match self.minors_ahead_of(other) {
@@ -169,7 +169,7 @@ fn suffixes(rest: &str) -> Option<(Option<&str>, Option<&str>)> {
     (prerelease.is_none_or(is_word) && build.is_none_or(is_word)).then_some((prerelease, build))
 }
 
-/// `rke2r1`, `k3s1`, `k0s.0`: the builds that stand behind a dash as often as behind a plus
+/// `rke2r1`, `k3s1`, `k0s.0`: the builds that follow a dash as often as a plus
 /// (docs/sylva.md#what-is-added-to-a-selector).
 fn is_distribution_build(text: &str) -> bool {
     ["rke2r", "k3s", "k0s."]

@@ -40,9 +40,9 @@ pub struct ClusterView {
     pub images: Arc<Images>,
     /// Its component bundles with facts; they have what images have, and are none of them.
     pub bundles: Arc<Images>,
-    /// What each pool's choice came to, in the order of `cluster.pools`.
+    /// The result of each pool's selection, in the order of `cluster.pools`.
     pub selections: Vec<Selection>,
-    /// What each pool's choice of a component bundle came to, in the same order.
+    /// The result of each pool's selection of a component bundle, in the same order.
     pub bundle_outcomes: Vec<BundleOutcome>,
     /// The registries of the catalog, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
@@ -61,7 +61,7 @@ pub struct ClusterView {
 }
 
 impl ClusterView {
-    /// The pools that came to a component bundle, with it.
+    /// The pools with a component bundle, and that bundle.
     pub fn chosen_bundles(&self) -> impl Iterator<Item = (&Pool, &Image)> {
         let pools = self.cluster.pools.iter().zip(&self.bundle_outcomes);
         pools.filter_map(|(pool, outcome)| match outcome {
@@ -96,11 +96,11 @@ pub struct Registry {
     pub tag: Option<Located<Arc<str>>>,
     /// False skips all its images (docs/sylva.md#the-catalog).
     pub enabled: bool,
-    /// Where its key stands.
+    /// The place of its key.
     pub place: Place,
 }
 
-/// The settings that every stage behind `read` needs, validated; flags and project file come to the same.
+/// The settings that every stage behind `read` needs, validated; flags and project file give the same ones.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The folder that relative paths start from.
@@ -115,7 +115,7 @@ pub struct Settings {
     pub matching: Matching,
     /// Whether everything must be locked.
     pub locking: Locking,
-    /// How registries are asked.
+    /// How registries are queried.
     pub registries: RegistrySettings,
     /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
     pub releases: Option<String>,
@@ -138,7 +138,7 @@ impl Settings {
 /// The options of targets that write control plane endpoints.
 pub const ENDPOINT_OPTIONS: [&str; 3] = ["infra-cluster", "kube-vip", "infra-cluster-template"];
 
-/// What stands in the place of the version in the address of a release.
+/// The placeholder of the version in the address of a release.
 pub const RELEASE: &str = "VERSION";
 
 /// How image fields are written.
@@ -148,7 +148,7 @@ pub struct ImageSettings {
     pub url: String,
     /// The checksum itself, or the URL of a file that holds it.
     pub checksum: ChecksumStyle,
-    /// Serve every image of the catalog, whoever uses it.
+    /// Serve every image of the catalog, used or not.
     pub serve_all: bool,
 }
 
@@ -182,6 +182,6 @@ pub struct Output {
     pub path: String,
     /// The target's own options, by name.
     pub options: BTreeMap<String, serde_json::Value>,
-    /// Where the project file asks for it.
+    /// Where the project file requests it.
     pub spot: Option<Spot>,
 }

@@ -53,8 +53,8 @@ const RECORD: [(&str, &str); 25] = [
 ///
 /// Every property is a fact under its own name (docs/sylva.md#facts), and under today's where it has an old one: `checksum` is a
 /// digest of the kind that `checksumType` or its length says (`sha256` until it was called that, 2024-03), `format` is
-/// `image-format`, and the paths of a neutral record are the facts that they stand for. What only tells the chart how to build
-/// the list, or who is served, is no fact.
+/// `image-format`, and the paths of a neutral record are the facts that they represent. What only instructs the chart how to
+/// build the list, or who is served, is no fact.
 pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Facts {
     let mut facts = Facts::default();
     for (name, written) in properties {

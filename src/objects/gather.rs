@@ -11,18 +11,18 @@ use crate::yaml::edit::Step;
 use crate::yaml::{self, SyntaxError};
 
 use super::text::Inner;
-use super::{Standing, Text};
+use super::{ManifestObject, Text};
 
-/// What marks a text as one that somebody wants stamped.
+/// What marks a text as one to be stamped.
 pub const MARKER: &str = "metalmark:";
-/// How many strings may stand in each other.
+/// How deeply strings may be nested.
 const DEPTH: usize = 4;
 
 /// What a file holds.
 #[derive(Default)]
 pub struct Found {
     /// The objects, in their order; those below another one behind it.
-    pub objects: Vec<Standing>,
+    pub objects: Vec<ManifestObject>,
     /// Strings that look like manifests and cannot be read as such.
     pub unread: Vec<Unread>,
 }
@@ -33,7 +33,7 @@ pub struct Unread {
     pub spot: Option<Spot>,
     /// The kinds that it names.
     pub kinds: Vec<String>,
-    /// Whether expressions of a template stand in it.
+    /// Whether it contains expressions of a template.
     pub has_expressions: bool,
     /// What the reader says of it.
     pub error: SyntaxError,
@@ -58,7 +58,7 @@ fn of_text(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
         if is_collection && !has_kind(node) && (is_marked || has_reference(node)) {
             found
                 .objects
-                .push(Standing::new(text, document, &[], node.clone()));
+                .push(ManifestObject::new(text, document, &[], node.clone()));
         }
         let mut walk = Walk {
             text,
@@ -78,7 +78,7 @@ struct Walk<'a> {
     text: &'a Arc<Text>,
     document: usize,
     steps: Vec<Step>,
-    /// Where objects and strings with objects stand.
+    /// The places of objects and of strings with objects.
     met: BTreeSet<(u32, u32)>,
     /// The name of the Secret that the way leads through.
     secret: Option<Place>,
@@ -91,7 +91,8 @@ impl Walk<'_> {
             Value::Map(map) => {
                 let around = self.secret;
                 if self.is_object(node) && self.is_first(node.place) {
-                    let object = Standing::new(self.text, self.document, &self.steps, node.clone());
+                    let object =
+                        ManifestObject::new(self.text, self.document, &self.steps, node.clone());
                     self.secret = (&*object.kind == "Secret").then_some(object.name_place());
                     self.found.objects.push(object);
                 }
@@ -188,7 +189,7 @@ fn unread(text: &Text, value: &str, error: SyntaxError) -> Option<Unread> {
         Some(line.strip_prefix("kind:")?.trim().to_owned())
     });
     let kinds: Vec<String> = kinds.collect();
-    // Of a marker in it is told where markers are read.
+    // A marker in it is reported where markers are read.
     (!value.contains(MARKER) && !kinds.is_empty()).then(|| Unread {
         spot: text.spot(error.place),
         kinds,

@@ -1,33 +1,37 @@
-//! Kubernetes objects as they stand in somebody's manifests: a document, an item of a `kind: List`, a map below another key
+//! Kubernetes objects as written in a user's manifests: a document, an item of a `kind: List`, a map below another key
 //! (Helm values), or one in a string (a ConfigMap, a HelmRelease's values).
 
 pub mod bundled;
 mod gather;
-mod manifests;
 mod nearest;
 mod references;
 mod text;
+mod versions;
 
 use std::sync::Arc;
 
 use crate::model::place::{Place, Source, Sources, Spot};
 use crate::model::value::{Node, Value};
+use crate::providers::{Kind, PROVIDERS};
 use crate::yaml::edit::Step;
 
 pub use gather::{Found, MARKER, Unread, objects};
-pub use manifests::{Choice, FieldChange, Manifests, Since, kind_of, version_node, version_nodes};
 pub use nearest::{Name, Names};
 pub use references::{Reference, references};
 pub use text::{Host, Text};
+pub use versions::{version_node, version_nodes};
 
 /// The annotation of a template that is kept for machines of the past: nothing is stamped into it. It holds the name of the
 /// template that took its place.
 pub const KEPT_ANNOTATION: &str = "metalmark.dev/kept";
 
-/// An object and where it stands.
+/// The label by which Cluster API's tools find a cluster's objects.
+const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+
+/// An object and its place.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    /// The text that it stands in: a file, or a string in one.
+pub struct ManifestObject {
+    /// The text that holds it: a file, or a string in one.
     pub text: Arc<Text>,
     /// The document in it, from 0.
     pub document: usize,
@@ -45,7 +49,7 @@ pub struct Standing {
     pub name: Arc<str>,
 }
 
-impl Standing {
+impl ManifestObject {
     /// The object at these steps of a document.
     pub fn new(text: &Arc<Text>, document: usize, steps: &[Step], node: Node) -> Self {
         let word = |path: &[&str]| {
@@ -96,7 +100,7 @@ impl Standing {
         })
     }
 
-    /// The file that it stands in.
+    /// The file that holds it.
     pub fn file(&self) -> &Arc<Source> {
         self.text.file()
     }
@@ -116,7 +120,7 @@ impl Standing {
         }
     }
 
-    /// Where its name stands.
+    /// The place of its name.
     pub fn name_spot(&self) -> Option<Spot> {
         self.spot(self.name_place())
     }
@@ -132,6 +136,21 @@ impl Standing {
         self.api_version
             .split_once('/')
             .unwrap_or(("", &self.api_version))
+    }
+
+    /// Its kind among those with an image in them, whether or not its API version is known.
+    pub fn machine_kind(&self) -> Option<&'static Kind> {
+        let (group, _) = self.group_version();
+        let mut kinds = PROVIDERS.iter().flat_map(|provider| provider.kinds());
+        kinds.find(|kind| kind.kind == &*self.kind && kind.group == group)
+    }
+
+    /// The cluster that it belongs to, by its field or its label.
+    pub fn cluster_name(&self) -> Option<&str> {
+        let field = self.node.at(&["spec", "clusterName"]);
+        let field = field.and_then(|node| node.value.as_str());
+        let name = field.or_else(|| self.label(CLUSTER_LABEL))?;
+        Some(name)
     }
 
     /// Whether it is a template that others refer to by name, and that does not change what was made from it.
@@ -209,10 +228,10 @@ fn scalars<'n>(node: &'n Node, steps: Vec<Step>, found: &mut Vec<(Vec<Step>, &'n
 mod tests {
     use std::sync::Arc;
 
-    use super::{Standing, objects};
+    use super::{ManifestObject, objects};
     use crate::model::place::Source;
 
-    pub(super) fn read(text: &str) -> Vec<Standing> {
+    pub(super) fn read(text: &str) -> Vec<ManifestObject> {
         let found = objects(&Arc::new(Source::new("a.yaml", text)));
         found.expect("YAML").objects
     }
@@ -224,11 +243,11 @@ mod tests {
              apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: prod}}\n\
              - apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap}]\n---\nplain: 1\n",
         );
-        let told: Vec<String> = found
+        let reported: Vec<String> = found
             .iter()
             .map(|object| format!("{} {} {}", object.kind, object.name, object.steps.len()))
             .collect();
-        assert_eq!(told, ["Secret a 0", "Secret b 2", "ConfigMap  4"]);
+        assert_eq!(reported, ["Secret a 0", "Secret b 2", "ConfigMap  4"]);
         assert_eq!(&*found[1].namespace, "prod");
     }
 

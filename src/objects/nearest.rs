@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Standing;
+use super::ManifestObject;
 
 /// What an object is found by.
 #[derive(Clone, Copy, Debug)]
@@ -26,17 +26,17 @@ type Files<'a> = BTreeMap<(&'a str, &'a str), Vec<usize>>;
 
 /// The objects by kind and name.
 pub struct Names<'a> {
-    objects: &'a [Standing],
+    objects: &'a [ManifestObject],
     known: BTreeMap<Key<'a>, Files<'a>>,
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn of(objects: &'a [Standing]) -> Self {
+    pub(super) fn of(objects: &'a [ManifestObject]) -> Self {
         Self::only(objects, |_| true)
     }
 
     /// The objects that are meant, and no others.
-    pub fn only(objects: &'a [Standing], is_meant: impl Fn(&Standing) -> bool) -> Self {
+    pub fn only(objects: &'a [ManifestObject], is_meant: impl Fn(&ManifestObject) -> bool) -> Self {
         let mut known: BTreeMap<_, Files<'a>> = BTreeMap::new();
         let meant = objects.iter().enumerate();
         for (index, object) in meant.filter(|(_, object)| is_meant(object)) {
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
         self.all_nearest(name, from, 1).first().copied()
     }
 
-    /// The objects of a name that are as near to the one that names it as the nearest one: at most so many of them.
+    /// The objects of a name that are as near to the one that names it as the nearest one: at most this number of them.
     pub fn all_nearest(&self, name: Name<'_>, from: usize, most: usize) -> Vec<usize> {
         let of = |namespace| {
             let key = (name.kind, name.name, name.group, namespace);
@@ -116,10 +116,10 @@ mod tests {
 
     use super::{Name, Names};
     use crate::model::place::Source;
-    use crate::objects::{Standing, objects};
+    use crate::objects::{ManifestObject, objects};
 
     /// One object in each file: its path, its namespace and the group.
-    fn given(files: &[(&str, &str, &str)]) -> Vec<Standing> {
+    fn given(files: &[(&str, &str, &str)]) -> Vec<ManifestObject> {
         let read = |(path, namespace, group): &(&str, &str, &str)| {
             let text = format!(
                 "apiVersion: {group}/v1\nkind: K\nmetadata: {{name: a, namespace: '{namespace}'}}\n"

@@ -11,7 +11,7 @@ use crate::model::value::{Node, Value};
 use crate::yaml::edit::Step;
 
 use super::nearest::{Name, Names};
-use super::{Standing, Text};
+use super::{ManifestObject, Text};
 
 /// A reference from one object to another.
 #[derive(Clone, Debug)]
@@ -39,9 +39,9 @@ const SECRET: &str = "secret";
 type Places = BTreeSet<(*const Text, Place)>;
 
 /// Every reference among these objects, in their order.
-pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
+pub fn references(objects: &[ManifestObject]) -> Vec<Reference<'_>> {
     let known = Names::of(objects);
-    let place = |object: &Standing| (Arc::as_ptr(&object.text), object.node.place);
+    let place = |object: &ManifestObject| (Arc::as_ptr(&object.text), object.node.place);
     let places: Places = objects.iter().map(place).collect();
     let mut found = Vec::new();
     for (from, object) in objects.iter().enumerate() {
@@ -64,7 +64,7 @@ pub fn references(objects: &[Standing]) -> Vec<Reference<'_>> {
 /// The way through one object.
 struct Walk<'a, 'p> {
     from: usize,
-    object: &'a Standing,
+    object: &'a ManifestObject,
     places: &'p Places,
     steps: Vec<Step>,
     found: Vec<Reference<'a>>,

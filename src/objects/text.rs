@@ -1,4 +1,4 @@
-//! Where objects stand: a file, or a string in one that holds manifests itself.
+//! Where objects are: a file, or a string in one that holds manifests itself.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ pub struct Text {
     pub source: Arc<Source>,
     /// The files that a build is made of, which places refer to; none for a file or string.
     files: Option<Arc<Sources>>,
-    /// Where the string stands; none for a file.
+    /// The place of the string; none for a file.
     pub host: Option<Host>,
 }
 
 /// The string that holds a text.
 pub struct Host {
-    /// The text that the string stands in.
+    /// The text that holds the string.
     pub text: Arc<Text>,
     /// The document of it.
     pub document: usize,
     /// The way to the string.
     pub steps: Vec<Step>,
-    /// Where the string stands.
+    /// The place of the string.
     pub place: Place,
     /// Why nothing can be changed in it, in one clause.
     pub frozen: Option<&'static str>,
-    /// Where what is in it is told of instead, so that no line of a Secret is shown.
-    told_at: Option<Place>,
+    /// The place that findings name instead, so that no line of a Secret is shown.
+    reported_at: Option<Place>,
     spelling: Spelling,
 }
 
@@ -37,11 +37,11 @@ pub struct Host {
 pub(super) struct Inner<'a> {
     /// The document and the way to it.
     pub(super) at: (usize, Vec<Step>),
-    /// Where it stands.
+    /// Its place.
     pub(super) place: Place,
     /// The text.
     pub(super) value: &'a str,
-    /// The name of the Secret that it stands in.
+    /// The name of the Secret that holds it.
     pub(super) secret: Option<Place>,
     /// Whether the text was decoded from base64.
     pub(super) is_encoded: bool,
@@ -49,10 +49,10 @@ pub(super) struct Inner<'a> {
 
 /// Why a string is read, and not edited.
 const FOLDED: &str =
-    "it stands in a folded string, whose lines are not those of the manifest: write it with `|`";
-const QUOTED: &str = "it stands in a quoted string: write it as a block, behind `|`";
-const ENCODED: &str = "it stands in base64: write it under `stringData`, behind `|`";
-const UNFOLLOWED: &str = "it stands in a string that is written elsewhere";
+    "it is in a folded string, whose lines are not those of the manifest: write it with `|`";
+const QUOTED: &str = "it is in a quoted string: write it as a block, behind `|`";
+const ENCODED: &str = "it is in base64: write it under `stringData`, behind `|`";
+const UNFOLLOWED: &str = "it is in a string that is written elsewhere";
 
 impl Text {
     /// The text of a file.
@@ -102,13 +102,13 @@ impl Text {
                 steps,
                 place,
                 frozen: own.or(outer_frozen),
-                told_at: inner.secret.filter(|_| own.is_some()),
+                reported_at: inner.secret.filter(|_| own.is_some()),
                 spelling: Spelling::new(outer, place, inner.value),
             }),
         })
     }
 
-    /// The file that it stands in, at last.
+    /// The file that holds it, directly or through other texts.
     pub fn file(&self) -> &Arc<Source> {
         match &self.host {
             Some(host) => host.text.file(),
@@ -142,7 +142,7 @@ impl Text {
         match &self.host {
             Some(Host {
                 text,
-                told_at: Some(place),
+                reported_at: Some(place),
                 ..
             }) => text.spot(*place),
             Some(host) => {
@@ -150,11 +150,7 @@ impl Text {
                 host.text
                     .spot(host.spelling.place(&self.source.text, range))
             }
-            None => Some(Spot {
-                source: Arc::clone(&self.source),
-                start: place.start,
-                end: place.end,
-            }),
+            None => Some(Spot::new(&self.source, place)),
         }
     }
 
@@ -169,7 +165,7 @@ impl Text {
         }
     }
 
-    /// How many strings it stands in.
+    /// The number of strings that it is nested in.
     pub(super) fn depth(&self) -> usize {
         let outer = |host: &Host| host.text.depth() + 1;
         self.host.as_ref().map_or(0, outer)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256, Sha512};
 
 use super::digest::Digest;
-use super::manifest::Descriptor;
+use super::manifest::{Descriptor, MANIFEST_TYPE};
 
 /// A manifest with everything that it names, for a [`super::Sink`].
 #[derive(Clone)]
@@ -26,6 +26,27 @@ pub struct Blob {
     pub descriptor: Descriptor,
     /// Its bytes.
     pub content: Arc<dyn Body>,
+}
+
+impl Artifact {
+    /// An image's manifest with what it names.
+    pub fn new(manifest: Vec<u8>, blobs: Vec<Blob>) -> Self {
+        Self {
+            descriptor: Descriptor::of(MANIFEST_TYPE, &manifest),
+            manifest,
+            blobs,
+        }
+    }
+}
+
+impl Blob {
+    /// Some bytes.
+    pub fn new(media_type: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            descriptor: Descriptor::of(media_type, &bytes),
+            content: Arc::new(bytes),
+        }
+    }
 }
 
 /// Bytes that can be read from the start repeatedly, because a failed request is retried.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256, Sha512};
 
 /// The digest of some bytes, in the form of registries.
@@ -63,6 +64,13 @@ impl Digest {
             true => self.hex() == hex(&Sha512::digest(bytes)),
             false => *self == Self::of(bytes),
         }
+    }
+}
+
+/// As text.
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

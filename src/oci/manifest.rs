@@ -2,9 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
+
+/// The media type of an image's manifest.
+pub const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
+
+/// The media type of an index.
+pub const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
+
+/// The media type of an image's configuration.
+pub const CONFIG_TYPE: &str = "application/vnd.oci.image.config.v1+json";
 
 /// The most bytes of a manifest: what registries must accept (distribution-spec, "Pushing manifests").
 pub const MANIFEST_LIMIT: usize = 4 << 20;
@@ -50,8 +59,8 @@ pub enum Content {
 /// A descriptor of some content.
 ///
 /// Source: image-spec, descriptor.md.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "RawDescriptor")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "RawDescriptor", rename_all = "camelCase")]
 pub struct Descriptor {
     /// Its media type.
     pub media_type: String,
@@ -60,11 +69,33 @@ pub struct Descriptor {
     /// Its length in bytes.
     pub size: u64,
     /// Its annotations.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// `arm64`, `amd64` …, if the content is for one architecture.
+    /// `arm64`, `amd64` …, if the content is for one architecture. It is read from `platform`, and not written.
+    #[serde(skip_serializing)]
     pub architecture: Option<String>,
     /// The type of artifact, in a list of referrers.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
+}
+
+impl Descriptor {
+    /// A descriptor without annotations.
+    pub fn new(media_type: &str, digest: Digest, size: u64) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            digest,
+            size,
+            annotations: BTreeMap::new(),
+            architecture: None,
+            artifact_type: None,
+        }
+    }
+
+    /// The descriptor of some bytes.
+    pub fn of(media_type: &str, bytes: &[u8]) -> Self {
+        Self::new(media_type, Digest::of(bytes), bytes.len() as u64)
+    }
 }
 
 /// Why bytes are not a manifest.

@@ -18,7 +18,10 @@ pub use artifact::{Artifact, Blob, Body, Digesting};
 pub use choose::{Chosen, images};
 pub use digest::{Digest, DigestError};
 pub use failure::{Failure, FailureKind, listed as listed_failures};
-pub use manifest::{Content, Descriptor, MANIFEST_LIMIT, Manifest, ManifestError};
+pub use manifest::{
+    CONFIG_TYPE, Content, Descriptor, INDEX_TYPE, MANIFEST_LIMIT, MANIFEST_TYPE, Manifest,
+    ManifestError,
+};
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
 
 /// A destination for artifacts: a registry, or an image layout in a folder.

@@ -1,6 +1,7 @@
 //! References: `oci://registry/repository:tag@digest`.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use super::digest::Digest;
@@ -143,24 +144,26 @@ impl fmt::Display for Target<'_> {
 
 /// A host name or address, optionally with a port.
 fn is_registry(text: &str) -> bool {
-    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, port)) => {
-            let is_address = address.parse::<std::net::Ipv6Addr>().is_ok();
-            (if is_address { "v6" } else { "" }, port.strip_prefix(':'))
+    let address = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (is_host, port) = match address {
+        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
+        None => {
+            let (host, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            (host.split('.').all(is_label), port)
         }
-        None => match text.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (text, None),
-        },
     };
-    let label = |label: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        !label.is_empty()
-            && label.bytes().all(plain)
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    host.split('.').all(label) && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// A label of a host name (RFC 1123, section 2.1).
+fn is_label(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    !text.is_empty() && text.bytes().all(is_plain) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+/// Digits only: the number's own parser also takes a `+`.
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 /// `[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/…)*` (distribution-spec, "Pulling manifests").
@@ -195,6 +198,7 @@ mod tests {
             "oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12",
             "oci://localhost:5000/a__b/c.d/e---f:v1_2",
             "oci://[::1]:5000/a",
+            "oci://[::1]/a",
             &whole,
         ] {
             let parsed = Reference::parse(text).expect(text);
@@ -224,6 +228,14 @@ mod tests {
             "oci://r/a:.x",
             "oci://r/a@sha256:00",
             "oci://r:port/a",
+            "oci://r:/a",
+            "oci://r:+80/a",
+            "oci://r:80:80/a",
+            "oci://r:65536/a",
+            "oci://[::1]x/a",
+            "oci://[::1]x:80/a",
+            "oci://[::1/a",
+            "oci://[r]/a",
             "oci://r/../a",
             "https://r/a",
         ] {

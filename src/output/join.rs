@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{Entry, Fate, Foreign, Part, Plan, origin, walk};
+use super::plan::{Entry, FileOutcome, Foreign, Part, Plan, origin, walk};
 use super::refusal;
 use crate::error::Error;
 use crate::files::{PathState, Walk};
@@ -33,12 +33,12 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     let rendered = entries.len() + unnamed;
     let refused = entries
         .iter()
-        .filter(|entry| matches!(entry.fate, Fate::Refused));
+        .filter(|entry| matches!(entry.outcome, FileOutcome::Refused));
     let refused = refused.count() + unnamed;
     let after = owned_after(&plan.record, &entries, &pruned.gone);
     let mut changes = pruned.changes;
     for entry in entries {
-        if let Fate::Change(change) | Fate::Blocked(change, _) = entry.fate {
+        if let FileOutcome::Change(change) | FileOutcome::Blocked(change, _) = entry.outcome {
             changes.push(change);
         }
     }
@@ -98,7 +98,7 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
         findings.push(refusal::collision(side(first), side(other), count, subject));
     }
     for index in refused {
-        entries[index].fate = Fate::Refused;
+        entries[index].outcome = FileOutcome::Refused;
     }
 }
 
@@ -118,7 +118,7 @@ fn refuse_elsewhere(
         let subject = entry.subject.clone();
         let (this, other) = (side(&*entry.owner), side(&*owned.owner));
         findings.push(refusal::collision(other, this, 1, subject));
-        entry.fate = Fate::Refused;
+        entry.outcome = FileOutcome::Refused;
     }
 }
 
@@ -219,7 +219,7 @@ fn refuse_blocked(
     let mut walk = walk(&plan.folder, &plan.root)?;
     let deleted: HashSet<&str> = pruned.iter().map(|change| &*change.path).collect();
     for entry in entries {
-        let Fate::Blocked(_, obstacle) = &entry.fate else {
+        let FileOutcome::Blocked(_, obstacle) = &entry.outcome else {
             continue;
         };
         let mut inside = Vec::new();
@@ -232,7 +232,7 @@ fn refuse_blocked(
             let (shown, foreign) = (plan.shown(&entry.path), plan.shown(&foreign));
             let subject = entry.subject.clone();
             findings.push(refusal::in_the_way(&shown, &foreign, subject));
-            entry.fate = Fate::Refused;
+            entry.outcome = FileOutcome::Refused;
         } else {
             folders.extend(inside);
         }
@@ -274,7 +274,7 @@ fn owned_after(before: &Record, entries: &[Entry], gone: &HashSet<String>) -> Re
     let mut files = before.files.clone();
     files.retain(|path, _| !gone.contains(path));
     for entry in entries {
-        if matches!(entry.fate, Fate::Refused) {
+        if matches!(entry.outcome, FileOutcome::Refused) {
             continue;
         }
         let owned = Owned {

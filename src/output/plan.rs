@@ -99,12 +99,12 @@ pub(super) struct Entry {
     pub(super) owner: Arc<str>,
     pub(super) subject: Subject,
     pub(super) sum: Sum,
-    pub(super) fate: Fate,
+    pub(super) outcome: FileOutcome,
 }
 
 /// The result of a comparison.
 #[derive(Debug)]
-pub(super) enum Fate {
+pub(super) enum FileOutcome {
     /// The file exists with these bytes.
     Same,
     /// The file is to be written.
@@ -156,13 +156,13 @@ impl Plan {
             let sum = ownership::sum(file.text.as_bytes());
             let (path, owner, subject) =
                 (file.path.clone(), file.owner.clone(), file.subject.clone());
-            let fate = self.fate(file, state, &mut walk, &mut part.findings)?;
+            let outcome = self.outcome(file, state, &mut walk, &mut part.findings)?;
             part.entries.push(Entry {
                 path,
                 owner,
                 subject,
                 sum,
-                fate,
+                outcome,
             });
         }
         Ok(part)
@@ -173,28 +173,28 @@ impl Plan {
         super::join::change_set(self, parts, keeps)
     }
 
-    fn fate(
+    fn outcome(
         &self,
         file: ManifestFile,
         state: PathState,
         walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
-    ) -> Result<Fate, Error> {
+    ) -> Result<FileOutcome, Error> {
         let path = file.path.clone();
         match state {
-            PathState::Nothing => Ok(Fate::Change(created(file))),
+            PathState::Nothing => Ok(FileOutcome::Change(created(file))),
             PathState::File(length) => self.replaced(file, length, walk, findings),
-            PathState::Folder => Ok(Fate::Blocked(created(file), path)),
-            PathState::BelowFile(obstacle) => Ok(Fate::Blocked(created(file), obstacle)),
+            PathState::Folder => Ok(FileOutcome::Blocked(created(file), path)),
+            PathState::BelowFile(obstacle) => Ok(FileOutcome::Blocked(created(file), obstacle)),
             PathState::Link(link) => {
                 let (shown, link) = (self.shown(&path), self.shown(&link));
                 findings.push(refusal::link(&shown, &link, file.subject));
-                Ok(Fate::Refused)
+                Ok(FileOutcome::Refused)
             }
             PathState::Special => {
                 let shown = self.shown(&path);
                 findings.push(refusal::in_the_way(&shown, &shown, file.subject));
-                Ok(Fate::Refused)
+                Ok(FileOutcome::Refused)
             }
         }
     }
@@ -205,16 +205,16 @@ impl Plan {
         length: u64,
         walk: &mut Walk<'_>,
         findings: &mut Vec<Finding>,
-    ) -> Result<Fate, Error> {
+    ) -> Result<FileOutcome, Error> {
         let owned = self.record.files.get(&file.path);
         let same_length = length == file.text.len() as u64;
         if !same_length && owned.is_none() && self.options.foreign == Foreign::Refuse {
             findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
-            return Ok(Fate::Refused);
+            return Ok(FileOutcome::Refused);
         }
         let old = self.present(walk, &file.path)?;
         if same_length && old.as_deref() == Some(file.text.as_bytes()) {
-            return Ok(Fate::Same);
+            return Ok(FileOutcome::Same);
         }
         let seen = old.as_deref().map(ownership::sum);
         let origin = match owned {
@@ -222,10 +222,10 @@ impl Plan {
             None if self.options.foreign == Foreign::Adopt => Origin::Adopted,
             None => {
                 findings.push(refusal::not_owned(&self.shown(&file.path), file.subject));
-                return Ok(Fate::Refused);
+                return Ok(FileOutcome::Refused);
             }
         };
-        Ok(Fate::Change(Change {
+        Ok(FileOutcome::Change(Change {
             path: file.path,
             kind: ChangeKind::Updated,
             seen,

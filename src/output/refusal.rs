@@ -1,10 +1,8 @@
 //! The findings for rendered files that are not written, each at the file's path.
 
-use std::sync::Arc;
-
 use crate::model::finding::{Finding, Subject};
 use crate::model::output_path;
-use crate::model::place::{Source, Spot};
+use crate::model::place::Spot;
 use crate::model::rule::RuleId;
 
 /// `shown` is the foreign file, as the user would write it.
@@ -73,11 +71,7 @@ pub(super) fn collision(
 
 /// A finding at a path. It shows no source text, since the file is not the user's input.
 fn refusal(rule: RuleId, message: String, shown: &str, subject: Subject) -> Finding {
-    let spot = Spot {
-        source: Arc::new(Source::new(shown, "")),
-        start: 0,
-        end: 0,
-    };
+    let spot = Spot::named(shown);
     Finding {
         subject,
         ..Finding::new(rule, message)

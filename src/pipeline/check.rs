@@ -1,6 +1,6 @@
 //! Runs the rules over what was read and resolved, and says how much each finding matters: its level, and whether it is waived.
 //!
-//! Never reads a clock: the day that waivers are held against is given by whoever asks.
+//! Never reads a clock: the day that waivers are compared with is given by the caller.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,10 @@ use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement;
 use crate::model::rule::RuleId;
 use crate::model::workspace::{ClusterView, Settings};
-use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
-use crate::rules::{ChangeInput, ClusterInput, RULES, Reach, Rule, Scope, WorkspaceInput, rule};
+use crate::rules::{ChangeInput, ClusterInput, RULES, Rule, RunScope, Scope, WorkspaceInput, rule};
 
-/// What checking one cluster, or the workspace, came to.
+/// The result of checking one cluster or the workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// The findings that are neither off nor waived. [`crate::report`] sorts them and shows each fault once, however many
@@ -120,7 +119,7 @@ fn level(finding: &Finding, policy: &Policy) -> Level {
     policy.level(finding)
 }
 
-/// Checks what all clusters came to: the findings of no one cluster, and those of every rule over the whole. Waivers that
+/// Checks the results of all clusters: the findings of no one cluster, and those of every rule over the whole. Waivers that
 /// neither a cluster (`waivers_used`) nor this check used are findings too, unless only a part of the clusters was looked at, and
 /// so are those past their day.
 pub fn workspace(
@@ -138,7 +137,7 @@ pub fn workspace(
         check(input, &mut |finding| checked.judge(finding, policy, today));
     }
     checked.waivers_used.extend(waivers_used);
-    for finding in waivers(policy, &checked.waivers_used, input.reach, today) {
+    for finding in waivers(policy, &checked.waivers_used, input.run_scope, today) {
         checked.judge(finding, policy, today);
     }
     checked
@@ -148,15 +147,6 @@ pub fn workspace(
 pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
     for check in running(&settings.policy).filter_map(|rule| rule.change) {
-        check(input, &mut |finding| found.push(finding));
-    }
-    found
-}
-
-/// Checks manifests that stand in files.
-pub fn manifests(input: &Manifests<'_>, policy: &Policy) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for check in running(policy).filter_map(|rule| rule.manifests) {
         check(input, &mut |finding| found.push(finding));
     }
     found
@@ -181,7 +171,7 @@ pub fn findings(found: Vec<Finding>, settings: &Settings, today: Date) -> Checke
 }
 
 impl Checked {
-    /// Whether an error stands: nothing may be written, and the exit status is 1.
+    /// Whether there is an error: nothing may be written, and the exit status is 1.
     pub fn has_errors(&self) -> bool {
         self.findings
             .iter()
@@ -214,7 +204,12 @@ fn running(policy: &Policy) -> impl Iterator<Item = &'static Rule> {
 }
 
 /// The waivers that have outlived their day or their use.
-fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -> Vec<Finding> {
+fn waivers(
+    policy: &Policy,
+    used: &BTreeSet<usize>,
+    run_scope: RunScope,
+    today: Date,
+) -> Vec<Finding> {
     let stale = policy
         .waivers
         .iter()
@@ -227,8 +222,8 @@ fn waivers(policy: &Policy, used: &BTreeSet<usize>, reach: Reach, today: Date) -
                     format!("the waiver of `{id}` for `{text}` ended on {until}"),
                 )
                 .at(waiver.spot.clone(), "no longer accepts anything")
-                .help("mend what it covered and remove it, or decide anew and move `until`"),
-                _ if used.contains(&index) || reach == Reach::Shard => return None,
+                .help("fix what it covered and remove it, or decide again and move `until`"),
+                _ if used.contains(&index) || run_scope == RunScope::Shard => return None,
                 // A change is over when it is merged, and manifests are another command's; their waivers may stay.
                 _ if matches!(rule(*id).scope, Scope::Change | Scope::Manifests) => return None,
                 _ => Finding::new(
@@ -257,7 +252,7 @@ mod tests {
     use crate::model::policy::{Date, Waiver, pattern};
     use crate::model::rule::RuleId;
     use crate::model::workspace::{ClusterView, Settings};
-    use crate::rules::{Reach, WorkspaceInput};
+    use crate::rules::{RunScope, WorkspaceInput};
     use crate::testing::{Given, settings, today};
 
     const MISSING: RuleId = RuleId::ChecksumMissing;
@@ -290,7 +285,7 @@ mod tests {
 
     fn whole(settings: &Settings, used: &BTreeSet<usize>, today: Date) -> Checked {
         let input = WorkspaceInput {
-            reach: Reach::Fleet,
+            run_scope: RunScope::Fleet,
             uses: &[],
             images: &Images::new(),
             sources: &Sources::default(),
@@ -327,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_does_not_parse_is_told_alone() {
+    fn a_file_that_does_not_parse_is_reported_alone() {
         let mut given = without_checksum();
         given.view.findings = vec![
             Finding::new(RuleId::ValueMissing, "`cluster` is not set"),
@@ -349,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_waiver_accepts_nothing_and_is_told() {
+    fn an_expired_waiver_accepts_nothing_and_is_reported() {
         let settings = waived(MISSING, "edge-*", Some("2026-11-20"));
         let given = without_checksum();
         let checked = cluster(&given.finished(), &settings, today());
@@ -359,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiver_that_accepts_nothing_is_told() {
+    fn a_waiver_that_accepts_nothing_is_reported() {
         let settings = waived(MISSING, "edge-2", None);
         let checked = whole(&settings, &BTreeSet::new(), today());
         assert_eq!(rules(&checked), [RuleId::WaiverUnused]);

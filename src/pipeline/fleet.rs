@@ -1,5 +1,5 @@
 //! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
-//! order. What is not asked for is dropped with its cluster, so that memory does not grow with the fleet's values.
+//! order. What the caller does not request is dropped with its cluster, so that memory does not grow with the fleet's values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,9 +21,10 @@ use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
 use crate::model::rule::RuleId;
 use crate::model::workspace::ClusterView;
+use crate::objects::ManifestObject;
 use crate::pipeline::check::{self, Checked};
-use crate::read::{self, ClusterEntry, SharedCatalog, Workspace};
-use crate::rules::{self, ImageUse, Reach, WorkspaceInput};
+use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
+use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
 
 /// What the stages need beside the workspace.
 pub(crate) struct Tools {
@@ -37,7 +38,7 @@ pub(crate) struct Tools {
     catalogs: Catalogs,
     /// Public keys, and what they prove of the lock's evidence, each once.
     pub(crate) keyring: Keyring,
-    /// The day that waivers are held against.
+    /// The day that waivers are compared with.
     pub(crate) today: Date,
 }
 
@@ -54,8 +55,8 @@ impl Tools {
     }
 }
 
-/// What a survey keeps of each cluster, and what all of them came to.
-pub(crate) struct Survey<T> {
+/// What a check of the fleet keeps of each cluster, and its result for all of them.
+pub(crate) struct FleetCheck<T> {
     /// What the caller made of each cluster, in the workspace's order.
     pub(crate) results: Vec<T>,
     /// The clusters with a finding at error level.
@@ -68,8 +69,8 @@ pub(crate) struct Survey<T> {
     pub(crate) judged: Vec<Judged>,
 }
 
-impl<T> Survey<T> {
-    /// Whether a finding at error level stands anywhere.
+impl<T> FleetCheck<T> {
+    /// Whether a finding at error level exists.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors() > 0
     }
@@ -80,9 +81,9 @@ impl<T> Survey<T> {
         judged.filter(|judged| judged.level == Level::Error).count()
     }
 
-    /// The survey with nothing kept of each cluster.
-    pub(crate) fn without_results(self) -> Survey<()> {
-        Survey {
+    /// The check without the results of each cluster.
+    pub(crate) fn without_results(self) -> FleetCheck<()> {
+        FleetCheck {
             results: Vec::new(),
             faulty: self.faulty,
             served: self.served,
@@ -104,16 +105,13 @@ impl<T> Survey<T> {
             },
             None => {
                 let counts = self.counts.text();
-                let (message, help) = match &*counts {
-                    "" => (
-                        "no node pool was checked",
-                        "`metalmark stamp --check` checks manifests",
-                    ),
-                    text if workspace.has_values() => (
-                        text,
-                        "select images in the values, `cluster.capm3.image_key: …`",
-                    ),
-                    text => (text, "docs/manifests.md says what is read of manifests"),
+                let message = match &*counts {
+                    "" => "no node pool was checked",
+                    text => text,
+                };
+                let help = match workspace.has_values() {
+                    true => "select images in the values, `cluster.capm3.image_key: …`",
+                    false => "docs/manifests.md says what is read of manifests",
                 };
                 Finding::new(RuleId::NothingChecked, message).help(help)
             }
@@ -186,6 +184,28 @@ pub(crate) fn unlocked_view(
     resolve::cluster(read, &tools.catalogs, &workspace.settings, &tools.patterns)
 }
 
+/// The clusters that objects make once they are stamped, and the objects' dangling references. What is wrong with the catalog
+/// that they share is reported of [`shared`].
+pub(crate) fn stamped(
+    workspace: &Workspace,
+    tools: &Tools,
+    objects: &[ManifestObject],
+    stamped: &Stamped,
+) -> Result<(Vec<ClusterView>, Vec<Finding>), Error> {
+    let shared = read::shared(workspace, &tools.shared);
+    let (clusters, dangling) = read::clusters_of_objects(objects, Some(stamped), &shared);
+    let (settings, patterns) = (&workspace.settings, &tools.patterns);
+    let view = |cluster| {
+        let view = resolve::cluster(cluster, &tools.catalogs, settings, patterns)?;
+        Ok(ClusterView {
+            findings: Vec::new(),
+            ..view
+        })
+    };
+    let views: Result<_, Error> = clusters.into_iter().map(view).collect();
+    Ok((views?, dangling))
+}
+
 /// What the shared layers, and then each cluster's, say of images; each catalog once.
 pub(crate) fn catalogs(
     workspace: &Workspace,
@@ -215,33 +235,33 @@ pub(crate) fn entries(workspace: &Workspace) -> impl Iterator<Item = &ClusterEnt
 }
 
 /// Every cluster that this run looks at through the stages. `keep` says what stays of each: a result, and what was found in making it.
-pub(crate) fn survey<T: Send>(
+pub(crate) fn check_fleet<T: Send>(
     workspace: &Workspace,
     tools: &Tools,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<Survey<T>, Error> {
+) -> Result<FleetCheck<T>, Error> {
     let entries: Vec<&ClusterEntry> = entries(workspace).collect();
     let parts = parts(workspace, tools, &entries, keep)?;
     conclude(workspace, tools, parts)
 }
 
-/// One cluster through the stages, as [`survey`] takes all of them. Nothing is said of what only the whole fleet can tell, such
+/// One cluster through the stages, as [`check_fleet`] runs all of them. Reports nothing that requires the whole fleet, such
 /// as an image that nobody uses.
-pub(crate) fn survey_one<T: Send>(
+pub(crate) fn check_one<T: Send>(
     workspace: &Workspace,
     tools: &Tools,
     entry: &ClusterEntry,
     keep: impl Fn(&ClusterView, &Checked) -> Result<(T, Vec<Finding>), Error> + Sync,
-) -> Result<Survey<T>, Error> {
+) -> Result<FleetCheck<T>, Error> {
     let parts = parts(workspace, tools, &[entry], keep)?;
-    let (mut survey, uses, _) = gather(parts);
+    let (mut fleet_check, uses, _) = gather(parts);
     let mut found = workspace.findings.clone();
     // Another cluster may name the key of an entry that this one names none for.
     if workspace.clusters.len() == 1 {
         found.extend(rules::unchecked(tools.lock(), &tools.lock_sources(), &uses));
     }
-    survey.add(found, workspace, tools.today);
-    Ok(survey)
+    fleet_check.add(found, workspace, tools.today);
+    Ok(fleet_check)
 }
 
 fn parts<T: Send>(
@@ -268,9 +288,9 @@ fn parts<T: Send>(
     entries.par_iter().map(part).collect()
 }
 
-/// The clusters' parts put together: the survey, what each uses, and the waivers that accepted something.
-fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>) {
-    let mut survey = Survey {
+/// The clusters' parts joined: the check, what each uses, and the waivers that accepted something.
+fn gather<T>(parts: Vec<Part<T>>) -> (FleetCheck<T>, Vec<ImageUse>, BTreeSet<usize>) {
+    let mut fleet_check = FleetCheck {
         results: Vec::new(),
         faulty: BTreeSet::new(),
         served: Arc::default(),
@@ -280,33 +300,33 @@ fn gather<T>(parts: Vec<Part<T>>) -> (Survey<T>, Vec<ImageUse>, BTreeSet<usize>)
     let (mut used, mut all, mut images) = (BTreeSet::new(), Vec::new(), Images::new());
     for part in parts {
         if part.checked.has_errors() {
-            survey.faulty.insert(Arc::clone(&part.uses.cluster));
+            fleet_check.faulty.insert(Arc::clone(&part.uses.cluster));
         }
         used.extend(part.checked.waivers_used);
-        survey.judged.extend(part.checked.findings);
-        survey.counts.add(&part.counts);
-        survey.results.push(part.result);
+        fleet_check.judged.extend(part.checked.findings);
+        fleet_check.counts.add(&part.counts);
+        fleet_check.results.push(part.result);
         for image in part.served {
             images.entry(Arc::clone(&image.key)).or_insert(image);
         }
         all.push(part.uses);
     }
-    survey.served = Arc::new(images);
-    (survey, all, used)
+    fleet_check.served = Arc::new(images);
+    (fleet_check, all, used)
 }
 
-/// What the clusters come to together.
+/// The result for all clusters together.
 fn conclude<T>(
     workspace: &Workspace,
     tools: &Tools,
     parts: Vec<Part<T>>,
-) -> Result<Survey<T>, Error> {
-    let (mut survey, all, used) = gather(parts);
+) -> Result<FleetCheck<T>, Error> {
+    let (mut fleet_check, all, used) = gather(parts);
     let shared = shared(workspace, tools)?;
     let input = WorkspaceInput {
-        reach: match workspace.shard {
-            None => Reach::Fleet,
-            Some(_) => Reach::Shard,
+        run_scope: match workspace.shard {
+            None => RunScope::Fleet,
+            Some(_) => RunScope::Shard,
         },
         uses: &all,
         images: &shared.images,
@@ -316,11 +336,11 @@ fn conclude<T>(
         lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
     };
     let whole = check::workspace(&input, workspace.findings.clone(), &used, tools.today);
-    survey.judged.extend(whole.findings);
-    Ok(survey)
+    fleet_check.judged.extend(whole.findings);
+    Ok(fleet_check)
 }
 
-/// What the layers that every cluster shares come to by themselves.
+/// The result of the layers that every cluster shares, alone.
 pub(crate) fn shared(workspace: &Workspace, tools: &Tools) -> Result<ClusterView, Error> {
     resolve::cluster(
         read::shared(workspace, &tools.shared),

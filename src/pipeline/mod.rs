@@ -1,6 +1,7 @@
 //! The stages over all clusters, in parallel and in stable order: read, resolve, check, render. And what every run has: its streams,
 //! its outcome and the reports of its findings.
 
+pub(crate) mod booted;
 pub mod check;
 pub(crate) mod fleet;
 pub(crate) mod outputs;
@@ -12,16 +13,11 @@ mod terminal;
 pub use reporting::{ReportFile, Reporting};
 pub use terminal::Terminal;
 
-use std::io;
-
 use std::io::Write as _;
 
 use crate::error::Error;
-use crate::model::finding::Judged;
 use crate::output;
-use crate::printer::Printer;
 use crate::read::{self, Request};
-use crate::report::{self, Findings, REPORTS, Report};
 
 /// What a killed run has edited is taken back before a run that may write reads anything.
 pub(crate) fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), Error> {
@@ -35,38 +31,7 @@ pub(crate) fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), 
     Ok(())
 }
 
-/// The format of an answer that is data: not of findings, which [`crate::report::REPORTS`] lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// For people.
-    Human,
-    /// For machines; docs/json.md gives the shape.
-    Json,
-}
-
-impl Format {
-    /// The report that tells findings beside such an answer.
-    pub fn report(self) -> &'static dyn Report {
-        let name = match self {
-            Self::Human => "human",
-            Self::Json => "json",
-        };
-        report::by_name(name).unwrap_or(REPORTS[0])
-    }
-}
-
-/// Prints findings beside an answer.
-pub(crate) fn print_findings(
-    out: &mut Printer,
-    judged: &[Judged],
-    checked: usize,
-    format: Format,
-) -> io::Result<()> {
-    let findings = Findings::new(judged, checked, out.color);
-    format.report().findings(&findings, out)
-}
-
-/// What a run came to. The output's format never changes it.
+/// The result of a run. The output's format never changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing to complain of.

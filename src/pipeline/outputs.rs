@@ -60,7 +60,7 @@ impl Outputs {
         })
     }
 
-    /// Compares files with what stands on disk: one part a folder.
+    /// Compares files with what is on disk: one part a folder.
     pub(crate) fn compare(&self, files: Vec<ManifestFile>) -> Result<Vec<Part>, Error> {
         let mut sorted: Vec<Vec<ManifestFile>> = self.trees.iter().map(|_| Vec::new()).collect();
         for mut file in files {

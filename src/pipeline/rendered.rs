@@ -15,8 +15,9 @@ use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};
 use crate::schema::Schemas;
 
-use super::fleet::{self, Survey, Tools};
-use super::{Format, Terminal, Verdict, print_findings};
+use super::fleet::{self, FleetCheck, Tools};
+use super::{Terminal, Verdict};
+use crate::report::{Format, print_findings};
 
 /// What of a workspace is rendered.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +32,10 @@ pub(crate) enum Part<'a> {
 
 /// What was rendered, and what was found on the way.
 pub(crate) struct Rendered {
-    /// The files: clusters in order, then what they share. None while an error stands, unless the caller keeps going.
+    /// The files: clusters in order, then what they share. None while there is an error, unless the caller keeps going.
     pub(crate) files: Vec<ManifestFile>,
-    /// What the clusters came to.
-    pub(crate) survey: Survey<()>,
+    /// The result of the clusters.
+    pub(crate) fleet_check: FleetCheck<()>,
     /// How many clusters were looked at.
     pub(crate) clusters: usize,
 }
@@ -87,37 +88,41 @@ pub(crate) fn rendered(
     let tools = fleet::tools(workspace, today)?;
     let material = Material::of(workspace);
     let renderer = material.renderer(workspace);
-    let duty = Duty::of(workspace, &renderer, today);
+    let scope = RenderScope::of(workspace, &renderer, today);
     let workspace = &*workspace;
     let make = |view: &ClusterView, checked: &Checked| {
-        Ok(duty.cluster(workspace, &renderer, view, checked))
+        Ok(scope.cluster(workspace, &renderer, view, checked))
     };
-    let mut survey = match part {
-        Part::Whole => fleet::survey(workspace, &tools, make)?,
-        Part::Shared => fleet::survey(workspace, &tools, |_, _| Ok((Made::default(), Vec::new())))?,
-        Part::Cluster(entry) => fleet::survey_one(workspace, &tools, entry, make)?,
+    let mut fleet_check = match part {
+        Part::Whole => fleet::check_fleet(workspace, &tools, make)?,
+        Part::Shared => {
+            fleet::check_fleet(workspace, &tools, |_, _| Ok((Made::default(), Vec::new())))?
+        }
+        Part::Cluster(entry) => fleet::check_one(workspace, &tools, entry, make)?,
     };
-    let mut made = std::mem::take(&mut survey.results);
+    let mut made = std::mem::take(&mut fleet_check.results);
     let mut objects: Vec<FileObjects> = Vec::new();
     for made in &mut made {
         objects.append(&mut made.objects);
     }
     if matches!(part, Part::Whole) {
-        survey.require_pools(workspace, today);
+        fleet_check.require_pools(workspace, today);
     }
-    let may = |survey: &Survey<_>| faulty == Faulty::KeepGoing || !survey.has_errors();
-    compare((&objects, &[]), workspace, &mut survey, today);
-    let mut common = match !matches!(part, Part::Cluster(_)) && duty.shares() && may(&survey) {
-        true => shared(workspace, &renderer, &mut survey, &tools),
+    let may =
+        |fleet_check: &FleetCheck<_>| faulty == Faulty::KeepGoing || !fleet_check.has_errors();
+    compare((&objects, &[]), workspace, &mut fleet_check, today);
+    let mut common = match !matches!(part, Part::Cluster(_)) && scope.shares() && may(&fleet_check)
+    {
+        true => shared(workspace, &renderer, &mut fleet_check, &tools),
         false => Vec::new(),
     };
     let of_all = render::objects(&mut common, None);
-    compare_shared((&objects, &of_all), workspace, &mut survey, today);
+    compare_shared((&objects, &of_all), workspace, &mut fleet_check, today);
     let clean = made
         .into_iter()
-        .filter(|made| !survey.faulty.contains(&made.cluster));
+        .filter(|made| !fleet_check.faulty.contains(&made.cluster));
     let files = clean.flat_map(|made| made.files).chain(common);
-    let files = match may(&survey) {
+    let files = match may(&fleet_check) {
         true => files.collect(),
         false => Vec::new(),
     };
@@ -127,21 +132,21 @@ pub(crate) fn rendered(
     };
     Ok(Rendered {
         files,
-        survey: survey.without_results(),
+        fleet_check: fleet_check.without_results(),
         clusters,
     })
 }
 
 /// What of the fleet a run renders: all, or one shard's clusters. The first shard's part are the shared files too.
-pub(crate) struct Duty {
+pub(crate) struct RenderScope {
     pub(crate) shard: Option<Shard>,
     today: Date,
     /// The management cluster of each cluster that names one or is one.
     managements: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-impl Duty {
-    /// What the workspace was asked for. Shared files speak for every cluster: whoever writes them looks at all.
+impl RenderScope {
+    /// The scope that the options select. Shared files apply to every cluster: the run that writes them reads all.
     pub(crate) fn of(workspace: &mut Workspace, renderer: &Renderer<'_>, today: Date) -> Self {
         let shard = workspace.shard;
         if shard.is_some_and(Shard::is_first) && renderer.has_shared() {
@@ -223,14 +228,14 @@ pub(crate) struct Made {
 pub(crate) fn compare<T>(
     (clusters, shared): (&[FileObjects], &[FileObjects]),
     workspace: &Workspace,
-    survey: &mut Survey<T>,
+    fleet_check: &mut FleetCheck<T>,
     today: Date,
 ) {
     let found = render::duplicates(clusters, shared, &workspace.settings);
-    let errors = survey.errors();
-    survey.add(found.findings, workspace, today);
-    if survey.errors() > errors {
-        survey.faulty.extend(found.clusters);
+    let errors = fleet_check.errors();
+    fleet_check.add(found.findings, workspace, today);
+    if fleet_check.errors() > errors {
+        fleet_check.faulty.extend(found.clusters);
     }
 }
 
@@ -238,11 +243,11 @@ pub(crate) fn compare<T>(
 pub(crate) fn compare_shared<T>(
     objects: (&[FileObjects], &[FileObjects]),
     workspace: &Workspace,
-    survey: &mut Survey<T>,
+    fleet_check: &mut FleetCheck<T>,
     today: Date,
 ) {
     if !objects.1.is_empty() {
-        compare(objects, workspace, survey, today);
+        compare(objects, workspace, fleet_check, today);
     }
 }
 
@@ -250,10 +255,10 @@ pub(crate) fn compare_shared<T>(
 pub(crate) fn shared<T>(
     workspace: &Workspace,
     renderer: &Renderer<'_>,
-    survey: &mut Survey<T>,
+    fleet_check: &mut FleetCheck<T>,
     tools: &Tools,
 ) -> Vec<ManifestFile> {
-    let clean = |name: &Arc<str>| !survey.faulty.contains(name);
+    let clean = |name: &Arc<str>| !fleet_check.faulty.contains(name);
     let names: Vec<Arc<str>> = workspace
         .clusters
         .iter()
@@ -261,8 +266,10 @@ pub(crate) fn shared<T>(
         .filter(clean)
         .collect();
     let mut found = Vec::new();
-    let files = renderer.shared(&survey.served, &names, &mut |finding| found.push(finding));
-    survey.add(found, workspace, tools.today);
+    let files = renderer.shared(&fleet_check.served, &names, &mut |finding| {
+        found.push(finding)
+    });
+    fleet_check.add(found, workspace, tools.today);
     files
 }
 
@@ -273,15 +280,15 @@ pub(crate) const EMPTY: &str = "the render yields no file, and a GitOps engine t
 impl Rendered {
     /// Writes findings to stderr.
     pub(crate) fn report(&self, format: Format, terminal: &mut Terminal) -> Result<Verdict, Error> {
-        if !self.survey.judged.is_empty() {
+        if !self.fleet_check.judged.is_empty() {
             print_findings(
                 &mut terminal.err,
-                &self.survey.judged,
+                &self.fleet_check.judged,
                 self.clusters,
                 format,
             )?;
         }
-        Ok(match self.survey.has_errors() {
+        Ok(match self.fleet_check.has_errors() {
             true => Verdict::Findings,
             false => Verdict::Clean,
         })

@@ -2,22 +2,27 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::pool_counts::PoolCounts;
 use crate::output;
 use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
-use crate::report::{Changes, Findings, Report, Run};
+use crate::report::{self, Changes, Findings, REPORTS, Report, Run};
 
-use super::fleet;
+use super::{Terminal, fleet};
 
-/// How a run reports.
-#[derive(Clone, Debug)]
+/// Where findings go.
+#[derive(Clone, Debug, Args)]
 pub struct Reporting {
     /// The format of what is printed.
+    #[arg(long, value_parser = format(), default_value = REPORTS[0].name(), value_name = "FORMAT")]
     pub output: &'static dyn Report,
-    /// What is written to files besides.
+    /// Write a report to a file as well, in any format of --output; may be given several times.
+    #[arg(long = "report", value_parser = report_file, value_name = "FORMAT=FILE")]
     pub files: Vec<ReportFile>,
 }
 
@@ -30,7 +35,39 @@ pub struct ReportFile {
     pub path: PathBuf,
 }
 
+/// Any format of the table.
+fn format() -> impl TypedValueParser<Value = &'static dyn Report> {
+    let formats = REPORTS
+        .iter()
+        .map(|report| PossibleValue::new(report.name()).help(report.summary()));
+    PossibleValuesParser::new(formats).map(|name| report::by_name(&name).unwrap_or(REPORTS[0]))
+}
+
+/// `FORMAT=FILE`.
+fn report_file(text: &str) -> Result<ReportFile, String> {
+    let (name, path) = text.split_once('=').unwrap_or((text, ""));
+    let Some(format) = report::by_name(name) else {
+        let known: Vec<&str> = REPORTS.iter().map(|report| report.name()).collect();
+        return Err(format!("the formats are {}", known.join(", ")));
+    };
+    if path.is_empty() {
+        return Err(format!("write {name}=FILE"));
+    }
+    Ok(ReportFile {
+        format,
+        path: path.into(),
+    })
+}
+
 impl Reporting {
+    /// For people, and into no file.
+    pub(crate) fn human() -> Self {
+        Self {
+            output: REPORTS[0],
+            files: Vec::new(),
+        }
+    }
+
     /// The files below the folder that `-C` names.
     pub(crate) fn within(&self, directory: Option<&PathBuf>) -> Self {
         let below = |file: &ReportFile| ReportFile {
@@ -41,6 +78,47 @@ impl Reporting {
             output: self.output,
             files: self.files.iter().map(below).collect(),
         }
+    }
+
+    /// Writes the files and prints the findings. They go to stderr beside a result; a format that holds both in one document is
+    /// the result.
+    ///
+    /// # Errors
+    /// A file cannot be written, or nothing can be printed.
+    pub(crate) fn print(
+        &self,
+        found: (&[Judged], &PoolCounts),
+        workspace: &Workspace,
+        changes: Changes<'_>,
+        terminal: &mut Terminal,
+    ) -> Result<(), Error> {
+        if self.output.changes().is_some() {
+            return self.print_beside(found, workspace, changes, terminal);
+        }
+        self.save(found, workspace, changes)?;
+        let out = &mut terminal.out;
+        let findings = findings(found, workspace, changes, out.color);
+        Ok(self.output.findings(&findings, out)?)
+    }
+
+    /// Writes the files, and prints findings, if there are any, to stderr.
+    ///
+    /// # Errors
+    /// A file cannot be written, or nothing can be printed.
+    pub(crate) fn print_beside(
+        &self,
+        found: (&[Judged], &PoolCounts),
+        workspace: &Workspace,
+        changes: Changes<'_>,
+        terminal: &mut Terminal,
+    ) -> Result<(), Error> {
+        self.save(found, workspace, changes)?;
+        if !found.0.is_empty() {
+            let err = &mut terminal.err;
+            let findings = findings(found, workspace, changes, err.color);
+            self.output.findings(&findings, err)?;
+        }
+        Ok(())
     }
 
     /// Writes the files: each whole, whatever was found.

@@ -7,7 +7,7 @@ use crate::read::Workspace;
 
 use super::Terminal;
 
-/// The stores of a project. Nothing is asked before the first question; a terminal is shown how far a batch is.
+/// The stores of a project. No registry is contacted before the first query; a terminal is shown how far a batch is.
 pub(crate) fn open(workspace: &Workspace, terminal: &Terminal) -> Stores {
     let settings = &workspace.settings;
     sources::stores(

@@ -52,12 +52,6 @@ impl Kind {
         self.kind.ends_with("MachineTemplate")
     }
 
-    /// Whether the schema allows a format that machines refuse at boot: Ironic's image checks refuse two that Metal3 lists
-    /// (metal3-io/metal3-docs pull request 509).
-    pub fn is_refused_later(&self, provider: &str, format: &str) -> bool {
-        provider == "capm3" && matches!(format, "vdi" | "vmdk")
-    }
-
     /// Whether an object of this apiVersion and kind is of this kind, in a supported version.
     pub fn holds(&self, api_version: &str, kind: &str) -> bool {
         let of_group = |(group, version): (&str, &str)| {
@@ -65,6 +59,12 @@ impl Kind {
         };
         self.kind == kind && api_version.split_once('/').is_some_and(of_group)
     }
+}
+
+/// Whether the schema allows a format that machines refuse at boot: Ironic's image checks refuse two that Metal3 lists
+/// (metal3-io/metal3-docs pull request 509).
+pub fn is_refused_later(provider: &str, format: &str) -> bool {
+    provider == "capm3" && matches!(format, "vdi" | "vmdk")
 }
 
 /// The group of Cluster API's infrastructure providers.

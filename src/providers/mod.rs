@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::model::labels::LabelSelector;
 use crate::model::value::{Entry, Map, Node};
 pub use field::{Edit, Step, edited, is_meant};
-pub use kind::{Change, Kind};
+pub use kind::{Change, Kind, is_refused_later};
 pub use stamp::Stamp;
 
 /// An infrastructure provider of Cluster API.

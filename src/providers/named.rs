@@ -20,14 +20,31 @@ struct ImageField {
     provider: &'static str,
     /// Below the machine's spec; the first that is there counts.
     paths: &'static [(&'static str, NamedBy)],
+    /// Whether the provider looks up an image with the machine's Kubernetes version where none of them is there.
+    has_lookup: bool,
 }
 
 const FIELDS: &[ImageField] = &[
-    of("AWS", &[("ami.id", NamedBy::Name)]),
-    of("Azure", &[("image.id", NamedBy::Name)]),
+    looked_up(
+        "AWS",
+        &[
+            ("ami.id", NamedBy::Name),
+            ("imageLookupFormat", NamedBy::Name),
+        ],
+    ),
+    looked_up(
+        "Azure",
+        &[
+            ("image.id", NamedBy::Name),
+            ("image.computeGallery.name", NamedBy::Name),
+            ("image.sharedGallery.name", NamedBy::Name),
+            ("image.marketplace.sku", NamedBy::Name),
+        ],
+    ),
     of("CloudStack", &[("template.name", NamedBy::Name)]),
-    of("Docker", &[("customImage", NamedBy::Name)]),
-    of(
+    looked_up("Dev", &[("backend.docker.customImage", NamedBy::Name)]),
+    looked_up("Docker", &[("customImage", NamedBy::Name)]),
+    looked_up(
         "GCP",
         &[("image", NamedBy::Name), ("imageFamily", NamedBy::Name)],
     ),
@@ -82,6 +99,14 @@ const FIELDS: &[ImageField] = &[
             ("image", NamedBy::Name),
         ],
     ),
+    looked_up("Snow", &[("amiID", NamedBy::Name)]),
+    looked_up(
+        "Tinkerbell",
+        &[
+            ("imageLookupFormat", NamedBy::Name),
+            ("osImageURL", NamedBy::Url),
+        ],
+    ),
     of(
         "VSphere",
         &[("template", NamedBy::Name), ("imageName", NamedBy::Name)],
@@ -89,13 +114,30 @@ const FIELDS: &[ImageField] = &[
 ];
 
 const fn of(provider: &'static str, paths: &'static [(&'static str, NamedBy)]) -> ImageField {
-    ImageField { provider, paths }
+    ImageField {
+        provider,
+        paths,
+        has_lookup: false,
+    }
+}
+
+const fn looked_up(
+    provider: &'static str,
+    paths: &'static [(&'static str, NamedBy)],
+) -> ImageField {
+    ImageField {
+        has_lookup: true,
+        ..of(provider, paths)
+    }
 }
 
 /// The endings of kinds whose objects are machines or make them, with the path of a machine's spec.
 const KINDS: &[(&str, &[&str])] = &[
     ("MachineTemplate", &["spec", "template", "spec"]),
     ("MachinePool", &["spec", "template"]),
+    // Of EKS Anywhere, whose clusters may name one image for all machines beside them.
+    ("MachineConfig", &["spec"]),
+    ("DatacenterConfig", &["spec"]),
     ("Machine", &["spec"]),
     ("Server", &["spec"]),
 ];
@@ -105,6 +147,7 @@ const KINDS: &[(&str, &[&str])] = &[
 pub struct ImageFields {
     machine: &'static [&'static str],
     paths: &'static [(&'static str, NamedBy)],
+    has_lookup: bool,
 }
 
 /// The fields of a kind; none for kinds that are not known.
@@ -115,6 +158,7 @@ pub fn image_fields(kind: &str) -> Option<ImageFields> {
         Some(ImageFields {
             machine,
             paths: field.paths,
+            has_lookup: field.has_lookup,
         })
     })
 }
@@ -131,6 +175,15 @@ impl ImageFields {
             let node = below(spec, path)?;
             let is_text = node.value.as_str().is_some_and(|text| !text.is_empty());
             is_text.then_some((node, *by))
+        })
+    }
+
+    /// Whether the provider looks up the image by the machine's Kubernetes version: its default, or a pattern with that version.
+    pub fn is_looked_up(self, spec: &Node) -> bool {
+        let pattern = self.image(spec).and_then(|(node, _)| node.value.as_str());
+        pattern.map_or(self.has_lookup, |pattern| {
+            let names = ["K8sVersion", "KubernetesVersion"];
+            pattern.contains("{{") && names.iter().any(|name| pattern.contains(name))
         })
     }
 
@@ -153,7 +206,8 @@ impl ImageFields {
 }
 
 /// The first node at a path (`a.b[].c`).
-fn below<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
+/// The value at a path of keys; the first item of a list that has the rest of the path, behind `[]`.
+pub fn below<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     let Some((part, rest)) = path.split_once('.') else {
         return node.at(&[path]);
     };

@@ -18,6 +18,7 @@ use crate::yaml;
 
 use super::files::display;
 use super::layers::Own;
+use super::values_schema::SchemaFile;
 
 /// The dependency whose templates match images.
 const LIBRARY: &str = "sylva-library";
@@ -61,9 +62,12 @@ impl Charts {
 pub(super) struct Chart {
     pub(super) name: Arc<str>,
     pub(super) version: Arc<str>,
+    pub(super) app_version: Arc<str>,
     /// The version of sylva-library that it depends on; none where it does not.
     pub(super) library: Option<Library>,
     pub(super) templates: Arc<ChartTemplates>,
+    /// The schema of its values.
+    pub(super) schema: Option<SchemaFile>,
 }
 
 impl Chart {
@@ -79,8 +83,10 @@ impl Chart {
         Some(Self {
             name: text(&metadata, "name")?,
             version: text(&metadata, "version").unwrap_or_else(|| "0.0.0".into()),
+            app_version: text(&metadata, "appVersion").unwrap_or_default(),
             library: templates.library().or_else(|| declared_library(&metadata)),
             templates: Arc::new(templates),
+            schema: SchemaFile::read(files, folder),
         })
     }
 }
@@ -143,30 +149,16 @@ impl ChartTemplates {
     }
 
     fn add_packaged(&mut self, files: &dyn Files, path: &Path, inner: &str) {
-        let bytes = match files.file(path) {
-            Ok(Found::File(bytes)) => bytes,
-            Ok(_) => return self.skip(path, "it is a link that leads out of the repository"),
-            Err(error) => return self.skip(path, &error.to_string()),
-        };
-        let tree = match archive::read(&*bytes, PACKAGED) {
-            Ok(tree) => tree,
-            Err(ReadError::Refused(refusal)) => return self.skip(path, &refusal.to_string()),
-            Err(ReadError::World(error)) => return self.skip(path, &error.to_string()),
-        };
-        for (name, entry) in &tree.files {
-            let name = format!("{inner}charts/{name}");
-            if !is_of_templates(&name) {
-                continue;
+        match packaged(files, path) {
+            Ok(inside) => {
+                for (name, bytes) in inside {
+                    let name = format!("{inner}charts/{name}");
+                    if is_of_templates(&name) {
+                        self.add(name, bytes);
+                    }
+                }
             }
-            let mut bytes = Vec::new();
-            match entry
-                .content
-                .open()
-                .and_then(|mut content| content.read_to_end(&mut bytes))
-            {
-                Ok(_) => self.add(name, bytes),
-                Err(error) => self.skip(path, &error.to_string()),
-            }
+            Err(reason) => self.skip(path, &reason),
         }
     }
 
@@ -215,6 +207,33 @@ impl ChartTemplates {
             (templates, faults)
         })
     }
+}
+
+/// The files of a packaged chart, below the folder of its name.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn packaged(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let bytes = match files.file(path) {
+        Ok(Found::File(bytes)) => bytes,
+        Ok(_) => return Err("it is a link that leads out of the repository".to_owned()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let tree = match archive::read(&*bytes, PACKAGED) {
+        Ok(tree) => tree,
+        Err(ReadError::Refused(refusal)) => return Err(refusal.to_string()),
+        Err(ReadError::World(error)) => return Err(error.to_string()),
+    };
+    let mut inside = Vec::new();
+    for (name, entry) in tree.files {
+        let mut bytes = Vec::new();
+        let content = entry.content.open();
+        content
+            .and_then(|mut content| content.read_to_end(&mut bytes))
+            .map_err(|error| error.to_string())?;
+        inside.push((name, bytes));
+    }
+    Ok(inside)
 }
 
 /// Whether a file holds named templates only: Helm renders the others.

@@ -28,7 +28,7 @@ pub struct SharedCatalog {
     is_literal: bool,
 }
 
-/// Reads what the shared layers alone say of images. What is wrong with it is told by the clusters that have it.
+/// Reads what the shared layers alone say of images. What is wrong with it is reported by the clusters that have it.
 pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> SharedCatalog {
     let values = &workspace.shared.values;
     let sources = workspace.shared.sources();
@@ -42,7 +42,7 @@ pub fn shared_catalog(workspace: &Workspace, templates: &TemplateCache) -> Share
     }
 }
 
-/// The shared layers as a cluster without nodes: what is wrong with images that no cluster touches is told of it.
+/// The shared layers as a cluster without nodes: faults of images that no cluster touches are reported for it.
 pub fn shared(workspace: &Workspace, shared: &SharedCatalog) -> ClusterRead {
     ClusterRead {
         cluster: Cluster::default(),
@@ -85,7 +85,7 @@ pub fn cluster(
     with_state(workspace, entry, shared, templates, &state)
 }
 
-/// Reads one cluster that is told this of its management cluster's state.
+/// Reads one cluster with this state of its management cluster.
 fn with_state(
     workspace: &Workspace,
     entry: &ClusterEntry,
@@ -102,17 +102,23 @@ fn with_state(
         cluster: Some(entry.name.to_string()),
         ..Subject::default()
     };
-    let mut findings: Vec<_> = own
-        .findings
-        .into_iter()
+    // A value may be in an object that is not in the repository.
+    let is_whole = own.missing.is_empty();
+    let schema = { chart.as_ref() }.and_then(|chart| chart.schema.as_ref());
+    let of_schema = schema.filter(|_| is_whole).map(|schema| {
+        let steps = options.limits.steps;
+        schema.check(&own.values, &own.sources, steps)
+    });
+    let mut findings: Vec<_> = { own.findings.into_iter() }
+        .chain(of_schema.into_iter().flatten())
         .map(|finding| finding.about(subject.clone()))
         .collect();
-    let asked = match workspace.settings.renders_endpoints() {
-        true => sylva::Asked::Endpoints,
-        false => sylva::Asked::ImagesAlone,
+    let scope = match workspace.settings.renders_endpoints() {
+        true => sylva::Scope::Endpoints,
+        false => sylva::Scope::ImagesAlone,
     };
     let (mut cluster, found) =
-        sylva::cluster(&evaluator, &own.sources, &entry.name, &namespace, asked);
+        sylva::cluster(&evaluator, &own.sources, &entry.name, &namespace, scope);
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();
     findings.extend(found);
@@ -142,7 +148,7 @@ fn with_state(
         signing = keys;
         findings.extend(found);
     }
-    tell_missing(&own.missing, &mut findings);
+    report_missing(&own.missing, &mut findings);
     Ok(ClusterRead {
         cluster,
         catalog,
@@ -159,7 +165,7 @@ fn is_placeholder(namespace: &str) -> bool {
 }
 
 /// What findings of missing values say beside themselves: which objects exist only at run time.
-pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) {
+pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]) {
     let wanted = missing
         .iter()
         .map(|missing| format!("`{}/{}`", missing.kind, missing.name));
@@ -167,9 +173,10 @@ pub(super) fn tell_missing(missing: &[MissingSource], findings: &mut [Finding]) 
     if wanted.is_empty() {
         return;
     }
-    let is_told = |missing: &MissingSource| management::is_told(&missing.kind, &missing.name);
-    let management = match missing.iter().any(is_told) {
-        true => ", or name the cluster that tells it: `management: …`",
+    let is_provided =
+        |missing: &MissingSource| management::is_provided(&missing.kind, &missing.name);
+    let management = match missing.iter().any(is_provided) {
+        true => ", or name the cluster that provides it: `management: …`",
         false => "",
     };
     let help = format!(
@@ -209,6 +216,7 @@ pub(super) fn options(workspace: &Workspace, entry: &ClusterEntry, own: &Own) ->
     if let Some(chart) = workspace.charts.of(&*workspace.files, own) {
         options.chart.name = Arc::clone(&chart.name);
         options.chart.version = Arc::clone(&chart.version);
+        options.chart.app_version = Arc::clone(&chart.app_version);
         let templates = Arc::clone(&chart.templates);
         options.templates = Some(templates);
     }

@@ -26,7 +26,7 @@ pub struct ClusterEntry {
     pub release: Option<Arc<str>>,
     /// Its own values layers, lowest first, below the root: values files, and folders that compose them.
     pub layers: Vec<PathBuf>,
-    /// The cluster whose state it is told of at run time, where the project names one.
+    /// The cluster whose state it receives at run time, where the project names one.
     pub management: Option<Arc<str>>,
 }
 
@@ -134,7 +134,7 @@ fn fixed_folder(pattern: &str) -> PathBuf {
     parent.components().take_while(is_fixed).collect()
 }
 
-/// Whether a part of a pattern stands for itself alone.
+/// Whether a part of a pattern matches itself alone.
 fn is_fixed(part: &OsStr) -> bool {
     !part.to_string_lossy().contains(['*', '?', '[', '{', '\\'])
 }

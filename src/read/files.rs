@@ -53,7 +53,7 @@ pub(super) fn values(
         Ok((tree, notices)) => {
             let findings = notices
                 .iter()
-                .filter_map(|notice| told(notice, sources))
+                .filter_map(|notice| notice_finding(notice, sources))
                 .collect();
             (tree, findings)
         }
@@ -79,7 +79,7 @@ pub(super) fn broken(error: &SyntaxError, sources: &Sources) -> Finding {
 }
 
 /// What would surprise a file's author.
-pub(super) fn told(notice: &Notice, sources: &Sources) -> Option<Finding> {
+pub(super) fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
     found(notice, sources).map(Finding::without_quoted_secrets)
 }
 
@@ -93,13 +93,13 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
         } => {
             let (message, level, label) = if *same_value {
                 (
-                    format!("`{key}` stands twice, with the same value"),
+                    format!("`{key}` occurs twice, with the same value"),
                     Level::Warning,
                     "again here",
                 )
             } else {
                 (
-                    format!("`{key}` stands twice, with different values"),
+                    format!("`{key}` occurs twice, with different values"),
                     Level::Error,
                     "this one counts",
                 )
@@ -124,15 +124,15 @@ fn found(notice: &Notice, sources: &Sources) -> Option<Finding> {
             is_key,
         } => {
             let spot = at(notice.place);
-            let asks = |spot: &Spot| asks_yes_or_no(key_before(spot));
-            if *why == Misreading::Boolean && !is_key && spot.as_ref().is_some_and(asks) {
+            let takes = |spot: &Spot| takes_boolean(key_before(spot));
+            if *why == Misreading::Boolean && !is_key && spot.as_ref().is_some_and(takes) {
                 return None;
             }
             misread(text, becomes, *why, *is_key).at(spot, "")
         }
         NoticeKind::More { count } => {
             let message =
-                format!("{count} more places of this file are as odd as those that are told");
+                format!("{count} more places of this file are as odd as those that are reported");
             Finding::new(RuleId::ValueSurprising, message).at(at(notice.place), "the first of them")
         }
         NoticeKind::IgnoredDocuments => Finding::new(
@@ -162,7 +162,7 @@ fn key_before(spot: &Spot) -> &str {
 }
 
 /// Whether a key's name says that its value is a yes or a no, so that `on` and `no` are no surprise there.
-fn asks_yes_or_no(key: &str) -> bool {
+fn takes_boolean(key: &str) -> bool {
     const WORDS: [&str; 10] = [
         "enabled",
         "disabled",
@@ -208,11 +208,11 @@ fn misread(text: &str, becomes: &str, why: Misreading, is_key: bool) -> Finding 
 mod tests {
     use std::sync::Arc;
 
-    use super::{asks_yes_or_no, key_before};
+    use super::{key_before, takes_boolean};
     use crate::model::place::{Source, Spot};
 
     #[test]
-    fn a_key_that_asks_yes_or_no_takes_a_boolean_word() {
+    fn a_key_of_a_boolean_takes_a_boolean_word() {
         for key in [
             "enabled",
             "default_enabled",
@@ -222,17 +222,17 @@ mod tests {
             "is_ha",
             "skip_checks",
         ] {
-            assert!(asks_yes_or_no(key), "{key}");
+            assert!(takes_boolean(key), "{key}");
         }
         for key in [
             "", "country", "username", "island", "user", "answer", "hash",
         ] {
-            assert!(!asks_yes_or_no(key), "{key}");
+            assert!(!takes_boolean(key), "{key}");
         }
     }
 
     #[test]
-    fn the_key_of_a_value_stands_before_it_on_its_line() {
+    fn the_key_of_a_value_is_before_it_on_its_line() {
         let before = |text: &str| {
             let start = text.find("no").expect("the value is there") as u32;
             let source = Arc::new(Source::new("a.yaml", text));

@@ -93,11 +93,11 @@ fn shared_names(entries: &[ClusterEntry], spots: &[Option<Spot>]) -> Vec<Finding
         let name = &entries[found[0]].name;
         let message = format!("{} clusters have the name `{name}`", found.len());
         let mut finding = Finding::new(RuleId::ProjectFile, message);
-        let mut told: Vec<&Spot> = Vec::new();
+        let mut reported: Vec<&Spot> = Vec::new();
         for spot in found.iter().filter_map(|index| spots[*index].as_ref()) {
-            if told.iter().all(|known| known.start != spot.start) {
+            if reported.iter().all(|known| known.start != spot.start) {
                 finding = finding.at(Some(spot.clone()), "");
-                told.push(spot);
+                reported.push(spot);
             }
         }
         let files = found

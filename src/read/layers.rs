@@ -30,7 +30,7 @@ pub struct Shared {
     pub(super) values: Node,
     /// The files, shared by every cluster's sources.
     sources: Sources,
-    /// How folders that stand for a cluster's layers are composed.
+    /// How folders that represent a cluster's layers are composed.
     composing: gitops::Options,
     /// Where all files are.
     files: Arc<dyn Files>,
@@ -99,7 +99,7 @@ impl Shared {
         &self.sources
     }
 
-    /// A cluster's own layers over the shared ones: its values, and the files that they stand in.
+    /// A cluster's own layers over the shared ones: its values, and the files that hold them.
     pub(super) fn with(&self, layers: &[PathBuf], run_time: &dyn RunTime) -> Result<Own, Error> {
         let mut own = Own {
             layers: self.layers.clone(),
@@ -120,7 +120,7 @@ impl Shared {
                 own.layers.push(Layer { tree, kind });
             }
         }
-        // The chart's layers lie below all others, whoever names them.
+        // The chart's layers lie below all others, regardless of who names them.
         own.layers
             .sort_by_key(|layer| layer.kind != LayerKind::Chart);
         let merged = merge::over_chart(&chart, &user, self.composing.engine);
@@ -135,7 +135,7 @@ impl Shared {
         Ok(own)
     }
 
-    /// What a path stands for: a values file for itself, a folder or file with a HelmRelease or an Application for the
+    /// What a path represents: a values file for itself, a folder or file with a HelmRelease or an Application for the
     /// layers that it composes.
     fn composed(
         &self,

@@ -1,4 +1,4 @@
-//! Where the project is: its file in this folder or above it, or the flags that stand for one.
+//! Where the project is: its file in this folder or above it, or the flags that replace one.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,14 +15,14 @@ pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
 pub struct Location {
     /// The folder that its paths start from.
     pub root: PathBuf,
-    /// The project file's name in it; none where flags stand for one.
+    /// The project file's name in it; none where flags replace one.
     pub file: Option<PathBuf>,
 }
 
-/// The project that is asked for.
+/// The requested project.
 ///
 /// # Errors
-/// No project and no flags that stand for one; a folder to start in that is none.
+/// No project and no flags that replace one; a folder to start in that is none.
 pub fn location(request: &Request) -> Result<Location, Error> {
     let start = request
         .directory
@@ -114,7 +114,7 @@ fn has_flags(request: &Request) -> bool {
     !request.flags.values.is_empty() || !request.flags.clusters.is_empty()
 }
 
-/// The project file in a folder, or in one of so many folders above it; in any above it where no number is given.
+/// The project file in a folder, or in one of the given number of folders above it; in any above it where no number is given.
 pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     let mut folder = start.to_owned();
     // A relative folder's parents are not spelled in it: `..` walks up until the file system ends.
@@ -132,7 +132,7 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
 pub(super) fn no_project() -> Error {
     Error::Usage {
         message: format!(
-            "there is no `{PROJECT_FILE_NAME}` here or in a folder above\n\
+            "there is no `{PROJECT_FILE_NAME}` here or in a folder above, and no cluster in the manifests below\n\
              help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`"
         ),
     }

@@ -1,7 +1,7 @@
-//! What a management cluster tells its workload clusters at run time, worked out from its own values.
+//! What a management cluster gives its workload clusters at run time, worked out from its own values.
 //!
 //! Sylva's management cluster evaluates a value of its own and publishes it as an object, which each workload cluster takes for a
-//! layer of its values (docs/sylva.md#values-and-their-order). Where both stand in one repository, nobody has to give that object
+//! layer of its values (docs/sylva.md#values-and-their-order). Where both are in one repository, nobody has to give that object
 //! as a file.
 
 use std::cell::Cell;
@@ -42,7 +42,7 @@ const OBJECTS: [(&str, &str, &str); 3] = [
 const KEY: &str = "values";
 
 /// Whether a management cluster makes this object.
-pub(super) fn is_told(kind: &str, name: &str) -> bool {
+pub(super) fn is_provided(kind: &str, name: &str) -> bool {
     object(kind, name).is_some()
 }
 
@@ -55,7 +55,7 @@ fn object(kind: &str, name: &str) -> Option<&'static (&'static str, &'static str
 /// How far the management cluster's value is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
-    /// Not at all: an expression stands as one that fails, so that it is known whether it is needed.
+    /// Not at all: an expression counts as one that fails, so that it is known whether it is needed.
     Needed,
     /// All of it; what cannot be evaluated fails where it is needed.
     Whole,
@@ -64,13 +64,13 @@ pub(super) enum Depth {
 /// What was worked out so far, each object of each management cluster once.
 #[derive(Default)]
 pub(super) struct Management {
-    /// The only cluster that is told nothing itself, once somebody had to know.
+    /// The only cluster that receives nothing itself, once it was needed.
     only: OnceLock<Option<Arc<str>>>,
-    told: Mutex<BTreeMap<Told, Option<Arc<Values>>>>,
+    provided: Mutex<BTreeMap<ValueKey, Option<Arc<Values>>>>,
 }
 
 /// Management cluster, value and depth.
-type Told = (Arc<str>, &'static str, Depth);
+type ValueKey = (Arc<str>, &'static str, Depth);
 
 /// A tree and the files that its places point into.
 struct Values {
@@ -78,13 +78,13 @@ struct Values {
     files: HashMap<FileId, Arc<Source>>,
 }
 
-/// What one cluster is told.
+/// What one cluster receives.
 pub(super) struct State<'w> {
     pub(super) workspace: &'w Workspace,
     pub(super) entry: &'w ClusterEntry,
     pub(super) templates: &'w TemplateCache,
     pub(super) depth: Depth,
-    /// Whether anything was asked for and known.
+    /// Whether anything was requested and known.
     pub(super) is_used: Cell<bool>,
 }
 
@@ -103,18 +103,18 @@ impl RunTime for State<'_> {
             return Ok(None);
         };
         let management_name = Arc::clone(&management.name);
-        let told = &self.workspace.management.told;
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match told.get(&(Arc::clone(&management_name), *value, self.depth)) {
+        let provided = &self.workspace.management.provided;
+        let mut provided = provided.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match provided.get(&(Arc::clone(&management_name), *value, self.depth)) {
             Some(known) => known.clone(),
             None => {
                 let worked_out = self.work_out(management, value, *kind == "Secret")?;
                 let worked_out = worked_out.map(Arc::new);
-                told.insert((management_name, value, self.depth), worked_out.clone());
+                provided.insert((management_name, value, self.depth), worked_out.clone());
                 worked_out
             }
         };
-        drop(told);
+        drop(provided);
         Ok(known.map(|values| {
             self.is_used.set(true);
             let ids = values
@@ -127,7 +127,7 @@ impl RunTime for State<'_> {
 }
 
 impl State<'_> {
-    /// The cluster that tells this one: the one that its entry names, else the only one that there is.
+    /// The management cluster of this one: the one that its entry names, else the only one that there is.
     fn management(&self) -> Option<&ClusterEntry> {
         let only = || {
             let only = &self.workspace.management.only;
@@ -151,7 +151,7 @@ impl State<'_> {
         };
         let options = cluster::options(self.workspace, management, &own);
         let evaluator = Evaluator::guarded(&own.values, &options, self.templates, &own.sources);
-        let teller = Teller {
+        let teller = Provider {
             management: &management.name,
             depth: self.depth,
         };
@@ -170,16 +170,16 @@ impl State<'_> {
     }
 }
 
-/// The name of the cluster that is told nothing itself and has something to tell; none where there are several.
+/// The name of the cluster that receives nothing itself and has something to give; none where there are several.
 fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
     let is_management = |entry: &&ClusterEntry| {
-        let asks = Nothing::default();
-        let own = workspace.shared.with(&entry.layers, &asks);
-        let tells = own.is_ok_and(|own| {
+        let recorder = Nothing::default();
+        let own = workspace.shared.with(&entry.layers, &recorder);
+        let provides = own.is_ok_and(|own| {
             let has = |object: &(&str, &str, &str)| own.values.at(&[object.2]).is_some();
             own.release.is_some() && OBJECTS.iter().any(has)
         });
-        tells && !asks.is_asked.get()
+        provides && !recorder.is_queried.get()
     };
     let candidates = workspace.clusters.iter();
     let mut candidates = candidates
@@ -197,10 +197,10 @@ fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
     }
 }
 
-/// Tells nothing, and remembers whether it was asked.
+/// Gives nothing, and records whether it was queried.
 #[derive(Default)]
 pub(super) struct Nothing {
-    is_asked: Cell<bool>,
+    is_queried: Cell<bool>,
 }
 
 impl RunTime for Nothing {
@@ -211,19 +211,19 @@ impl RunTime for Nothing {
         _: &str,
         _: &mut Sources,
     ) -> Result<Option<Node>, Error> {
-        self.is_asked
-            .set(self.is_asked.get() || is_told(kind, name));
+        self.is_queried
+            .set(self.is_queried.get() || is_provided(kind, name));
         Ok(None)
     }
 }
 
 /// Writes the value as the object would hold it.
-struct Teller<'a> {
+struct Provider<'a> {
     management: &'a str,
     depth: Depth,
 }
 
-impl Teller<'_> {
+impl Provider<'_> {
     /// The value, evaluated as far as wanted; none where an expression leaves it out.
     fn tree(&self, raw: &Node, branch: &Branch) -> Option<Node> {
         if raw.is_literal() {
@@ -235,7 +235,7 @@ impl Teller<'_> {
                 Ok(entries) => {
                     let unknown = Node::computed(Value::Null);
                     let entries = entries.unwrap_or_default().into_iter();
-                    let told = entries.filter_map(|entry| {
+                    let provided = entries.filter_map(|entry| {
                         let node = match map.get(&entry.key) {
                             Some(raw) => self.tree(raw, &entry.branch),
                             // An expression made the key.
@@ -248,7 +248,7 @@ impl Teller<'_> {
                         })
                     });
                     Node {
-                        value: Value::Map(Arc::new(told.collect())),
+                        value: Value::Map(Arc::new(provided.collect())),
                         place: raw.place,
                     }
                 }
@@ -267,7 +267,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A value that tells why there is none, where it is needed.
+    /// A value that reports why there is none, where it is needed.
     fn failing(&self, raw: &Node, path: &str, failure: &Failure) -> Node {
         let management = self.management;
         let message = format!("`{path}` of the management cluster `{management}` fails: {failure}");

@@ -1,4 +1,4 @@
-//! The manifests that are stamped where they stand: the files and folders that are named.
+//! The manifests that are stamped in place: the files and folders that are named.
 //!
 //! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and folders that metalmark writes
 //! itself. Files named after secrets are never read.
@@ -14,7 +14,7 @@ use crate::model::finding::{Finding, Level};
 use crate::model::manifest::OWNERSHIP_FILE;
 use crate::model::place::{Place, Source, Spot};
 use crate::model::rule::RuleId;
-use crate::objects::{MARKER, Standing, Unread, objects};
+use crate::objects::{MARKER, ManifestObject, Unread, objects};
 use crate::providers::PROVIDERS;
 use crate::yaml::{self, SyntaxError};
 
@@ -25,9 +25,11 @@ use super::{Request, Workspace, files};
 #[derive(Default)]
 pub struct ManifestFiles {
     /// The objects, file by file.
-    pub objects: Vec<Standing>,
+    pub objects: Vec<ManifestObject>,
     /// The folders with a kustomization.
     pub kustomizations: BTreeSet<PathBuf>,
+    /// The folders of Helm charts.
+    pub charts: BTreeSet<PathBuf>,
     /// How many files were read.
     pub read: usize,
     /// The files that are no YAML, such as charts' templates, and have no marker. One that is no text has none here.
@@ -76,12 +78,12 @@ pub(super) fn below(
             false => vec![path.clone()],
         };
         for file in inside {
-            if file
-                .file_name()
-                .is_some_and(|name| NAMES.iter().any(|known| name == *known))
-            {
-                let folder = file.parent().unwrap_or(Path::new(""));
-                found.kustomizations.insert(folder.to_owned());
+            let name = file.file_name().unwrap_or_default();
+            let folder = || file.parent().unwrap_or(Path::new("")).to_owned();
+            if NAMES.iter().any(|known| name == *known) {
+                found.kustomizations.insert(folder());
+            } else if name == "Chart.yaml" {
+                found.charts.insert(folder());
             }
             if known.insert(files::display(&file)) && !yaml::is_named_secret(&file) {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
@@ -182,9 +184,9 @@ fn unread(unread: Unread) -> Option<Finding> {
             "that expressions of a template make no YAML",
             "mark what the expressions take their values from: `# metalmark: image=KEY field=url`",
         ),
-        false => ("that is no YAML", "mend what is said of it"),
+        false => ("that is no YAML", "fix what is reported about it"),
     };
-    let message = format!("a {kind} stands in a string {why}, and is not looked at");
+    let message = format!("a {kind} is in a string {why}, and is not looked at");
     let finding = Finding::new(RuleId::ImageUnstamped, message)
         .at(unread.spot, unread.error.message)
         .help(help);

@@ -9,6 +9,7 @@ mod files;
 mod fleet;
 pub mod gitops;
 mod graph;
+mod helm_charts;
 mod layers;
 mod location;
 mod management;
@@ -28,6 +29,7 @@ mod text;
 mod typed;
 mod unknown;
 mod values;
+mod values_schema;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -48,7 +50,8 @@ use crate::schema::Schemas;
 
 pub use cluster::{SharedCatalog, cluster, shared, shared_catalog};
 pub use clusters::ClusterEntry;
-pub use graph::has_pair;
+pub use graph::{Stamped, has_pair, of_objects as clusters_of_objects};
+pub use helm_charts::{RenderedTexts, rendered_chart};
 pub use layers::Shared;
 pub use location::{Location, PROJECT_FILE_NAME, location, project_file, scope};
 pub use manifests::{ManifestFiles, manifests};
@@ -60,7 +63,7 @@ pub use typed::{published_schema, schema};
 pub use values::{ClusterValues, values};
 pub use workspace::{registries, workspace, workspace_in};
 
-/// What is asked for: where the project is, and the flags that stand for a project file or override it.
+/// The request: where the project is, and the flags that replace a project file or override it.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Run as if started here.
@@ -111,11 +114,11 @@ pub struct Flags {
     pub templates: Option<String>,
     /// `--shard`
     pub shard: Option<Shard>,
-    /// Whether manifests are what is asked for, so that a project without clusters is whole.
+    /// Whether manifests are requested, so that a project without clusters is whole.
     pub manifests: bool,
     /// Whether clusters are looked for in all manifests below the folder where there is no project.
     pub discovers: bool,
-    /// Whether a run is whole without any project: nothing but its policy is asked for.
+    /// Whether a run is whole without any project: only its policy is requested.
     pub without_project: bool,
     /// Further files and folders that the command line names.
     pub named: Vec<PathBuf>,
@@ -143,7 +146,7 @@ pub struct Workspace {
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     /// The part of them that this run looks at, where it is not all.
     pub shard: Option<Shard>,
-    /// What management clusters tell others at run time.
+    /// What management clusters give others at run time.
     management: management::Management,
     /// The files with image facts, the strongest first, below the root; the lock first of all where there is one.
     pub facts: Vec<PathBuf>,
@@ -155,9 +158,9 @@ pub struct Workspace {
     pub out: Option<PathBuf>,
     /// The user's templates, by `<target>/<file>`.
     pub templates: BTreeMap<String, Arc<Source>>,
-    /// The CustomResourceDefinitions that rendered objects are held against.
+    /// The CustomResourceDefinitions that rendered objects are compared with.
     pub schemas: Option<Schemas>,
-    /// The manifests that are stamped where they stand, below the root.
+    /// The manifests that are stamped in place, below the root.
     pub manifests: Vec<PathBuf>,
     /// Which image the objects in them boot.
     pub stamps: Vec<StampEntry>,

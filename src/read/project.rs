@@ -55,19 +55,19 @@ pub(super) struct ProjectFile {
     /// A folder of CustomResourceDefinitions that rendered objects are validated against.
     #[serde(default)]
     pub schemas: Option<String>,
-    /// How registries are asked: mirrors, certificates, limits.
+    /// How registries are queried: mirrors, certificates, limits.
     #[serde(default)]
     pub registries: RegistryOptions,
     /// How `metalmark update` learns what a version of the image builder offers.
     #[serde(default)]
     pub update: UpdateOptions,
-    /// Files and folders of manifests that `metalmark stamp` brings up to date where they stand.
+    /// Files and folders of manifests that `metalmark stamp` brings up to date in place.
     #[serde(default)]
     pub manifests: Vec<String>,
     /// Versions and images that belong together, and that no reference joins.
     #[serde(default)]
     pub pairs: Vec<PairOptions>,
-    /// Which image the objects in manifests boot that no marker speaks for: the first entry that fits counts.
+    /// The image of objects in manifests that have no marker: the first entry that fits counts.
     #[serde(default)]
     pub stamps: Vec<StampOptions>,
     /// Levels of rules, and waivers.
@@ -151,7 +151,7 @@ pub(super) struct ClusterSource {
 pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
     /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and their
-    /// checksum files, which `metalmark lock` asks; a name that ends with `.lock` for the lock, else `metalmark.lock`
+    /// checksum files, which `metalmark lock` queries; a name that ends with `.lock` for the lock, else `metalmark.lock`
     /// where it exists.
     #[serde(default)]
     pub facts: Vec<String>,
@@ -164,7 +164,7 @@ pub(super) struct ImageOptions {
     /// The checksum itself, or the URL of a file that holds it.
     #[serde(default)]
     pub checksum: ChecksumStyle,
-    /// Serve every image of the catalog, whoever uses it.
+    /// Serve every image of the catalog, used or not.
     #[serde(default, rename = "serve-all")]
     pub serve_all: bool,
 }
@@ -213,13 +213,13 @@ pub(super) struct OutputOptions {
     pub options: BTreeMap<String, serde_json::Value>,
 }
 
-/// How registries are asked. Credentials are never written here: they are those of `docker login` and `podman login`.
+/// How registries are queried. Credentials are never written here: they are those of `docker login` and `podman login`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RegistryOptions {
     /// Where artifacts are had instead, for sites that cannot reach their registries: prefix to prefix, such as
     /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
-    /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never asked for it.
+    /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never queried for it.
     #[serde(default)]
     pub mirrors: BTreeMap<String, String>,
     /// What is special about a registry, by its host with its port.
@@ -240,7 +240,7 @@ pub(super) struct HostOptions {
     /// A PEM file with the certificates of authorities that it is trusted by, beside the system's.
     #[serde(default)]
     pub ca: Option<String>,
-    /// Speak to it without TLS.
+    /// Access it without TLS.
     #[serde(default)]
     pub plain_http: bool,
     /// Take any certificate for its own: anyone may pose as it.
@@ -252,10 +252,10 @@ pub(super) struct HostOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateOptions {
-    /// The address of a release, with `VERSION` where its version stands, such as
+    /// The address of a release, with `VERSION` in place of its version, such as
     /// `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
-    /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is asked without credentials. Without it, the
-    /// registries are asked for their lists.
+    /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is queried without credentials. Without it, the
+    /// registries are queried for their lists.
     #[serde(default)]
     pub releases: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The project file's `registries:` → how registries are asked.
+//! The project file's `registries:` → how registries are queried.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::oci::{Reference, SCHEME};
 use super::project::{HostOptions, RegistryOptions};
 use super::settings::Places;
 
-/// What stands before the folder of an image layout.
+/// The prefix of the folder of an image layout.
 const LAYOUT: &str = "oci-layout:";
 
 /// More requests at once only make registries refuse them.
 const MOST_AT_ONCE: u32 = 256;
 
-/// What was meant, and what is wrong with it. What is wrong is left out; whoever asks a registry must look at the findings
-/// first, for a mirror left out means that the registry itself would be asked.
+/// The settings and their findings. What is wrong is left out; a caller that queries a registry must read the findings
+/// first, for a mirror left out means that the registry itself would be queried.
 pub(super) fn registries(
     root: &Path,
     written: &RegistryOptions,
@@ -115,7 +115,7 @@ fn hosts(
         }
         if options.plain_http && (options.ca.is_some() || options.skip_verify) {
             wrong(
-                format!("`{name}` is asked over plain HTTP, where no certificate is looked at"),
+                format!("`{name}` is queried over plain HTTP, where no certificate is looked at"),
                 "remove `plain-http`, or else `ca` and `skip-verify`",
             );
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_and_left_out() {
+    fn what_is_wrong_is_reported_and_left_out() {
         let mirrors = [
             ("a.example/b", "oci-layout:images"),
             ("A b", "c.example"),

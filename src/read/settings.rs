@@ -31,7 +31,7 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Where the value of a path stands.
+    /// The place of the value of a path.
     pub(super) fn spot(&self, path: &[&str]) -> Option<Spot> {
         self.of(self.tree?.at(path)?)
     }
@@ -45,16 +45,16 @@ impl Places<'_> {
         })
     }
 
-    /// Where a word stands in the file, quoted or not: for names that no path leads to.
+    /// The place of a word in the file, quoted or not: for names that no path leads to.
     pub(super) fn word(&self, word: &str) -> Option<Spot> {
         let source = self.source?;
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
-        let stands_alone = |start: &usize| {
+        let is_separate = |start: &usize| {
             let (before, after) = (&source.text[..*start], &source.text[start + word.len()..]);
             !before.ends_with(is_part) && !after.starts_with(is_part)
         };
         let mut found = source.text.match_indices(word).map(|(start, _)| start);
-        let start = found.find(stands_alone)? as u32;
+        let start = found.find(is_separate)? as u32;
         Some(Spot {
             source: std::sync::Arc::clone(source),
             start,
@@ -62,7 +62,7 @@ impl Places<'_> {
         })
     }
 
-    /// The key of a map that is an item of the list that stands there.
+    /// The key of a map that is an item of the list there.
     pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
         let item = self.tree?.at(path)?.value.as_list()?.get(index)?;
         let entry = item
@@ -77,7 +77,7 @@ impl Places<'_> {
         })
     }
 
-    /// The item of the list that stands there.
+    /// The item of the list there.
     pub(super) fn item(&self, path: &[&str], index: usize) -> Option<Spot> {
         self.of(self.tree?.at(path)?.value.as_list()?.get(index)?)
     }
@@ -290,5 +290,5 @@ fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
         RuleId::ProjectFile,
         format!("`{text}` is not a pattern: {}", error.kind()),
     )
-    .help("`*` stands for any letters of one name, `**` for names and slashes")
+    .help("`*` matches any letters of one name, `**` for names and slashes")
 }

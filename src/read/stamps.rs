@@ -1,4 +1,4 @@
-//! The project file's `stamps:`, ready to be held against objects.
+//! The project file's `stamps:`, ready to be compared with objects.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::model::place::{Place, Spot};
 use crate::model::policy::pattern;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
-use crate::model::stamping::{Asked, StampEntry, Wish};
+use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 
 use super::project::{ProjectFile, StampOptions};
 use super::settings::Places;
 
-/// The entries that hold; what is wrong with others is told.
+/// The valid entries; what is wrong with others is reported.
 pub(super) fn entries(
     file: &ProjectFile,
     places: &Places<'_>,
@@ -35,9 +35,9 @@ pub(super) fn entries(
 }
 
 fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, String> {
-    let asked = match (&written.image, written.selector.is_empty()) {
-        (Some(key), true) => Asked::Image(key.as_str().into()),
-        (None, false) => Asked::Selector(selector(written)),
+    let image = match (&written.image, written.selector.is_empty()) {
+        (Some(key), true) => RequestedImage::Image(key.as_str().into()),
+        (None, false) => RequestedImage::Selector(selector(written)),
         (Some(_), false) => {
             return Err("an entry of `stamps` has `image` and `selector`".to_owned());
         }
@@ -53,8 +53,8 @@ fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, Strin
             .iter()
             .map(|(name, word)| (name.clone(), word.as_str().into()))
             .collect(),
-        wish: Wish {
-            asked,
+        request: ImageRequest {
+            image,
             field: None,
             region: written.region.as_deref().map(Arc::from),
             spot,

@@ -1,4 +1,4 @@
-//! The project file as types, with every key that no type knows told at its place.
+//! The project file as types, with every key that no type knows reported at its place.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::model::value::{Node, Number, Value};
 use super::project::ProjectFile;
 use super::rule_options::{no_rule, schema_of};
 
-/// The project file that a tree holds. What is wrong in it is told; the rest holds.
+/// The project file that a tree holds. What is wrong in it is reported; the rest is used.
 pub(super) fn project(tree: &Node, source: &Arc<Source>) -> (ProjectFile, Vec<Finding>) {
     let schema = schema();
     let mut walk = Walk {
@@ -84,7 +84,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The data that the types take; none where it is wrong, which is told.
+    /// The data that the types take; none where it is wrong, which is reported.
     fn node(&mut self, node: &Node, schema: &Json) -> Option<Json> {
         let schema = present(schema, &node.value);
         match &node.value {
@@ -100,7 +100,7 @@ impl Walk<'_> {
                     self.path.push(format!("[{index}]"));
                     if item.value.is_null() {
                         let message = format!("`{}` is empty", self.place_name());
-                        self.tell(
+                        self.report(
                             message,
                             item.place,
                             "remove it, or say what it is".to_owned(),
@@ -153,7 +153,7 @@ impl Walk<'_> {
         {
             if map.get(required).is_none() {
                 let message = format!("`{required}` is missing{}", self.within());
-                self.tell(message, place, format!("write `{required}: …`"));
+                self.report(message, place, format!("write `{required}: …`"));
             }
             whole &= read.contains_key(required);
         }
@@ -163,7 +163,7 @@ impl Walk<'_> {
     fn unknown(&mut self, key: &str, place: Place, schema: &Json) {
         if schema["x-names"] == "rule" {
             let (message, help) = no_rule(key);
-            return self.tell(message, place, help);
+            return self.report(message, place, help);
         }
         let known = schema["properties"].as_object().into_iter().flatten();
         let names: BTreeSet<&str> = known.map(|(name, _)| name.as_str()).collect();
@@ -181,7 +181,7 @@ impl Walk<'_> {
         self.path.pop();
         let message = format!("the project file knows no `{key}`{}", self.within());
         self.path.push(key.to_owned());
-        self.tell(message, place, help);
+        self.report(message, place, help);
     }
 
     fn scalar(&mut self, value: &Value, node: &Node, schema: &Json) -> Option<Json> {
@@ -228,11 +228,11 @@ impl Walk<'_> {
             Value::Number(_) if wanted == "a string" => "quote it".to_owned(),
             _ => format!("write {wanted}"),
         };
-        self.tell(message, node.place, help);
+        self.report(message, node.place, help);
         None
     }
 
-    /// Tells a value that is none of the few that a setting has.
+    /// Reports a value that is none of the few that a setting has.
     fn no_choice(&mut self, words: &[String], found: &Json, place: Place) -> Option<Json> {
         let listed = words.iter().map(|word| format!("`{word}`"));
         let listed = listed.collect::<Vec<_>>().join(", ");
@@ -251,7 +251,7 @@ impl Walk<'_> {
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("write one of {listed}"),
         };
-        self.tell(message, place, help);
+        self.report(message, place, help);
         None
     }
 
@@ -267,7 +267,7 @@ impl Walk<'_> {
         }
     }
 
-    fn tell(&mut self, message: String, place: Place, help: String) {
+    fn report(&mut self, message: String, place: Place, help: String) {
         let spot = Spot {
             source: Arc::clone(self.source),
             start: place.start,
@@ -292,7 +292,7 @@ fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
     of_kind.or(parts.first()).copied().unwrap_or(schema)
 }
 
-/// The type that a schema asks for, null aside.
+/// The type that a schema requires, null aside.
 fn kind(schema: &Json) -> Option<&str> {
     let several = schema["type"]
         .as_array()
@@ -307,13 +307,13 @@ fn kind(schema: &Json) -> Option<&str> {
 /// The values of an enumeration, written as `enum` or, where each has a description, as `oneOf` constants.
 fn choices(schema: &Json) -> Vec<&Json> {
     let plain = schema["enum"].as_array().into_iter().flatten();
-    let told = schema["oneOf"].as_array().into_iter().flatten();
+    let described = schema["oneOf"].as_array().into_iter().flatten();
     plain
-        .chain(told.filter_map(|part| part.get("const")))
+        .chain(described.filter_map(|part| part.get("const")))
         .collect()
 }
 
-/// A scalar as it stands in a file, without quotes.
+/// A scalar as written in a file, without quotes.
 fn shown(value: &Json) -> String {
     value
         .as_str()

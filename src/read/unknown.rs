@@ -1,4 +1,4 @@
-//! Names in the project file that nobody knows: targets, and the targets' options.
+//! Names in the project file that are unknown: targets, and the targets' options.
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -8,7 +8,7 @@ use crate::render::targets;
 
 use super::settings::Places;
 
-/// Targets and options that the settings name and nobody knows.
+/// Targets and options that the settings name and that are unknown.
 pub(super) fn names(settings: &Settings, places: &Places<'_>) -> Vec<Finding> {
     let mut findings = options(settings, places);
     let names: Vec<&str> = targets::TARGETS

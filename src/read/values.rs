@@ -74,7 +74,7 @@ impl ClusterValues {
         let findings = |failures| sylva::failed(&self.sources, self.subject.clone(), failures);
         let refused = findings(refused).into_iter();
         let mut findings = findings(failures);
-        cluster::tell_missing(&self.missing, &mut findings);
+        cluster::report_missing(&self.missing, &mut findings);
         findings.extend(refused.map(|finding| finding.unless_set(Level::Warning)));
         findings
     }

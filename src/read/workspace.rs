@@ -29,7 +29,7 @@ use crate::read::gitops::OwnOutput;
 /// Reads the project and everything that its clusters share.
 ///
 /// # Errors
-/// No project and no flags that stand for one; a file that cannot be read.
+/// No project and no flags that replace one; a file that cannot be read.
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
     let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
@@ -41,7 +41,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     }
 }
 
-/// Reads the project and everything that its clusters share from these files, which stand for those at its place.
+/// Reads the project and everything that its clusters share from these files, which replace those at its place.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -191,11 +191,11 @@ fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
     (lock, facts)
 }
 
-/// How registries are asked from there, and the folder that relative paths start from; the usual way where there is no project
+/// How registries are queried from there, and the folder that relative paths start from; the usual way where there is no project
 /// file.
 ///
 /// # Errors
-/// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be asked.
+/// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be queried.
 pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
     if request.project.is_none() && super::project_file(start, None).is_none() {
@@ -220,7 +220,7 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
     }
 }
 
-/// The project file as found, or an empty one where flags stand for it.
+/// The project file as found, or an empty one where flags replace it.
 struct Project {
     file: ProjectFile,
     tree: Option<crate::model::value::Node>,

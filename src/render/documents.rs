@@ -79,11 +79,7 @@ pub(super) fn check(
     }
     let source = Arc::new(yaml::source(path, text, false));
     for fault in found {
-        let spot = Spot {
-            source: Arc::clone(&source),
-            start: fault.place.start,
-            end: fault.place.end,
-        };
+        let spot = Spot::new(&source, fault.place);
         let message = format!("rendered file `{path}`: {}", fault.message);
         let finding = Finding::new(fault.rule, message);
         let finding = finding.at(Some(spot), "in the rendered file");

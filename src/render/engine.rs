@@ -127,11 +127,7 @@ impl Engine {
         };
         let spot = self.sources.get(name).map(|source| {
             let (start, end) = line_span(&source.text, cause.line().unwrap_or(1));
-            Spot {
-                source: Arc::clone(source),
-                start,
-                end,
-            }
+            Spot::at(source, start, end)
         });
         Finding::new(
             RuleId::TemplateError,

@@ -379,11 +379,7 @@ fn near_miss(name: &str, source: &Arc<Source>) -> Option<Finding> {
         return None;
     }
     let meant = did_you_mean(name, embedded.iter().map(String::as_str))?;
-    let spot = Spot {
-        source: Arc::clone(source),
-        start: 0,
-        end: 0,
-    };
+    let spot = Spot::at(source, 0, 0);
     let finding = Finding::new(
         RuleId::TemplateError,
         format!("template `{name}` replaces nothing"),

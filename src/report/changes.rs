@@ -62,7 +62,7 @@ fn counts(change: &Change) -> String {
 fn remark(change: &Change) -> &'static str {
     match change.origin {
         Origin::Run => "",
-        Origin::Edited => "  (edited by hand since the last run)",
+        Origin::Edited => "  (edited manually since the last run)",
         Origin::Adopted => "  (adopted)",
     }
 }
@@ -144,6 +144,33 @@ fn one(changes: &ChangeSet, change: &Change) -> One {
     }
 }
 
+/// Prints how the files that a run has changed are added to git.
+pub fn changed_folders(changes: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
+    let folder = |changes: &ChangeSet| {
+        let folder = changes.root.strip_prefix(".").unwrap_or(&changes.root);
+        match folder.to_string_lossy() {
+            empty if empty.is_empty() => ".".to_owned(),
+            folder => quoted(folder.trim_end_matches('/')),
+        }
+    };
+    let changed = changes.iter().filter(|changes| changes.drift());
+    let folders: Vec<String> = changed.map(folder).collect();
+    writeln!(
+        out,
+        "rendered files have changed: `git add --all -- {}`, then run this again",
+        folders.join(" ")
+    )
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/+@%,:=".contains(letter);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{changes, changes_json};
@@ -191,7 +218,7 @@ mod tests {
     #[test]
     fn each_file_has_its_line() {
         let expected = "created  out/a  +2\n\
-            updated  out/b  +1 -1  (edited by hand since the last run)\n\
+            updated  out/b  +1 -1  (edited manually since the last run)\n\
             updated  out/c  (adopted)\n\
             deleted  out/d  -1\n\
             10 files rendered: 1 created, 2 updated, 1 deleted, 7 unchanged\n";
@@ -199,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ownership_file_is_told_of_where_nothing_else_changes() {
+    fn the_ownership_file_is_reported_where_nothing_else_changes() {
         let ownership = Ownership {
             after: Some("x".into()),
             ..Ownership::default()

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_below_wide_characters_and_tabs() {
+    fn the_caret_is_below_wide_characters_and_tabs() {
         let source = Arc::new(Source::new("a", "\tlabel: 日本 x\r\nnext: 1\r\n"));
         let start = source.text.find('x').expect("it is there");
         let text =

@@ -24,7 +24,7 @@ pub struct Findings<'a> {
 /// What a code host's formats need beside the findings.
 #[derive(Clone, Default)]
 pub struct Run<'a> {
-    /// The clusters that were looked at, sorted.
+    /// The clusters that were checked, sorted.
     pub clusters: Vec<&'a str>,
     /// The project's folder below the repository's, without a slash at either end; empty where they are one.
     pub folder: String,
@@ -40,11 +40,11 @@ pub enum Changes<'a> {
     None,
     /// They are written.
     Written(&'a [ChangeSet]),
-    /// They are drift: compared with what stands there, and not written.
+    /// They are drift: compared with the existing files, and not written.
     Drift(&'a [ChangeSet]),
 }
 
-/// One thing to mend.
+/// One thing to fix.
 pub struct Group<'a> {
     /// The finding; of the first cluster, where several share it.
     pub judged: &'a Judged,
@@ -54,7 +54,7 @@ pub struct Group<'a> {
     pub other_pools: Vec<&'a str>,
 }
 
-/// How many things are to be mended.
+/// How many things are to be fixed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// Groups at error level.
@@ -64,7 +64,7 @@ pub struct Summary {
     /// Clusters that have a finding.
     #[serde(rename = "clusters_with_findings")]
     pub clusters: usize,
-    /// Clusters that were looked at.
+    /// Clusters that were checked.
     #[serde(rename = "clusters")]
     pub checked: usize,
     /// The node pools that were checked.
@@ -73,7 +73,7 @@ pub struct Summary {
 
 impl Summary {
     /// `1 error, 2 warnings in 1 cluster`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let counts = [(self.errors, "error"), (self.warnings, "warning")];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts.map(|(count, noun)| counted(*count, noun)).collect();
@@ -160,7 +160,7 @@ fn group<'a>(same: &[&'a Judged]) -> Group<'a> {
     }
 }
 
-/// Findings that this calls equal are one thing to mend. Offsets order as lines and columns do, and cost nothing.
+/// Findings that this calls equal are one thing to fix. Offsets order as lines and columns do, and cost nothing.
 fn by_place(a: &Judged, b: &Judged) -> Ordering {
     let (left, right) = (place(a), place(b));
     let known_first = left.is_none().cmp(&right.is_none());
@@ -215,7 +215,7 @@ mod tests {
         Judged { finding, level }
     }
 
-    fn told(judged: &[Judged]) -> Vec<(&str, Vec<&str>)> {
+    fn shown(judged: &[Judged]) -> Vec<(&str, Vec<&str>)> {
         let groups = Findings::new(judged, 0, Color::Never).groups.into_iter();
         groups
             .map(|group| (&*group.judged.finding.message, group.clusters))
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_stand_in_the_order_of_the_files_and_those_without_a_place_last() {
+    fn findings_are_in_the_order_of_the_files_and_those_without_a_place_last() {
         let error = Level::Error;
         let findings = [
             judged("", 0, "nowhere", "", error),
@@ -235,8 +235,8 @@ mod tests {
         ];
         let expected = ["z error", "warning", "later", "other file", "nowhere"];
         let order = |findings: &[Judged]| -> Vec<String> {
-            let told = told(findings).into_iter();
-            told.map(|(message, _)| message.to_owned()).collect()
+            let shown = shown(findings).into_iter();
+            shown.map(|(message, _)| message.to_owned()).collect()
         };
         assert_eq!(order(&findings), expected);
         let reversed: Vec<Judged> = findings.iter().rev().cloned().collect();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_clusters_share_is_told_once() {
+    fn what_many_clusters_share_is_reported_once() {
         let error = Level::Error;
         let findings = [
             judged("a", 1, "bad", "c2", error),
@@ -258,7 +258,7 @@ mod tests {
             ("bad", vec!["lab"]),
             ("bad", vec!["c1"]),
         ];
-        assert_eq!(told(&findings), expected);
+        assert_eq!(shown(&findings), expected);
         let summary = Findings::new(&findings, 9, Color::Never).summary;
         assert_eq!(
             (

@@ -1,5 +1,5 @@
-//! What a finding is known by from one run to the next: its rule, its file and the key that it stands at. Lines that move, and
-//! clusters that come to share the finding, change nothing; two findings of one run never have the same one.
+//! What a finding is known by from one run to the next: its rule, its file and its key. Lines that move, and
+//! clusters that share the finding later, change nothing; two findings of one run never have the same one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// The fingerprint of a finding. Of several with one rule at one key, those behind the first are told apart by their
+    /// The fingerprint of a finding. Of several with one rule at one key, those behind the first differ by their
     /// message, and equal messages by their order.
     pub(super) fn of(&mut self, finding: &Finding, path: &str) -> String {
         let spot = finding.labels.first().map(|label| &label.spot);
@@ -41,7 +41,7 @@ impl Fingerprints {
         self.unique(&[finding.rule.as_str(), path, &key], &finding.message)
     }
 
-    /// The fingerprint of what is known by these words; `tie` is what tells several of them apart.
+    /// The fingerprint of what is known by these words; `tie` distinguishes several of them.
     pub(super) fn unique(&mut self, words: &[&str], tie: &str) -> String {
         let mut words = words.to_vec();
         let mut digits = hash(&words);
@@ -110,7 +110,7 @@ fn line(spot: &Spot) -> &str {
     text[start..].lines().next().unwrap_or_default().trim()
 }
 
-/// Whether the place stands in this node; the keys that lead to it are pushed, the innermost first.
+/// Whether the place is in this node; the keys that lead to it are pushed, the innermost first.
 fn descend(node: &Node, spot: &Spot, path: &mut Vec<String>) -> bool {
     match &node.value {
         Value::Map(map) => {

@@ -25,7 +25,7 @@ impl Report for GitHub {
         for issue in &issue::issues(findings) {
             out.markup(&command(issue))?;
         }
-        writeln!(out, "{}", findings.summary.told())
+        writeln!(out, "{}", findings.summary.text())
     }
 }
 
@@ -53,7 +53,7 @@ fn command(issue: &Issue<'_>) -> Safe {
     Safe::of([
         Safe::joined(properties, ","),
         "::".into(),
-        Safe::command(&issue.told()),
+        Safe::command(&issue.text()),
         "\n".into(),
     ])
 }

@@ -38,7 +38,7 @@ fn entry(issue: &Issue<'_>) -> Value {
     };
     json!({
         "check_name": issue.code,
-        "description": issue.told().replace('\n', "; "),
+        "description": issue.text().replace('\n', "; "),
         "fingerprint": issue.fingerprint,
         "severity": severity,
         "location": {"path": issue.site.path, "lines": {"begin": issue.site.line()}},

@@ -1,4 +1,4 @@
-//! Findings as a compiler tells them: the line, a caret under the fault, the other places that matter, what to do.
+//! Findings as a compiler prints them: the line, a caret under the fault, the other places that matter, what to do.
 
 use std::io::{self, Write as _};
 
@@ -13,7 +13,7 @@ use crate::printer::{Printer, plain};
 /// For people.
 pub(super) struct Human;
 
-/// So many clusters are named, the others counted.
+/// The maximum number of clusters that are named; the others are counted.
 const NAMED: usize = 5;
 
 impl Report for Human {
@@ -34,10 +34,10 @@ impl Report for Human {
         for group in &findings.groups {
             out.drawing(&format!(
                 "{}\n\n",
-                told(group, &findings.run.folder, &mut lines, &renderer)
+                drawn(group, &findings.run.folder, &mut lines, &renderer)
             ))?;
         }
-        writeln!(out, "{}", findings.summary.told())
+        writeln!(out, "{}", findings.summary.text())
     }
 
     fn changes(&self) -> Option<WriteChanges> {
@@ -59,7 +59,7 @@ fn changed(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     }
 }
 
-fn told(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer) -> String {
+fn drawn(group: &Group<'_>, folder: &str, lines: &mut Lines, renderer: &Renderer) -> String {
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
         Level::Error => Severity::ERROR,
@@ -155,8 +155,8 @@ mod tests {
             RuleId::K8sVersionMismatch,
             "the cluster wants `v1.30.2`, image `jammy` has `v1.29.4`",
         )
-        .at(spot(&values, "jammy"), "chosen here")
-        .at(spot(&values, "v1.30.2"), "wanted here")
+        .at(spot(&values, "jammy"), "selected here")
+        .at(spot(&values, "v1.30.2"), "required here")
         .at(spot(&catalog, "v1.29.4"), "the image's version")
         .help("set `image_key: noble`")
     }
@@ -177,10 +177,10 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
  --> envs/edge-1/values.yaml:4:16
   |
 2 |   k8s_version: v1.30.2
-  |                ------- wanted here
+  |                ------- required here
 3 |   capm3:
 4 |     image_key: jammy
-  |                ^^^^^ chosen here
+  |                ^^^^^ selected here
   |
  ::: images.yaml:2:24
   |
@@ -265,7 +265,7 @@ error[k8s-version-mismatch]: the cluster wants `v1.30.2`, image `jammy` has `v1.
         let source = Arc::new(Source::new("a\x1b[2J.yaml", "\u{9b}7m: \x1b[31mred\n"));
         let finding = Finding::new(RuleId::ValueType, "bad \x1b[0m value")
             .at(spot(&source, "red"), "the \x1b[1m label")
-            .help("mend \x1b[5m it");
+            .help("fix \x1b[5m it");
         let text = printed(&[error(finding, "edge\x1b[7m")], Color::Never);
         let controls = text
             .chars()

@@ -39,7 +39,7 @@ pub(super) struct Site {
     pub(super) range: Option<Range>,
 }
 
-/// Lines and columns from 1, columns in characters; the end stands behind the last character.
+/// Lines and columns from 1, columns in characters; the end is behind the last character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) line: usize,
@@ -70,7 +70,7 @@ pub(super) const DRIFT: Kind = Kind {
     summary: "a file is not what would be rendered",
     explanation: Cow::Borrowed(
         "`metalmark render --check` compares the rendered files with those of the repository. Where they differ, somebody changed \
-                  the values and did not render, or edited a rendered file by hand. Run `metalmark render` and commit what it writes.",
+                  the values and did not render, or edited a rendered file manually. Run `metalmark render` and commit what it writes.",
     ),
 };
 
@@ -136,7 +136,7 @@ fn one<'a>(
     }
 }
 
-/// The place of what has none: the file that tells metalmark what to look at.
+/// The place of what has none: the project file.
 fn nowhere(folder: &str) -> Site {
     let path = below(folder, "metalmark.yaml").unwrap_or_default();
     Site { path, range: None }
@@ -210,7 +210,7 @@ fn drift<'a>(changes: &ChangeSet, folder: &str, fingerprints: &mut Fingerprints)
 
 fn said(change: &Change) -> &'static str {
     match (change.kind, change.origin) {
-        (_, Origin::Edited) => "was edited by hand",
+        (_, Origin::Edited) => "was edited manually",
         (ChangeKind::Created, _) => "is rendered and not there",
         (ChangeKind::Updated, _) => "is not what would be rendered",
         (ChangeKind::Deleted, _) => "is no longer rendered",
@@ -237,7 +237,7 @@ impl Issue<'_> {
     }
 
     /// The message, whom it is about, and a line for each thing to do.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = format!("{}{}", self.message, self.subject());
         for help in &self.help {
             text.push_str("\nhelp: ");
@@ -252,7 +252,7 @@ mod tests {
     use super::below;
 
     #[test]
-    fn a_path_is_told_below_the_repository() {
+    fn a_path_is_reported_below_the_repository() {
         let below = |folder, path| below(folder, path);
         assert_eq!(below("", "a.yaml").as_deref(), Some("a.yaml"));
         assert_eq!(

@@ -66,13 +66,13 @@ struct One<'a> {
     pool: Option<&'a str>,
     image: Option<&'a str>,
     help: &'a [String],
-    fix: Option<Mended<'a>>,
+    fix: Option<Edit<'a>>,
     labels: Vec<Located<'a>>,
 }
 
 /// An edit that `check --fix` makes.
 #[derive(serde::Serialize)]
-struct Mended<'a> {
+struct Edit<'a> {
     text: &'a str,
     path: &'a str,
     line: usize,
@@ -104,7 +104,7 @@ fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
         pool: subject.pool.as_deref(),
         image: subject.image.as_deref(),
         help: &finding.help,
-        fix: finding.fix.as_ref().map(|fix| mended(fix, lines)),
+        fix: finding.fix.as_ref().map(|fix| edit(fix, lines)),
         labels: finding
             .labels
             .iter()
@@ -113,11 +113,11 @@ fn one<'a>(group: &'a Group<'a>, lines: &mut Lines) -> One<'a> {
     }
 }
 
-fn mended<'a>(fix: &'a Fix, lines: &mut Lines) -> Mended<'a> {
+fn edit<'a>(fix: &'a Fix, lines: &mut Lines) -> Edit<'a> {
     let lined = lines.of(&fix.spot.source);
     let (line, column) = lined.line_column(fix.spot.start);
     let (end_line, end_column) = lined.line_column(fix.spot.end.max(fix.spot.start));
-    Mended {
+    Edit {
         text: &fix.text,
         path: &fix.spot.source.path,
         line,
@@ -169,7 +169,7 @@ mod tests {
         };
         let mut finding = Finding::new(RuleId::ValueType, "it is wrong")
             .at(Some(spot), "here")
-            .help("mend it");
+            .help("fix it");
         finding.subject.cluster = Some("edge-1".into());
         finding.subject.pool = Some("md0".into());
         let other = Judged {
@@ -194,7 +194,7 @@ mod tests {
             "findings": [{
                 "rule": "value-type", "level": "error", "message": "it is wrong",
                 "cluster": "edge-1", "clusters": ["edge-1", "edge-2"], "pool": "md0", "image": null,
-                "help": ["mend it"], "fix": null,
+                "help": ["fix it"], "fix": null,
                 "labels": [{
                     "path": "values.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 5, "text": "here",
                 }],

@@ -1,4 +1,4 @@
-//! Findings as test results: one suite a rule, in it one case a cluster, so that a clean run shows what it looked at.
+//! Findings as test results: one suite a rule, in it one case a cluster, so that a clean run shows what it checked.
 //!
 //! There is no standard; what is written here is what GitLab (<https://docs.gitlab.com/ci/testing/unit_test_reports/>) and
 //! Jenkins read. A case fails by findings at error level; warnings are its output.
@@ -128,7 +128,7 @@ fn fails(issues: &[&Issue<'_>]) -> bool {
 }
 
 fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
-    let all: Vec<String> = issues.iter().map(|issue| told(issue)).collect();
+    let all: Vec<String> = issues.iter().map(|issue| shown(issue)).collect();
     let text = Safe::xml(&all.join("\n\n"));
     let error = issues.iter().find(|issue| issue.level == Level::Error);
     match error {
@@ -145,7 +145,7 @@ fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
     }
 }
 
-fn told(issue: &Issue<'_>) -> String {
+fn shown(issue: &Issue<'_>) -> String {
     let level = match issue.level {
         Level::Error => "error",
         Level::Warning | Level::Off => "warning",
@@ -156,7 +156,7 @@ fn told(issue: &Issue<'_>) -> String {
         .map_or(String::new(), |range| format!(":{}", range.column));
     format!(
         "{level}: {}\n  at {}:{}{column}",
-        issue.told(),
+        issue.text(),
         site.path,
         site.line()
     )

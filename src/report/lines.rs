@@ -17,7 +17,7 @@ pub struct Lines {
 struct Table {
     /// Where each starts: in few bytes, for a file may be all line ends.
     starts: Vec<u32>,
-    /// Offsets, [`STRIDE`] bytes apart, and how many characters stand before each in its line: a line may be as long as the file.
+    /// Offsets, [`STRIDE`] bytes apart, and how many characters are before each in its line: a line may be as long as the file.
     marks: Vec<(usize, usize)>,
 }
 

@@ -15,7 +15,7 @@ use crate::printer::{Printer, Safe};
 /// For people, at the merge request.
 pub(super) struct Markdown;
 
-/// The table of findings ends, and the rest is counted, behind so many bytes; so does the list of files.
+/// The table of findings ends, and the rest is counted, after this number of bytes; so does the list of files.
 const LONGEST: usize = 25_000;
 
 impl Report for Markdown {
@@ -30,7 +30,7 @@ impl Report for Markdown {
     fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
         out.markup(&Safe::of([
             "<!-- metalmark -->\n### metalmark: ".into(),
-            Safe::markdown(&findings.summary.told()),
+            Safe::markdown(&findings.summary.text()),
             "\n".into(),
         ]))?;
         let issues = issue::issues(findings);
@@ -61,14 +61,14 @@ fn row(issue: &Issue<'_>) -> Safe {
         Level::Error => "| error | `",
         Level::Warning | Level::Off => "| warning | `",
     };
-    let (site, told) = (&issue.site, issue.told());
+    let (site, text) = (&issue.site, issue.text());
     Safe::of([
         level.into(),
         issue.code.into(),
         "` | ".into(),
         Safe::markdown_code(&format!("{}:{}", site.path, site.line())),
         " | ".into(),
-        Safe::joined(told.lines().map(Safe::markdown), "<br>"),
+        Safe::joined(text.lines().map(Safe::markdown), "<br>"),
         " |\n".into(),
     ])
 }
@@ -120,7 +120,7 @@ fn file(folder: &ChangeSet, change: &Change) -> Safe {
     ])
 }
 
-/// Rows, as many as are short enough together; the others are counted.
+/// Rows while they are short enough together; the others are counted.
 fn limited(
     rows: impl Iterator<Item = Safe>,
     noun: &'static str,

@@ -1,33 +1,55 @@
-//! What a person, an editor or a code host is told: findings in every format, changes as a list, a diff or JSON.
+//! All text for people and machines: findings in every format, changes as a list, a diff or JSON, and the answers of commands.
+//! Commands gather facts; the words are here.
 //!
-//! Pure: prints to the printer it is given and asks nothing of the terminal; the format never decides the exit status.
+//! Pure: prints to the printer that it is given and queries no terminal; the format never decides the exit status.
 //! The text of a secrets file is never shown, only its name, line and column.
 
+mod bundle;
 mod changes;
 mod diff;
 mod drawing;
+pub mod explain;
 mod findings;
 mod fingerprint;
+mod format;
 mod github;
 mod gitlab;
 mod human;
+mod images;
 pub mod impact;
 mod issue;
 mod json;
 mod junit;
 mod lines;
+mod locked;
 mod markdown;
+mod registry;
 mod sarif;
+mod stamped;
+mod table;
+pub mod update;
+pub mod values;
+mod verified;
 
 use std::{fmt, io};
 
 use crate::printer::Printer;
 
 pub use crate::printer::Color;
-pub use changes::{changes, changes_json};
+pub use bundle::{
+    BundleDescription, FileDescription, InstallerDescription, ObjectDescription, PushedBundle,
+    VerifiedBundle, bundle,
+};
+pub use changes::{changed_folders, changes, changes_json};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
+pub use format::{Format, ListFormat, print_findings};
+pub use images::{ImageRow, images};
 pub use lines::Lines;
+pub use locked::locked;
+pub use registry::{RegistryImage, names, registry_image};
+pub use stamped::{skipped, stamped};
+pub use verified::verification;
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {
@@ -70,7 +92,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Report> {
 }
 
 /// `1 error`, `2 errors`.
-fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
@@ -115,11 +137,11 @@ mod tests {
             let judged = [Judged { finding, level: Level::Error }];
             for report in REPORTS {
                 let findings = Findings::new(&judged, 1, Color::Never);
-                let told = Printer::printed(Color::Never, |out| report.findings(&findings, out));
-                let told = told.expect("memory takes it");
-                prop_assert!(told.contains("secrets.yaml"), "{}", report.name());
+                let printed = Printer::printed(Color::Never, |out| report.findings(&findings, out));
+                let printed = printed.expect("memory takes it");
+                prop_assert!(printed.contains("secrets.yaml"), "{}", report.name());
                 for part in secret.split([' ', '|', '<', '>', '%', '&', ':', ',', '/', '=', '+', '_']) {
-                    prop_assert!(part.len() < 7 || !told.contains(part), "{} shows it", report.name());
+                    prop_assert!(part.len() < 7 || !printed.contains(part), "{} shows it", report.name());
                 }
             }
         }

@@ -76,7 +76,7 @@ fn result(issue: &Issue<'_>, numbers: &HashMap<&str, usize>) -> Value {
     let mut result = json!({
         "ruleId": issue.code,
         "level": level(issue.level),
-        "message": {"text": issue.told()},
+        "message": {"text": issue.text()},
         "locations": [location(&issue.site)],
         "relatedLocations": related.collect::<Vec<_>>(),
         "partialFingerprints": {"metalmark/v1": issue.fingerprint},

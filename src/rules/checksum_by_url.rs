@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_projects_own_setting_is_told_too() {
+    fn the_setting_of_the_project_is_reported_too() {
         let mut given = Given::new();
         given.image("noble-a", &[]);
         given.boots("noble-a");

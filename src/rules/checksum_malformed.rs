@@ -103,7 +103,7 @@ mod tests {
     const ID: RuleId = RuleId::ChecksumMalformed;
 
     #[test]
-    fn a_prefix_and_upper_case_are_mended() {
+    fn a_prefix_and_upper_case_are_fixed() {
         let digest = "9f86d081884c7d65".repeat(4);
         let mut given = Given::new();
         let written = format!("sha256:{}", digest.to_uppercase());
@@ -138,7 +138,7 @@ mod tests {
         let mut given = Given::new();
         given.image("noble-a", &[("sha256", "abc")]);
         given.boots("noble-a");
-        let told = "the sha256 of image `noble-a` is no digest\n  image: noble-a: ";
-        assert!(given.found(ID).starts_with(told), "{}", given.found(ID));
+        let expected = "the sha256 of image `noble-a` is no digest\n  image: noble-a: ";
+        assert!(given.found(ID).starts_with(expected), "{}", given.found(ID));
     }
 }

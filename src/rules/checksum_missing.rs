@@ -76,7 +76,10 @@ fn of_image(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) 
         format!("the {needed} of image `{key}` is not known"),
     )
     .about(input.subject_with(pool, key))
-    .at(input.spot(pool.choice.place()), "this image is chosen here")
+    .at(
+        input.spot(pool.choice.place()),
+        "this image is selected here",
+    )
     .at(
         input.spot(image.place),
         "the catalog's entry has no checksum",
@@ -114,9 +117,9 @@ mod tests {
         assert_eq!(
             given.found(ID),
             "the sha256 of image `noble-a` is not known\n  \
-             image_key: noble-a: this image is chosen here\n  \
+             image_key: noble-a: this image is selected here\n  \
              image: noble-a: the catalog's entry has no checksum\n  \
-             help: ask its registry: `metalmark lock`, and commit the lock\n  \
+             help: run `metalmark lock` to query its registry, and commit the lock\n  \
              help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"
         );

@@ -58,11 +58,11 @@ fn several(input: &ClusterInput<'_>, pool: &Pool) -> Finding {
     let names: Vec<String> = ways(&pool.choice)
         .map(|(name, _)| format!("`{name}`"))
         .collect();
-    let message = format!("{} each choose an image", names.join(" and "));
+    let message = format!("{} each select an image", names.join(" and "));
     let finding = Finding::new(RuleId::ChoiceConflict, message).about(input.subject(Some(pool)));
     ways(&pool.choice)
         .fold(finding, |finding, (name, place)| {
-            finding.at(input.spot(place), format!("`{name}` chooses"))
+            finding.at(input.spot(place), format!("`{name}` selects"))
         })
         .help("keep one of them")
 }
@@ -136,9 +136,9 @@ mod tests {
         given.choose(&choice, &Outcome::Image("noble-a".into()));
         assert_eq!(
             given.found(ID),
-            "`image_key` and `machine_image_url` each choose an image\n  \
-             image_key: noble-a: `image_key` chooses\n  \
-             machine_image_url: https://a.b/c: `machine_image_url` chooses\n  \
+            "`image_key` and `machine_image_url` each select an image\n  \
+             image_key: noble-a: `image_key` selects\n  \
+             machine_image_url: https://a.b/c: `machine_image_url` selects\n  \
              help: keep one of them\n"
         );
     }

@@ -12,7 +12,7 @@ use crate::model::suggest::did_you_mean;
 use crate::oci::Reference;
 use crate::rules::ClusterInput;
 
-/// Looks at every node pool that chooses a component bundle.
+/// Looks at every node pool that selects a component bundle.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
     let view = input.view;
     for ((pool, selection), outcome) in input.pools().zip(&view.bundle_outcomes) {
@@ -21,50 +21,54 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             _ => None,
         };
         let wants = Wants::of(&view.cluster, pool, image);
-        let told = |message: String| {
+        let finding_of = |message: String| {
             Finding::new(RuleId::ComponentMismatch, message)
                 .about(input.subject(Some(pool)))
-                .at(input.spot(pool.bundle.place()), "chosen here")
+                .at(input.spot(pool.bundle.place()), "selected here")
         };
         match outcome {
             BundleOutcome::Nothing => {}
-            BundleOutcome::Unknown(name) => report(unknown(input, name, told)),
-            BundleOutcome::NoMatch => report(none(input, pool, &wants, told)),
+            BundleOutcome::Unknown(name) => report(unknown(input, name, finding_of)),
+            BundleOutcome::NoMatch => report(none(input, pool, &wants, finding_of)),
             BundleOutcome::Several(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
                 let message = format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
-                report(told(message).help(
+                report(finding_of(message).help(
                     "narrow `component_bundle_selector`, or name one by `component_bundle_key`",
                 ));
             }
             BundleOutcome::Bundle(key) => {
                 if let Some(bundle) = view.bundles.get(key) {
-                    chosen(input, (pool, bundle), &wants, &told, report);
+                    chosen(input, (pool, bundle), &wants, &finding_of, report);
                 }
             }
         }
     }
 }
 
-fn unknown(input: &ClusterInput<'_>, name: &str, told: impl Fn(String) -> Finding) -> Finding {
+fn unknown(
+    input: &ClusterInput<'_>,
+    name: &str,
+    finding_of: impl Fn(String) -> Finding,
+) -> Finding {
     let known = input.view.bundles.keys().map(|key| &**key);
     let help = match did_you_mean(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("describe it: `component_bundles: {{{name}: {{uri: oci://…}}}}`"),
     };
-    told(format!("`component_bundles` has no `{name}`")).help(help)
+    finding_of(format!("`component_bundles` has no `{name}`")).help(help)
 }
 
-/// With what speaks against each of those that there are.
+/// With the reasons against each existing bundle.
 fn none(
     input: &ClusterInput<'_>,
     pool: &Pool,
     wants: &Wants<'_>,
-    told: impl Fn(String) -> Finding,
+    finding_of: impl Fn(String) -> Finding,
 ) -> Finding {
     /// Bundles that are looked at; more near misses help nobody.
     const SHOWN: usize = 5;
-    let mut finding = told(format!("no component bundle fits pool `{}`", pool.name));
+    let mut finding = finding_of(format!("no component bundle fits pool `{}`", pool.name));
     for bundle in input.view.bundles.values().take(SHOWN) {
         let declared = Declared::of_facts(&bundle.facts);
         let against = mismatches(&declared, wants);
@@ -83,12 +87,12 @@ fn none(
     }
 }
 
-/// What is wrong with the bundle that a pool came to.
+/// What is wrong with the bundle that a pool selects.
 fn chosen(
     input: &ClusterInput<'_>,
     (pool, bundle): (&Pool, &Image),
     wants: &Wants<'_>,
-    told: &impl Fn(String) -> Finding,
+    finding_of: &impl Fn(String) -> Finding,
     report: &mut dyn FnMut(Finding),
 ) {
     let declared = Declared::of_facts(&bundle.facts);
@@ -99,7 +103,7 @@ fn chosen(
             "component bundle `{key}` {}",
             said(mismatch, &declared, wants)
         );
-        let finding = placed(told(message));
+        let finding = placed(finding_of(message));
         report(match mismatch {
             Mismatch::VersionUnproven => finding
                 .unless_set(Level::Warning)
@@ -107,22 +111,22 @@ fn chosen(
             _ => finding,
         });
     }
-    // Where the project has a lock, `lock-missing-image` tells what it lacks.
-    let is_told = input.view.lock.is_some() && is_lockable(bundle);
-    if !is_told && !is_pinned(bundle) {
+    // Where the project has a lock, `lock-missing-image` reports what it lacks.
+    let is_reported = input.view.lock.is_some() && is_lockable(bundle);
+    if !is_reported && !is_pinned(bundle) {
         let help = match is_lockable(bundle) {
             true => "run `metalmark lock` and commit the lock",
             false => "give the tarball's `sha256`",
         };
         report(
-            placed(told(format!(
+            placed(finding_of(format!(
                 "component bundle `{key}` is not pinned to a digest"
             )))
             .help(help),
         );
     }
     for (message, level) in variables(pool, bundle, &declared) {
-        let finding = placed(told(message));
+        let finding = placed(finding_of(message));
         report(match level {
             Level::Error => {
                 finding.help("`component_bundle_env: {NAME: …}`, or `env` in `component_bundles`")
@@ -168,7 +172,7 @@ fn variables(pool: &Pool, bundle: &Image, declared: &Declared) -> Vec<(String, L
     missing.chain(unread).collect()
 }
 
-/// What speaks against a bundle, behind its name.
+/// The reasons against a bundle, behind its name.
 fn said(mismatch: Mismatch, declared: &Declared, wants: &Wants<'_>) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let or = |text: Option<&str>| text.unwrap_or("?").to_owned();

@@ -16,7 +16,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     let Some(address) = endpoint.address() else {
         return;
     };
-    let told = |message: String| {
+    let finding_of = |message: String| {
         Finding::new(RuleId::EndpointCollides, message)
             .about(input.subject(None))
             .at(input.spot(endpoint.host.place), "the endpoint")
@@ -25,14 +25,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         && let Some((host, place)) = owner(found, address)
     {
         let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
-        let finding = told(message).at(input.spot(place), "the host's");
+        let finding = finding_of(message).at(input.spot(place), "the host's");
         report(finding.help("take an address that no host has"));
     }
     let mut ranges = found.ranges.iter();
     if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
         let (of, network) = (range.of, range.network.value);
         let message = format!("the endpoint `{address}` is in the {of} network `{network}`");
-        let finding = told(message).at(input.spot(range.network.place), "that network");
+        let finding = finding_of(message).at(input.spot(range.network.place), "that network");
         report(finding.help("take an address of the hosts' network"));
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     use crate::testing::Given;
 
     #[test]
-    fn a_hosts_own_address_is_told_of_a_virtual_ip_alone() {
+    fn the_address_of_a_host_is_reported_for_a_virtual_ip_only() {
         let mut given = Given::new();
         given.endpoint(Way::Vip, "2001:db8::1");
         given.host("server-1", &[], &[("internal", "2001:db8:0::1")]);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_in_a_network_of_the_cluster_is_told() {
+    fn an_endpoint_in_a_network_of_the_cluster_is_reported() {
         let mut given = Given::new();
         let endpoint = given.endpoint(Way::Explicit, "100.73.0.10");
         for (of, network) in [("pod", "100.72.0.0/16"), ("service", "100.73.0.0/16")] {

@@ -13,7 +13,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     let Some((found, endpoint)) = input.endpoint() else {
         return;
     };
-    let told = |message: String| {
+    let finding_of = |message: String| {
         Finding::new(RuleId::EndpointDisagrees, message)
             .about(input.subject(None))
             .at(input.spot(endpoint.host.place), "the endpoint")
@@ -23,7 +23,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         if let Some((other, place)) = difference(endpoint, statement) {
             let own = shown(endpoint, statement);
             let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
-            let finding = told(message).at(input.spot(place), "another one");
+            let finding = finding_of(message).at(input.spot(place), "another one");
             report(finding.help(format!("`{path}`: write `{own}`, or remove it")));
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     let is_it = |name: &Arc<str>| same_host(name, host) == Some(true);
     if !names.value.iter().any(is_it) {
         let message = format!("the certificate would not hold the endpoint `{host}`");
-        let finding = told(message).at(input.spot(names.place), "these it holds");
+        let finding = finding_of(message).at(input.spot(names.place), "these it holds");
         report(finding.help(format!(
             "add `{host}` to `cluster.control_plane_endpoint.cert_sans`"
         )));
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn another_host_and_another_port_are_told_and_a_name_for_an_address_is_not() {
+    fn another_host_and_another_port_are_reported_and_a_name_for_an_address_is_not() {
         let found = |host: &str, port: u16| {
             let mut given = Given::new();
             let endpoint = given.endpoint(Way::Vip, "192.0.2.10");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_without_the_endpoint_is_told() {
+    fn a_certificate_without_the_endpoint_is_reported() {
         let found = |name: &str| {
             let mut given = Given::new();
             let endpoint = given.endpoint(Way::Explicit, "2001:db8::1");

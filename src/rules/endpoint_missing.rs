@@ -4,7 +4,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
-/// Looks at every cluster, where the project asks for endpoints.
+/// Looks at every cluster, where the project requires endpoints.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
     let found = input.view.cluster.endpoint.as_ref();
     let Some(found) = found.filter(|_| input.settings.renders_endpoints()) else {
@@ -18,7 +18,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         "the cluster has no control plane endpoint",
     )
     .about(input.subject(None))
-    .at(input.spot(found.place), "nothing here comes to an address");
+    .at(
+        input.spot(found.place),
+        "nothing here resolves to an address",
+    );
     report(
         finding
             .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
@@ -36,11 +39,11 @@ mod tests {
     use crate::testing::Given;
 
     #[test]
-    fn a_blank_endpoint_is_told_with_both_ways_where_one_is_to_be_rendered() {
+    fn a_blank_endpoint_is_reported_with_both_ways_where_one_is_to_be_rendered() {
         let mut given = Given::new();
         given.endpoint(Way::Vip, "192.0.2.10").endpoint = None;
         assert_eq!(given.found(RuleId::EndpointMissing), "");
-        given.asks_for_endpoints();
+        given.with_endpoint_output();
         let found = given.found(RuleId::EndpointMissing);
         assert!(found.starts_with("the cluster has no control plane endpoint\n"));
         assert!(found.contains("endpoint.vip: ") && found.contains("endpoint.host: "));

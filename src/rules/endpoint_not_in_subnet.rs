@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_outside_or_of_another_family_is_told_in_arp_mode_alone() {
+    fn an_address_outside_or_of_another_family_is_reported_in_arp_mode_only() {
         let (subnets, arp) = (["192.0.2.0/26", "2001:db8::/64"], KubeVipMode::Arp);
         assert_eq!(found("192.0.2.63", &subnets, arp), "");
         assert_eq!(found("2001:db8::a", &subnets, arp), "");

@@ -21,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         return;
     };
     let message = format!(
-        "{} control plane replicas stand behind host `{name}` alone",
+        "{} control plane replicas are behind host `{name}` alone",
         replicas.value
     );
     let finding = Finding::new(RuleId::EndpointSingleHost, message)
@@ -42,12 +42,12 @@ mod tests {
     use crate::testing::Given;
 
     #[test]
-    fn replicas_behind_one_host_are_told() {
+    fn replicas_behind_one_host_are_reported() {
         let mut given = Given::new();
         given.endpoint(Way::Host("server-1".into()), "192.0.2.11");
         given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));
         let found = given.found(RuleId::EndpointSingleHost);
-        assert!(found.starts_with("3 control plane replicas stand behind host `server-1` alone\n"));
+        assert!(found.starts_with("3 control plane replicas are behind host `server-1` alone\n"));
         given.view.cluster.pools[0].replicas = Some(Located::new(1, Place::NONE));
         assert_eq!(given.found(RuleId::EndpointSingleHost), "");
         given.view.cluster.pools[0].replicas = Some(Located::new(3, Place::NONE));

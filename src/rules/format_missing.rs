@@ -41,7 +41,10 @@ fn unknown(input: &ClusterInput<'_>, pool: &Pool, image: &Image) -> Finding {
         format!("the format of image `{key}` is not known"),
     )
     .about(input.subject_with(pool, key))
-    .at(input.spot(pool.choice.place()), "this image is chosen here")
+    .at(
+        input.spot(pool.choice.place()),
+        "this image is selected here",
+    )
     .at(
         input.spot(image.place),
         format!("the catalog's entry has no `{name}`"),
@@ -73,7 +76,7 @@ mod tests {
         given.boots("noble-a");
         let found = given.found(ID);
         assert!(
-            found.contains("help: ask its registry: `metalmark lock`"),
+            found.contains("help: run `metalmark lock` to query its registry"),
             "{found}"
         );
         assert!(

@@ -6,12 +6,8 @@ use crate::model::finding::{Finding, Level, Subject};
 use crate::model::image::fact;
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::objects::Manifests;
-use crate::providers::{self, Provider};
+use crate::providers::{self, Provider, is_refused_later};
 use crate::rules::ClusterInput;
-
-/// What Metal3's schema lists beside those that it provisions. (metal3-io/metal3-docs pull request 509.)
-const REFUSED_LATER: [&str; 2] = ["vdi", "vmdk"];
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding)) {
@@ -38,32 +34,6 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     }
 }
 
-/// Looks at the machines of manifests.
-pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-    for (index, object, kind) in input.machines() {
-        let Some((provider, _)) = providers::of_object(&object.api_version, &object.kind) else {
-            continue;
-        };
-        for image in input.images(index) {
-            let format = image.facts.text(fact::IMAGE_FORMAT).unwrap_or_default();
-            let told = unbootable(provider, format, kind.formats);
-            let finding = told.map(|finding| {
-                finding
-                    .about(input.subject(index))
-                    .at(
-                        input.choices[index].spot.clone(),
-                        "this image is chosen here",
-                    )
-                    .at(
-                        object.name_spot(),
-                        format!("one of {}", kind.formats.join(", ")),
-                    )
-            });
-            finding.into_iter().for_each(&mut *report);
-        }
-    }
-}
-
 fn report_format(
     input: &ClusterInput<'_>,
     provider: &dyn Provider,
@@ -80,8 +50,7 @@ fn report_format(
     let mut bootable: Vec<&str> = bootable.collect();
     let mut seen = BTreeSet::new();
     bootable.retain(|format| seen.insert(*format));
-    let told = unbootable(provider, format, &bootable);
-    let finding = told.map(|finding| {
+    let finding = unbootable(provider, format, &bootable).map(|finding| {
         finding
             .about(subject())
             .at(input.spot(place), format!("one of {}", bootable.join(", ")))
@@ -90,23 +59,21 @@ fn report_format(
 }
 
 /// That a format is none of those that machines boot.
-fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> Option<Finding> {
+pub fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> Option<Finding> {
     if format.is_empty() || bootable.is_empty() || bootable.contains(&format) {
         return None;
     }
     let provider = provider.name();
     let message = format!("`{provider}` does not boot images of format `{format}`");
     let finding = Finding::new(RuleId::FormatUnsupported, message).help(match bootable {
-        ["container", ..] => "choose an image whose `format` is `container`".to_owned(),
+        ["container", ..] => "select an image whose `format` is `container`".to_owned(),
         [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
         [] => String::new(),
     });
-    Some(
-        match provider == "capm3" && REFUSED_LATER.contains(&format) {
-            true => finding.unless_set(Level::Warning),
-            false => finding,
-        },
-    )
+    Some(match is_refused_later(provider, format) {
+        true => finding.unless_set(Level::Warning),
+        false => finding,
+    })
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
                 input.spot(replicas.place),
                 hosts(matching) + " its selector",
             )
-            .help("label another host, or ask for fewer replicas");
+            .help("label another host, or request fewer replicas");
         report(match matching < wanted {
             true => finding,
             false => finding.unless_set(Level::Warning),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_hosts_and_no_spare_are_told() {
+    fn too_few_hosts_and_no_spare_are_reported() {
         let id = RuleId::HostsShort;
         let short = given(3, 2).found(id);
         assert!(short.starts_with("2 hosts match pool `control-plane`, which needs 3\n"));

@@ -1,4 +1,4 @@
-//! A Metal3 node pool chooses no image.
+//! A Metal3 node pool selects no image.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         return;
     }
     if empty.len() == cluster.pools.len() {
-        let finding = Finding::new(RuleId::ImageNotChosen, "no node pool chooses an image");
+        let finding = Finding::new(RuleId::ImageNotChosen, "no node pool selects an image");
         report(
             finding
                 .about(input.subject(None))
@@ -40,7 +40,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let place = emptied.unwrap_or(pool.place);
         let finding = Finding::new(
             RuleId::ImageNotChosen,
-            format!("node pool `{}` chooses no image", pool.name),
+            format!("node pool `{}` selects no image", pool.name),
         );
         report(
             finding
@@ -82,14 +82,14 @@ mod tests {
         given.view.cluster.infra_provider = Some(given.line("infra_provider", "capm3"));
         assert_eq!(
             given.found(ID),
-            "no node pool chooses an image\n  infra_provider: capm3: Metal3 needs an image\n  \
+            "no node pool selects an image\n  infra_provider: capm3: Metal3 needs an image\n  \
              help: `cluster.capm3.image_key: …`\n"
         );
         given.machine_deployment("md0");
         given.view.selections[0].outcome = Outcome::Explicit;
         assert_eq!(
             given.found(ID),
-            "node pool `md0` chooses no image\n  pool: md0: this pool\n  \
+            "node pool `md0` selects no image\n  pool: md0: this pool\n  \
              infra_provider: capm3: Metal3 needs an image\n  help: `cluster.capm3.image_key: …`\n"
         );
         given.view.selections[1].outcome = Outcome::Explicit;

@@ -17,7 +17,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             format!("image `{key}` is not served"),
         )
         .about(input.subject_with(pool, key))
-        .at(input.spot(pool.choice.place()), "chosen here");
+        .at(input.spot(pool.choice.place()), "selected here");
         report(explain(input, image, finding));
     }
 }
@@ -64,7 +64,7 @@ mod tests {
         given.view.served = vec!["other".into()];
         assert_eq!(
             given.found(ID),
-            "image `noble-a` is not served\n  image_key: noble-a: chosen here\n  \
+            "image `noble-a` is not served\n  image_key: noble-a: selected here\n  \
              enabled: false: not enabled here\n  \
              help: `sylva_diskimagebuilder_images.noble-a.enabled: true`\n"
         );

@@ -1,37 +1,41 @@
 //! A change puts another image behind a URL that machines boot from.
 
+use crate::model::checksum;
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
 use crate::model::rule::RuleId;
+use crate::providers::Stamp;
 use crate::rules::{ChangeInput, Side};
 
-/// How many digits of a digest tell two apart.
+/// The number of digits that distinguish two digests.
 const SHOWN: usize = 12;
 
 /// Looks at what is stamped of every pool on both sides, and at the images that are served.
 pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (was, is) in input.pools() {
         let (Some(Some(from)), Some(Some(to))) =
             (input.before.stamps.get(was), input.after.stamps.get(is))
         else {
             continue;
         };
-        let (Some(old), Some(new)) = (&from.checksum, &to.checksum) else {
+        // What a URL leads to is not known.
+        let digest = |stamp: &Stamp| stamp.checksum.clone().filter(|sum| !checksum::is_url(sum));
+        let Some((old, new)) = digest(from).zip(digest(to)) else {
             continue;
         };
         if from.url != to.url || old == new {
             continue;
         }
         let message = format!(
-            "another image would stand at `{}`: its checksum goes from `{}` to `{}`",
+            "another image would be at `{}`: its checksum goes from `{}` to `{}`",
             to.url,
-            short(old),
-            short(new)
+            short(&old),
+            short(&new)
         );
         let choice = &input.after.view.cluster.pools[is].choice;
         let fact = to.key.as_ref().and_then(|key| place(&input.after, key));
-        told.extend(to.key.clone());
+        reported.extend(to.key.clone());
         let mut subject = input.subject(is);
         subject.image = to.key.as_deref().map(str::to_owned);
         let finding = Finding::new(RuleId::ImageReplacedInPlace, message)
@@ -40,7 +44,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
         report(finding.help("give it a URL of its own: a file name or a tag with the version"));
     }
     for key in &input.after.view.served {
-        if !told.contains(key) {
+        if !reported.contains(key) {
             moved_tag(input, key).into_iter().for_each(&mut *report);
         }
     }
@@ -59,7 +63,7 @@ fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "another image would stand at `{}`: its checksum goes from `{}` to `{}`",
+        "another image would be at `{}`: its checksum goes from `{}` to `{}`",
         to.value,
         short(old),
         short(&new.value)
@@ -74,7 +78,7 @@ fn moved_tag(input: &ChangeInput<'_>, key: &ImageKey) -> Option<Finding> {
     Some(finding.help("publish it under a tag of its own, and name that"))
 }
 
-/// Where the digest of an image stands.
+/// The place of an image's digest.
 fn place(side: &Side<'_>, key: &ImageKey) -> Option<crate::model::place::Place> {
     let digest = side.view.images.get(key)?.facts.get(fact::SHA256)?;
     Some(digest.place).filter(|place| place.is_known())

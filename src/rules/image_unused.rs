@@ -6,11 +6,14 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::image::{Fact, Image, Origin};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
-use crate::rules::{Reach, WorkspaceInput, entry_path};
+use crate::rules::{RunScope, WorkspaceInput, entry_path};
 
-/// Looks at what all clusters came to.
+/// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
-    if input.settings.images.serve_all || input.uses.is_empty() || input.reach == Reach::Shard {
+    if input.settings.images.serve_all
+        || input.uses.is_empty()
+        || input.run_scope == RunScope::Shard
+    {
         return;
     }
     let uses = input.uses.iter();
@@ -68,14 +71,14 @@ mod tests {
     use crate::model::finding::Finding;
     use crate::model::image::Images;
     use crate::model::place::{Located, Place, Sources};
-    use crate::rules::{ImageUse, Reach, WorkspaceInput};
+    use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings};
 
     fn messages(images: &Images, serve_all: bool) -> Vec<String> {
         let mut settings = settings();
         settings.images.serve_all = serve_all;
         let input = WorkspaceInput {
-            reach: Reach::Fleet,
+            run_scope: RunScope::Fleet,
             uses: &[ImageUse {
                 cluster: "edge-1".into(),
                 pools: vec![("control-plane".into(), "booted".into())],
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_enabled_or_declared_in_vain_is_told() {
+    fn only_what_is_enabled_or_declared_in_vain_is_reported() {
         assert_eq!(
             messages(&images(), false),
             [

@@ -37,7 +37,7 @@ pub struct Side<'a> {
     pub view: &'a ClusterView,
     /// What is stamped of each pool's image, in the order of the pools.
     pub stamps: &'a [Option<Stamp>],
-    /// The version of the machine templates that the project asks for.
+    /// The version of the machine templates that the project requires.
     pub api_version: Option<&'a str>,
 }
 
@@ -100,9 +100,9 @@ pub struct ClusterInput<'a> {
     pub settings: &'a Settings,
 }
 
-/// Which clusters a run has looked at.
+/// Which clusters a run reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum RunScope {
     /// All of them.
     Fleet,
     /// A part: what none of them does, others may do.
@@ -112,7 +112,7 @@ pub enum Reach {
 /// What a rule sees of the whole.
 pub struct WorkspaceInput<'a> {
     /// Whether the uses are those of all clusters.
-    pub reach: Reach,
+    pub run_scope: RunScope,
     /// Every cluster's image use, in cluster order: small, so that memory does not grow with the values.
     pub uses: &'a [ImageUse],
     /// The catalog that all clusters share, resolved once with the shared layers alone.
@@ -132,7 +132,7 @@ pub struct WorkspaceInput<'a> {
 pub struct ImageUse {
     /// The cluster.
     pub cluster: Arc<str>,
-    /// The image of each pool that came to one.
+    /// The image of each pool that resolves to one.
     pub pools: Vec<(String, ImageKey)>,
     /// The images served for it.
     pub served: Vec<ImageKey>,
@@ -145,12 +145,12 @@ pub struct ImageUse {
 }
 
 impl<'a> ClusterInput<'a> {
-    /// The pools with what their choices came to.
+    /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = (&'a Pool, &'a Selection)> + use<'a> {
         self.view.cluster.pools.iter().zip(&self.view.selections)
     }
 
-    /// The pools that came to an image of the catalog, with that image.
+    /// The pools that resolve to an image of the catalog, with that image.
     pub fn chosen(&self) -> impl Iterator<Item = (&'a Pool, &'a Image)> + use<'a> {
         let images = &self.view.images;
         self.pools()
@@ -295,13 +295,13 @@ impl<'a> ClusterInput<'a> {
         by_template && !served
     }
 
-    /// The component bundle that a pool came to.
+    /// The component bundle that a pool resolves to.
     pub fn bundle(&self, pool: &Pool) -> Option<&'a Image> {
         let mut chosen = self.view.chosen_bundles();
         chosen.find_map(|(known, bundle)| (known.name == pool.name).then_some(bundle))
     }
 
-    /// What is said of the control plane endpoint, where it came to one.
+    /// The control plane endpoint, where there is one.
     pub fn endpoint(&self) -> Option<(&'a ControlPlaneEndpoint, &'a Endpoint)> {
         let found = self.view.cluster.endpoint.as_deref()?;
         Some((found, found.endpoint.as_ref()?))

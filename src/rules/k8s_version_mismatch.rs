@@ -7,7 +7,6 @@ use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::proposal::{Change, Proposal};
 use crate::model::replacement::{self, Obstacle};
 use crate::model::rule::RuleId;
-use crate::objects::Manifests;
 use crate::rules::ClusterInput;
 
 /// How many images that would fit are worth naming.
@@ -22,66 +21,48 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             let finding = found(input, pool, &weighed);
             report(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, pool, &weighed, finding),
-                ClusterOrigin::Manifests => finding.help(format!(
-                    "name an image with Kubernetes `{}`, in a machine template of a new name",
-                    weighed.wanted.value
-                )),
+                ClusterOrigin::Manifests => in_manifests(input, pool, &weighed, finding),
             });
         }
     }
 }
 
-/// Looks at the machines of manifests.
-pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-    let pairs = input.pairs().into_iter();
-    let told = |pair| in_manifests(input, pair);
-    pairs.filter_map(told).for_each(report);
-}
-
-/// That a template of machines that run one version gets an image that holds another.
+/// How the image of a template, or the version of its machines, may be changed.
 fn in_manifests(
-    input: &Manifests<'_>,
-    (image, template, runner): (&Image, usize, usize),
-) -> Option<Finding> {
-    let (wanted, place) = input.version(runner)?;
-    let held = image.facts.get(fact::K8S_VERSION)?;
-    let proof = proof::of_version(&wanted, Some(held), input.matching);
-    if proof != Proof::Refuted || image.facts.is_bare() {
-        return None;
-    }
-    let (object, key) = (&input.objects[runner], &image.key);
-    let message = format!(
-        "image `{key}` holds Kubernetes `{}`, not `{wanted}`",
-        held.value
-    );
-    let finding = Finding::new(RuleId::K8sVersionMismatch, message)
-        .about(input.subject(template))
-        .at(
-            input.choices[template].spot.clone(),
-            "this image is chosen here",
-        )
-        .at(object.spot(place), "this version is asked for");
-    let holding = proof::holding(input.images, image, &wanted, input.matching);
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    weighed: &PoolProof<'_>,
+    finding: Finding,
+) -> Finding {
+    let wanted = &weighed.wanted.value;
+    let stamped = pool.choice.key.as_ref();
+    let image = stamped.and_then(|key| input.view.images.get(&key.value));
+    let Some((image, held)) = image.zip(weighed.held.as_ref()) else {
+        return finding.help(format!(
+            "name an image with Kubernetes `{wanted}`, in a machine template of a new name"
+        ));
+    };
+    let holding = proof::holding(&input.view.images, image, wanted, input.settings.matching);
     let (fitting, near): (Vec<_>, Vec<_>) = holding
         .into_iter()
         .partition(|(_, obstacles)| obstacles.is_empty());
     let keys = fitting.iter().map(|(image, _)| &image.key);
     let mut help: Vec<String> = keys
-        .map(|key| format!("choose `{key}`"))
+        .map(|key| format!("select `{key}`"))
         .take(SHOWN)
         .collect();
     let or = if help.is_empty() { "" } else { "or " };
-    help.push(match unwritten(&wanted, held) {
+    help.push(match unwritten(wanted, held) {
         None => format!(
             "{or}run `metalmark stamp --rotate --set-version`, which moves the version with the image"
         ),
         Some(why) => format!("`--set-version` does not write `{}`: {why}", held.value),
     });
     let finding = help.into_iter().fold(finding, Finding::help);
-    Some(match fitting.is_empty() {
+    match fitting.is_empty() {
         true => near_misses(finding, &near),
         false => finding,
-    })
+    }
 }
 
 /// Why the version that an image holds is not written where another one is; none where it may be.
@@ -98,11 +79,11 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     let near = near
         .iter()
         .filter(|(_, obstacles)| !obstacles.iter().any(is_other));
-    let told = near.take(SHOWN).map(|(image, obstacles)| {
+    let helps = near.take(SHOWN).map(|(image, obstacles)| {
         let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
         format!("`{}` is near: it {}", image.key, obstacles.join(", "))
     });
-    told.fold(finding, Finding::help)
+    helps.fold(finding, Finding::help)
 }
 
 fn found(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
@@ -117,11 +98,11 @@ fn found(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Find
     let message = format!("image `{image}` holds Kubernetes `{holds}`, not `{wanted}`");
     Finding::new(RuleId::K8sVersionMismatch, message)
         .about(input.subject_with(pool, image))
-        .at(input.spot(pool.choice.place()), "this image is chosen here")
         .at(
-            input.spot(weighed.wanted.place),
-            "this version is asked for",
+            input.spot(pool.choice.place()),
+            "this image is selected here",
         )
+        .at(input.spot(weighed.wanted.place), "this version is required")
         .at(elsewhere.and_then(|place| input.spot(place)), says)
 }
 
@@ -203,8 +184,8 @@ mod tests {
         assert_eq!(
             given.found(ID),
             "image `noble-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`\n  \
-             image_key: noble-1-30-12: this image is chosen here\n  \
-             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             image_key: noble-1-30-12: this image is selected here\n  \
+             k8s_version: v1.31.8+rke2r1: this version is required\n  \
              help: `cluster.capm3.image_key: noble-1-31-8`\n"
         );
         given.boots("noble-1-31-8");
@@ -243,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_of_another_version_is_told_to_drop_it() {
+    fn the_help_for_a_selector_of_another_version_is_to_drop_it() {
         let mut given = Given::new();
         noble(&mut given, "noble-1-30-12", "1.30.12+rke2r1");
         let outcome = crate::model::matching::Outcome::Image("noble-1-30-12".into());

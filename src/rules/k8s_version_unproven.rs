@@ -2,11 +2,10 @@
 
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::finding::{Finding, Level};
-use crate::model::image::{Fact, Image, Origin, fact};
+use crate::model::image::{Fact, Origin, fact};
 use crate::model::matching::{Outcome, Selection};
 use crate::model::proof::{self, PoolProof, Proof};
 use crate::model::rule::RuleId;
-use crate::objects::Manifests;
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
@@ -28,47 +27,11 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     }
 }
 
-/// Looks at the machines of manifests.
-pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-    let pairs = input.pairs().into_iter();
-    let told = |pair| in_manifests(input, pair);
-    pairs.filter_map(told).for_each(report);
-}
-
 /// Whether manifests name an image that no record describes. It may install Kubernetes when it boots, so that the pool is only
 /// counted.
 fn is_outside(input: &ClusterInput<'_>, selection: &Selection) -> bool {
     input.view.cluster.origin == ClusterOrigin::Manifests
         && proof::known(input.view, selection).is_none()
-}
-
-/// That nothing proves an image to hold the version that a template's machines run.
-fn in_manifests(
-    input: &Manifests<'_>,
-    (image, template, runner): (&Image, usize, usize),
-) -> Option<Finding> {
-    let (wanted, place) = input.version(runner)?;
-    let held = image.facts.get(fact::K8S_VERSION);
-    let proof = proof::of_version(&wanted, held, input.matching);
-    if matches!(proof, Proof::Proven | Proof::Refuted) || image.facts.is_bare() {
-        return None;
-    }
-    let message = format!(
-        "nothing proves that image `{}` holds Kubernetes `{wanted}`",
-        image.key
-    );
-    let finding = Finding::new(RuleId::K8sVersionUnproven, message)
-        .about(input.subject(template))
-        .at(input.choices[template].spot.clone(), known(held, proof))
-        .at(
-            input.objects[runner].spot(place),
-            "this version is asked for",
-        )
-        .help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`");
-    Some(match proof {
-        Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
-        _ => finding,
-    })
 }
 
 fn doubt(
@@ -85,16 +48,15 @@ fn doubt(
             input.spot(pool.choice.place()),
             known(weighed.held.as_ref(), weighed.proof),
         )
-        .at(
-            input.spot(weighed.wanted.place),
-            "this version is asked for",
-        );
+        .at(input.spot(weighed.wanted.place), "this version is required");
     let finding = match weighed.proof {
         Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
         _ => finding,
     };
-    if explicit {
-        finding.help("choose the image by `image_key`, so that its facts are known")
+    if input.view.cluster.origin == ClusterOrigin::Manifests {
+        finding.help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`")
+    } else if explicit {
+        finding.help("select the image by `image_key`, so that its facts are known")
     } else {
         with_ways_to_prove(finding, input, weighed)
     }
@@ -166,7 +128,7 @@ mod tests {
             given.found(ID),
             "nothing proves that image `noble-1-31` holds Kubernetes `v1.31.8+rke2r1`\n  \
              image_key: noble-1-31: the image's name says only `1.31`, no patch level\n  \
-             k8s_version: v1.31.8+rke2r1: this version is asked for\n  \
+             k8s_version: v1.31.8+rke2r1: this version is required\n  \
              help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
         );

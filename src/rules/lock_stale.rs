@@ -16,7 +16,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         stale.into_iter().partition(|gap| gap.is_used || frozen);
     let what = "the lock holds another reference of";
     for (gaps, level) in [(used, None), (idle, Some(Level::Warning))] {
-        let Some(finding) = not_locked(input, RuleId::LockStale, what, "asked for here", &gaps)
+        let Some(finding) = not_locked(input, RuleId::LockStale, what, "required here", &gaps)
         else {
             continue;
         };

@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
-use crate::rules::{Reach, WorkspaceInput};
+use crate::rules::{RunScope, WorkspaceInput};
 
-/// Looks at what all clusters came to.
+/// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
     let Some((lock, sources)) = input.lock else {
         return;
     };
-    if input.reach == Reach::Shard {
+    if input.run_scope == RunScope::Shard {
         return;
     }
-    let asked: HashSet<u32> = input
+    let required: HashSet<u32> = input
         .uses
         .iter()
         .flat_map(|cluster| &cluster.locked)
@@ -28,7 +28,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         .map(|key| &**key)
         .collect();
     let unused = lock.images().iter().filter(|image| {
-        !asked.contains(&image.place().start) && !stale.contains(image.identity().0)
+        !required.contains(&image.place().start) && !stale.contains(image.identity().0)
     });
     for image in unused {
         let (key, reference) = image.identity();
@@ -36,7 +36,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
             image: Some(key.to_owned()),
             ..Subject::default()
         };
-        let message = format!("the lock holds `{reference}`, which no cluster asks for");
+        let message = format!("the lock holds `{reference}`, which no cluster requires");
         report(
             Finding::new(RuleId::LockUnused, message)
                 .about(subject)

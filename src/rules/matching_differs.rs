@@ -1,4 +1,4 @@
-//! Sylva's own matching would choose otherwise.
+//! Sylva's own matching would select otherwise.
 
 use crate::model::cluster::Choice;
 use crate::model::finding::Finding;
@@ -21,10 +21,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
         let (here, other) = (answer(&selection.outcome), answer(other));
         let message = match input.settings.matching {
             Matching::Normalized => {
-                format!("Sylva's own matching comes to {other}, not to {here}")
+                format!("Sylva's own matching resolves to {other}, not to {here}")
             }
             Matching::Exact => {
-                format!("matching by version, not by text, would come to {other}, not to {here}")
+                format!("matching by version, not by text, would resolve to {other}, not to {here}")
             }
         };
         let finding = Finding::new(RuleId::MatchingDiffers, message)
@@ -72,14 +72,14 @@ mod tests {
     use crate::testing::Given;
 
     #[test]
-    fn both_answers_are_told() {
+    fn both_answers_are_reported() {
         let mut given = Given::new();
         given.selects(&[("os", "ubuntu")], &Outcome::Image("noble-a".into()));
         assert_eq!(given.found(RuleId::MatchingDiffers), "");
         given.view.selections[0].other_mode = Some(Outcome::NoMatch);
         assert_eq!(
             given.found(RuleId::MatchingDiffers),
-            "Sylva's own matching comes to no image, not to `noble-a`\n  \
+            "Sylva's own matching resolves to no image, not to `noble-a`\n  \
              os_image_selector: : this selector\n  \
              help: `cluster.capm3.image_key: noble-a` in place of the selector means one image to both\n"
         );

@@ -21,7 +21,6 @@ mod image_not_chosen;
 mod image_not_enabled;
 mod image_outdated;
 mod image_replaced_in_place;
-mod image_unstamped;
 mod image_unused;
 mod input;
 mod k8s_flavor_mismatch;
@@ -35,7 +34,6 @@ mod namespace_missing;
 mod no_image_matches;
 mod object_duplicate;
 mod provider_unknown;
-mod reference_dangling;
 mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;
@@ -57,12 +55,13 @@ use crate::model::finding::Finding;
 use crate::model::image::Image;
 use crate::model::lock::Gap;
 use crate::model::rule::{RuleId, RuleOption};
-use crate::objects::Manifests;
 use crate::objects::bundled::Bundle;
 
-pub use input::{ChangeInput, ClusterInput, ImageUse, Reach, Side, WorkspaceInput};
+pub use format_unsupported::unbootable;
+pub use input::{ChangeInput, ClusterInput, ImageUse, RunScope, Side, WorkspaceInput};
 pub use lock_stale::{unproven, without_evidence};
 pub use signature_unchecked::{finding as signature_unchecked, unchecked};
+pub use template_edited_in_place::not_applied;
 
 /// What a function of a rule reports to.
 type Report<'a> = &'a mut dyn FnMut(Finding);
@@ -83,8 +82,6 @@ pub struct Rule {
     pub workspace: Option<fn(&WorkspaceInput<'_>, Report<'_>)>,
     /// Looks at what a change does to a cluster that is on both sides of it.
     pub change: Option<fn(&ChangeInput<'_>, Report<'_>)>,
-    /// Looks at manifests in files.
-    pub manifests: Option<fn(&Manifests<'_>, Report<'_>)>,
     /// Looks at a bundle of manifests.
     pub bundle: Option<fn(&Bundle<'_>, Report<'_>)>,
 }
@@ -112,7 +109,6 @@ impl Rule {
             cluster: None,
             workspace: None,
             change: None,
-            manifests: None,
             bundle: None,
         }
     }
@@ -186,8 +182,8 @@ pub fn entry_path(image: &Image) -> String {
     format!("{}.{name}", image.list)
 }
 
-/// What to do where a fact of an image is not known and its registry would tell it.
-const LOCK_IT: &str = "ask its registry: `metalmark lock`, and commit the lock";
+/// What to do where a fact of an image is unknown and its registry has it.
+const LOCK_IT: &str = "run `metalmark lock` to query its registry, and commit the lock";
 
 /// That images are not locked: one finding that lists all their keys. None where there are none.
 fn not_locked(

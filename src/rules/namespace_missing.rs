@@ -23,14 +23,14 @@ pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
         }
     }
     for (namespace, (first, count)) in wanting {
-        report(told(input, namespace, first, count));
+        report(finding(input, namespace, first, count));
     }
 }
 
 /// Namespaces that every cluster has.
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-fn told(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -> Finding {
+fn finding(input: &Bundle<'_>, namespace: &str, first: &Bundled, count: usize) -> Finding {
     let (others, are) = match count - 1 {
         0 => (String::new(), "is"),
         1 => (", and another object".to_owned(), "are"),

@@ -34,7 +34,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
     }
 }
 
-/// Whether other rules tell why the selector was refused: an unknown fact, or a value that is no pattern.
+/// Whether other rules report why the selector was refused: an unknown fact, or a value that is no pattern.
 fn is_at_fault(selector: &Selector) -> bool {
     let unknown = |term: &Term| !SELECTOR_KEYS.contains(&&*term.fact);
     let mistyped = |term: &Term| matches!(term.wanted, Wanted::Invalid(_));
@@ -92,7 +92,7 @@ fn patterns(selection: &Selection, mut finding: Finding) -> Finding {
         };
         if !is_pattern(pattern) {
             finding = finding.help(format!(
-                "mend the pattern of `{}`: `{pattern}` is not a regular expression, or too large for a selector, and matches nothing",
+                "fix the pattern of `{}`: `{pattern}` is not a regular expression, or too large for a selector, and matches nothing",
                 term.fact
             ));
         }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn several_facts_that_differ_are_all_told() {
+    fn several_facts_that_differ_are_all_reported() {
         let near = candidate(
             "noble-a",
             &[("hardened", "true", None), ("os", "suse", Some("ubuntu"))],
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_none_is_told() {
+    fn a_pattern_that_is_none_is_reported() {
         let found = given(&[("os", "ubuntu(")], &[]).found(ID);
         assert!(found.contains("`ubuntu(` is not a regular expression, or too large for a selector, and matches nothing"));
         assert!(found.contains("the catalog is empty"));

@@ -12,7 +12,7 @@ pub(super) fn bundle(input: &Bundle<'_>, report: &mut dyn FnMut(Finding)) {
     for object in input.objects {
         let before = *first.entry(object.identity()).or_insert(object);
         if !std::ptr::eq(before, object) {
-            let message = format!("`{object}` stands twice");
+            let message = format!("`{object}` occurs twice");
             let finding = Finding::new(RuleId::ObjectDuplicate, message)
                 .at(input.spot(object), "again here")
                 .at(input.spot(before), "first here")

@@ -50,7 +50,7 @@ fn spliced(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) ->
     .help("put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`")
 }
 
-/// A pattern that took the chosen image without naming what it is.
+/// A pattern that took the selected image without naming what it is.
 fn too_broad(
     input: &ClusterInput<'_>,
     (pool, image): (&Pool, &Image),
@@ -79,7 +79,7 @@ fn too_broad(
             };
             Some(
                 about(format!(
-                    "`{fact}: {pattern}` matches `{value}`: a dot stands for any character"
+                    "`{fact}: {pattern}` matches `{value}`: a dot matches any character"
                 ))
                 .at(input.spot(place), format!("`{key}` is `{value}`"))
                 .help(format!("`{}`", exact_term(fact, &unescaped(pattern)))),
@@ -109,7 +109,7 @@ fn breaks_out(pattern: &str) -> bool {
     false
 }
 
-/// Whether nothing in a pattern but its dots stands for more than itself.
+/// Whether nothing in a pattern but its dots matches more than itself.
 fn is_literal(pattern: &str) -> bool {
     let mut escaped = false;
     pattern.chars().all(|c| {
@@ -166,7 +166,7 @@ mod tests {
              os: ubuntu)|(.*: it is read as `^(ubuntu)|(.*)$`\n  \
              help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`\n"
         );
-        // What it matches beside is not told too.
+        // What else it matches is not reported.
         let missing = found(&[("os", "ubuntu")], &[("hardened", "true)|(.*")]);
         assert_eq!(missing.matches("help:").count(), 1, "{missing}");
         for pattern in ["(a)|(b)", "[)]", "[[)]", r"\)", "a(b(c))d"] {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_for_a_fact_that_the_image_lacks_is_told() {
+    fn a_pattern_for_a_fact_that_the_image_lacks_is_reported() {
         assert_eq!(
             found(&[("os", "ubuntu")], &[("hardened", ".*")]),
             "`hardened: .*` matches an image without that fact\n  \
@@ -186,9 +186,9 @@ mod tests {
     }
 
     #[test]
-    fn a_dot_that_stands_for_another_character_is_told() {
+    fn a_dot_that_matches_another_character_is_reported() {
         let found = |pattern| found(&[("os-release", "1506")], &[("os-release", pattern)]);
-        assert!(found("15.6").contains("matches `1506`: a dot stands for any character"));
+        assert!(found("15.6").contains("matches `1506`: a dot matches any character"));
         assert!(found("15.6").contains(r"help: `os-release: '15\.6'`"));
         assert_eq!(found("1506"), "");
         assert_eq!(found("15.60"), "");

@@ -45,7 +45,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             .about(input.subject(Some(pool)))
             .at(input.spot(pool.place), "this pool")
             .at(input.spot(own.place), "the control plane");
-        report(finding.help("select by a label that tells them apart, such as `role`"));
+        report(finding.help("select by a label that distinguishes them, such as `role`"));
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_selector_within_the_other_is_told() {
+    fn one_selector_within_the_other_is_reported() {
         let (cp, worker) = (("role", "cp"), ("role", "worker"));
         let id = RuleId::SelectorsOverlap;
         assert_eq!(given(&[cp], &[worker]).found(id), "");

@@ -11,8 +11,8 @@ use crate::rules::ClusterInput;
 /// How many of the images are worth a line of help.
 const SHOWN: usize = 4;
 
-/// The facts that tell images apart, those that people choose by first.
-const TELLING: [&str; 7] = [
+/// The facts that distinguish images, the most usual ones first.
+const DISTINCTIVE: [&str; 7] = [
     fact::HARDENED,
     fact::FLAVOR,
     fact::OS,
@@ -58,8 +58,10 @@ fn narrow(input: &ClusterInput<'_>, pool: &Pool, key: &ImageKey, keys: &[ImageKe
             .count();
         (alike == 1).then_some(own)
     };
-    let telling = TELLING.iter().find_map(|name| Some((*name, value(name)?)));
-    let (name, value) = telling.unwrap_or(("_os_images_key_", key));
+    let distinctive = DISTINCTIVE
+        .iter()
+        .find_map(|name| Some((*name, value(name)?)));
+    let (name, value) = distinctive.unwrap_or(("_os_images_key_", key));
     let selects = |choice: &Choice| choice.selector.is_some();
     let proposal = input.propose_term(pool, (name, value), selects);
     Proposal {
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn images_alike_in_every_fact_are_told_apart_by_their_keys() {
+    fn images_alike_in_every_fact_are_distinguished_by_their_keys() {
         let mut given = Given::new();
         given.image("noble-a", &[("os", "ubuntu")]);
         given.image("noble-b", &[("os", "ubuntu")]);

@@ -6,7 +6,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::place::Sources;
 use crate::model::rule::RuleId;
-use crate::rules::{ImageUse, Reach, WorkspaceInput};
+use crate::rules::{ImageUse, RunScope, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Finding)) {
@@ -14,7 +14,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
         return;
     };
     // A cluster of another shard may name the key.
-    if input.reach == Reach::Shard {
+    if input.run_scope == RunScope::Shard {
         return;
     }
     unchecked(lock, sources, input.uses)

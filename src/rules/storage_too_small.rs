@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_does_not_fit_is_told_with_the_size_that_would() {
+    fn an_archive_that_does_not_fit_is_reported_with_the_size_that_would() {
         let facts = [
             ("archive-size", "12000000000"),
             ("size", "22000000000"),

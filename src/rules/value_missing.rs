@@ -28,10 +28,10 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, report: &mut dyn FnMut(Findi
 mod tests {
     use crate::model::image::Images;
     use crate::model::place::Sources;
-    use crate::rules::{ImageUse, Reach, WorkspaceInput};
+    use crate::rules::{ImageUse, RunScope, WorkspaceInput};
     use crate::testing::{Given, settings};
 
-    fn told(images: &Images, facts_given: bool) -> bool {
+    fn is_reported(images: &Images, facts_given: bool) -> bool {
         let settings = settings();
         let uses = ["a", "b"].map(|cluster| ImageUse {
             cluster: cluster.into(),
@@ -42,7 +42,7 @@ mod tests {
             signed: Default::default(),
         });
         let input = WorkspaceInput {
-            reach: Reach::Fleet,
+            run_scope: RunScope::Fleet,
             uses: &uses,
             images,
             sources: &Sources::default(),
@@ -52,22 +52,22 @@ mod tests {
         };
         let mut count = 0;
         super::workspace(&input, &mut |_| count += 1);
-        assert!(count < 2, "it is told once");
+        assert!(count < 2, "it is reported once");
         count == 1
     }
 
     #[test]
-    fn that_no_facts_are_given_is_told_once_where_an_image_needs_them() {
+    fn that_no_facts_are_given_is_reported_once_where_an_image_needs_them() {
         let mut given = Given::new();
         given.image("noble-a", &[]);
-        assert!(told(&given.finished().images, false));
-        assert!(!told(&given.finished().images, true));
+        assert!(is_reported(&given.finished().images, false));
+        assert!(!is_reported(&given.finished().images, true));
         let mut given = Given::new();
         given.image("noble-a", &[("sha256", "00")]);
-        assert!(!told(&given.finished().images, false));
+        assert!(!is_reported(&given.finished().images, false));
         // What the builder has not made is in no info file.
         let mut given = Given::new();
         given.declared("noble-a", &[]);
-        assert!(!told(&given.finished().images, false));
+        assert!(!is_reported(&given.finished().images, false));
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
         );
         let finding = Finding::new(RuleId::VersionDowngrade, message)
             .about(input.subject(pool.1))
-            .at(input.spot(is.place), "this version is asked for")
+            .at(input.spot(is.place), "this version is required")
             .at(input.spot_before(was.place), "this one runs")
             .help(format!("keep `{}`, or make a new cluster", was.value));
         let is_minor = (to.major, to.minor) != (from.major, from.minor);

@@ -1,15 +1,13 @@
 //! A node pool and its control plane differ too far in Kubernetes version.
 
-use std::collections::BTreeMap;
-
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::version::Version;
-use crate::objects::{Manifests, Name};
 use crate::rules::ClusterInput;
 
-/// How many minors a worker may be behind. (Cluster API's MachineSet preflight check KubernetesVersionSkew.)
+/// How many minors a worker may be behind: Cluster API's preflight check `KubernetesVersionSkew` of MachineSets. Its check
+/// `KubeadmVersionSkew` is about workers that kubeadm joins.
 const OLDEST: i64 = -3;
 
 /// Looks at every node pool.
@@ -26,63 +24,6 @@ pub(super) fn cluster(input: &ClusterInput<'_>, report: &mut dyn FnMut(Finding))
             report_skew(input, pool, control_plane, report);
         }
     }
-}
-
-/// Looks at the machines of manifests.
-pub(super) fn manifests(input: &Manifests<'_>, report: &mut dyn FnMut(Finding)) {
-    let clusters = input.clusters();
-    let leaders = control_planes(input);
-    for (worker, object) in input.objects.iter().enumerate() {
-        let is_worker = ["MachineDeployment", "MachineSet", "MachinePool"];
-        let leader = input.cluster(worker).and_then(|cluster| {
-            let name = Name {
-                kind: "Cluster",
-                group: None,
-                namespace: &object.namespace,
-                name: cluster,
-            };
-            let cluster = clusters.nearest(name, worker)?;
-            leaders.get(&cluster).copied()
-        });
-        if let Some(leader) = leader.filter(|_| is_worker.contains(&&*object.kind)) {
-            in_manifests(input, worker, leader)
-                .into_iter()
-                .for_each(&mut *report);
-        }
-    }
-}
-
-/// The control plane of each Cluster: the object that it refers to.
-fn control_planes(input: &Manifests<'_>) -> BTreeMap<usize, usize> {
-    let references = input.references().into_iter();
-    let of_cluster = references.filter_map(|reference| {
-        let (from, to) = (&input.objects[reference.from], reference.to?);
-        let is_leader = &*from.kind == "Cluster" && reference.kind.ends_with("ControlPlane");
-        is_leader.then_some((reference.from, to))
-    });
-    of_cluster.collect()
-}
-
-fn in_manifests(input: &Manifests<'_>, worker: usize, leader: usize) -> Option<Finding> {
-    let (own_text, own_place) = input.version(worker)?;
-    let (other_text, other_place) = input.version(leader)?;
-    let (own, other) = (Version::parse(&own_text)?, Version::parse(&other_text)?);
-    let (object, control_plane) = (&input.objects[worker], &input.objects[leader]);
-    let kubeadm = &*control_plane.kind == "KubeadmControlPlane";
-    let fault = fault(own.minors_ahead_of(&other), kubeadm)?;
-    let message = format!(
-        "{} `{}` runs Kubernetes `{own_text}`, {fault} `{other_text}`",
-        object.kind, object.name
-    );
-    let newer = if own > other { &own_text } else { &other_text };
-    let finding = Finding::new(RuleId::VersionSkew, message)
-        .about(input.subject(worker))
-        .at(object.spot(own_place), "this pool's version")
-        .at(
-            control_plane.spot(other_place),
-            "the control plane's version",
-        );
-    Some(finding.help(format!("run `{newer}` in both")))
 }
 
 fn report_skew(
@@ -102,7 +43,7 @@ fn report_skew(
     let Some((own, other)) = parsed else {
         return;
     };
-    let kubeadm = input.view.cluster.bootstrap_provider.as_ref();
+    let kubeadm = input.view.cluster.bootstrap_provider_of(pool);
     let kubeadm = kubeadm.is_some_and(|provider| &*provider.value == "cabpk");
     let Some(fault) = fault(own.minors_ahead_of(&other), kubeadm) else {
         return;

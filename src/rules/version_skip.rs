@@ -30,7 +30,7 @@ pub(super) fn change(input: &ChangeInput<'_>, report: &mut dyn FnMut(Finding)) {
         );
         let finding = Finding::new(RuleId::VersionSkip, message)
             .about(input.subject(pool.1))
-            .at(input.spot(is.place), "this version is asked for")
+            .at(input.spot(is.place), "this version is required")
             .at(input.spot_before(was.place), "this one runs");
         report(finding.help(advice(input, next)));
     }

@@ -10,6 +10,7 @@
 
 mod compile;
 mod validate;
+mod values;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,6 +24,7 @@ use crate::model::place::{FileId, Place, Source};
 use crate::model::value::Node;
 use crate::yaml;
 use compile::Schema;
+pub use values::{Mismatch, ValuesSchema};
 
 /// The definitions of the rendered kinds, each after the URL of its source. `tests/interop/schemas.py` writes the file.
 const BUILT_IN: &[u8] = include_bytes!("builtin.yaml.gz");

@@ -145,7 +145,7 @@ fn a_hard_link_is_the_file_before_it_or_nothing() {
 }
 
 #[test]
-fn a_path_stands_once_and_is_one_thing() {
+fn a_path_occurs_once_and_is_one_thing() {
     let twice = Tarball::new().file("a/b", b"1").file("./a/b", b"2").end();
     assert_eq!(refused(&twice), Reason::Duplicate);
     for both in [
@@ -165,7 +165,7 @@ fn a_path_stands_once_and_is_one_thing() {
 }
 
 #[test]
-fn limits_are_told_with_their_numbers() {
+fn limits_are_reported_with_their_numbers() {
     let many = (0..101).fold(Tarball::new(), |tar, n| tar.file(&format!("f{n}"), b""));
     assert_eq!(refused(&many.end()), Reason::TooManyEntries(100));
     let long = "x/".repeat(101);
@@ -276,7 +276,7 @@ fn broken_streams_are_refused() {
 }
 
 #[test]
-fn what_stands_behind_the_end_is_refused() {
+fn text_behind_the_end_is_refused() {
     let tar = Tarball::new().file("a", b"text").end();
     assert_eq!(refused(&[&tar[..], b"x"].concat()), Reason::Trailing);
     let hidden = Tarball::new().file("b", b"hidden").end();

@@ -65,7 +65,7 @@ fn a_plain_bundle_is_held_to_its_rules() {
         (
             Tarball::new().file("manifests/a", namespace).file("b", b""),
             "bundle-layout",
-            "`b` lies beside",
+            "`b` is beside",
         ),
     ] {
         fs::write(folder.join("in.tgz"), gzip(&tar.end())).expect("written");
@@ -177,7 +177,7 @@ fn files_that_are_run_stay_so() {
 }
 
 #[test]
-fn a_bundle_that_is_not_there_is_told() {
+fn a_bundle_that_is_not_there_is_reported() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     for from in [
         "nowhere",

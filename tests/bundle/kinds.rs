@@ -98,7 +98,7 @@ fn what_a_project_renders_is_packed_as_flux_and_argo_take_it() {
 }
 
 #[test]
-fn config_maps_are_told_as_rukpak_names_them() {
+fn config_maps_have_the_names_that_rukpak_gives_them() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path();
     manifests(&folder.join("in"));
@@ -179,17 +179,22 @@ fn an_index_puts_what_is_required_first() {
 }
 
 #[test]
-fn a_registry_bundle_is_turned_into_manifests() {
-    let scratch = copy_of(&repository().join("fixtures/rules/bundle-unsupported/good"));
-    clean(
-        scratch.path(),
-        "unpack bundle --to out --namespace operators",
+fn a_registry_bundle_is_refused_by_name() {
+    let scratch = copy_of(&repository().join("fixtures/rules/bundle-unsupported/bad"));
+    let folder = scratch.path();
+    write(
+        folder,
+        "bundles.yaml",
+        "version: 1\nbundles: [{name: web, from: bundle}]\n",
     );
-    let names: Vec<String> = files(&scratch.path().join("out")).into_keys().collect();
-    assert_eq!(names, ["manifests/001-deployment-web.yaml"]);
-    refused(
-        &repository().join("fixtures/rules/bundle-unsupported/bad"),
+    for arguments in [
         "inspect bundle",
-        "bundle-unsupported",
-    );
+        "unpack bundle --to out",
+        "pack index:bundles.yaml --to dir:out",
+    ] {
+        let refused = refused(folder, arguments, "bundle-unsupported");
+        let expected = "bundles of kind registry+v1 are not supported";
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+    assert!(!folder.join("out").exists());
 }

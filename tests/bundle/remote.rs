@@ -195,7 +195,7 @@ fn a_bundle_and_a_folder_are_compared_by_what_is_in_them() {
 }
 
 #[test]
-fn the_commit_is_told_and_not_the_way_to_it() {
+fn the_commit_is_reported_and_not_the_way_to_it() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();
     let registry = Registry::plain();
@@ -250,7 +250,7 @@ fn the_commit_is_told_and_not_the_way_to_it() {
     write(folder, "in/new", "x");
     let changed = clean(folder, &push);
     assert!(
-        changed.stderr.contains("not committed"),
+        changed.stderr.contains("uncommitted changes"),
         "{}",
         changed.stderr
     );
@@ -268,7 +268,7 @@ fn the_commit_is_told_and_not_the_way_to_it() {
 }
 
 #[test]
-fn what_stands_behind_a_mirror_is_not_pushed_to() {
+fn a_mirrored_registry_is_not_pushed_to() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();
     let (registry, mirror) = (Registry::plain(), Registry::plain());

@@ -6,7 +6,7 @@ use super::manifests;
 use crate::programs;
 
 #[test]
-fn a_terminal_is_told_how_many_files_are_done() {
+fn a_terminal_shows_how_many_files_are_done() {
     let Some(script) = programs::find("script") else {
         return;
     };

@@ -199,11 +199,11 @@ impl Server {
     }
 
     /// An answer for each request.
-    pub(super) fn ask(&mut self, batch: &[Json]) -> Vec<Answer> {
+    pub(super) fn evaluate(&mut self, batch: &[Json]) -> Vec<Answer> {
         let process = self.process.get_or_insert_with(|| {
             Process::start(&self.minor.program()).expect("the engine starts")
         });
-        if let Some(answers) = process.ask(batch) {
+        if let Some(answers) = process.evaluate(batch) {
             assert_eq!(answers.len(), batch.len(), "an answer for each request");
             return answers;
         }
@@ -211,7 +211,7 @@ impl Server {
         if batch.len() == 1 {
             return vec![Answer::Death];
         }
-        let single = batch.chunks(1).map(|request| self.ask(request));
+        let single = batch.chunks(1).map(|request| self.evaluate(request));
         single.collect::<Vec<_>>().concat()
     }
 }
@@ -232,7 +232,7 @@ impl Process {
         })
     }
 
-    fn ask(&mut self, batch: &[Json]) -> Option<Vec<Answer>> {
+    fn evaluate(&mut self, batch: &[Json]) -> Option<Vec<Answer>> {
         #[derive(Deserialize)]
         struct Line {
             text: Option<String>,

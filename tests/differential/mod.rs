@@ -198,8 +198,8 @@ impl Engines {
         let ours: Vec<_> = inputs.iter().filter_map(ours).collect();
         let requests = ours.iter().map(|(input, _)| self.kind.request(input));
         let requests: Vec<Json> = requests.collect();
-        let ask = |server: &mut Server| (server.minor, server.ask(&requests));
-        let theirs: Vec<_> = self.servers.iter_mut().map(ask).collect();
+        let evaluate = |server: &mut Server| (server.minor, server.evaluate(&requests));
+        let theirs: Vec<_> = self.servers.iter_mut().map(evaluate).collect();
         let mut differences = Vec::new();
         for (index, (input, ours)) in ours.into_iter().enumerate() {
             for (minor, answers) in &theirs {

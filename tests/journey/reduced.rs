@@ -218,7 +218,7 @@ fn init_finds_every_cluster_and_pool() {
         outcome.stdout
     );
     assert!(
-        !outcome.stdout.contains("stand in the way"),
+        !outcome.stdout.contains("must be fixed first"),
         "{}",
         outcome.stdout
     );

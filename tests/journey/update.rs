@@ -130,7 +130,7 @@ fn a_catalog_whose_first_entry_is_replaced_and_whose_others_go_is_edited() {
 
 /// Errors after the edits put everything back, the lock too; `--keep-going` keeps it.
 #[test]
-fn an_update_in_spite_of_errors_is_asked_for() {
+fn an_update_in_spite_of_errors_has_to_be_requested() {
     let project = reduced::start();
     // The site's own image is not rebuilt, so that it does not fit the cluster's next version.
     let before = project.files("");

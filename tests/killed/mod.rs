@@ -98,13 +98,13 @@ impl Undisturbed {
     }
 
     /// The next run completes, with the bytes of one that nothing disturbed.
-    pub(crate) fn assert_mended(&self, case: &Case, workspace: &Path, told: &str) {
+    pub(crate) fn assert_fixed(&self, case: &Case, workspace: &Path, told: &str) {
         let (status, said) = case.run(workspace);
         assert_eq!(status, self.status, "{told}: the next run: {said}");
-        let mended = tree(workspace);
+        let repaired = tree(workspace);
         let names = |tree: &Tree| tree.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&mended), names(&self.after), "{told}");
-        assert!(mended == self.after, "{told}: other bytes");
+        assert_eq!(names(&repaired), names(&self.after), "{told}");
+        assert!(repaired == self.after, "{told}: other bytes");
     }
 }
 
@@ -203,7 +203,7 @@ fn killed(name: &str) {
         let left = tree(workspace.path());
         calm.assert_whole(&left, &told);
         writing += u64::from(left.keys().any(|path| is_litter(path)));
-        calm.assert_mended(case, workspace.path(), &told);
+        calm.assert_fixed(case, workspace.path(), &told);
     }
     say(&format!(
         "{name}: {kills} kills, {ended} before its end, {writing} while it wrote"
@@ -263,7 +263,7 @@ fn every_command_of_the_table_is_killed() {
 }
 
 #[test]
-fn a_signal_that_asks_ends_a_run_as_it_ends_any_program() {
+fn a_termination_signal_ends_a_run_as_it_ends_any_program() {
     use std::os::unix::process::ExitStatusExt;
     for (turn, (name, number)) in [("INT", 2), ("TERM", 15), ("HUP", 1)]
         .into_iter()
@@ -287,7 +287,7 @@ fn a_signal_that_asks_ends_a_run_as_it_ends_any_program() {
                 "{told}"
             );
             calm.assert_whole(&tree(workspace.path()), &told);
-            calm.assert_mended(case, workspace.path(), &told);
+            calm.assert_fixed(case, workspace.path(), &told);
         }
     }
 }

@@ -38,7 +38,7 @@ fn with_short_files(case: &Case, calm: &Undisturbed, blocks: u32, first: &str) -
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains("error: cannot write `"), "{told}: {said}");
     }
-    calm.assert_mended(case, workspace.path(), &told);
+    calm.assert_fixed(case, workspace.path(), &told);
     failed || output.status.signal().is_some()
 }
 
@@ -93,7 +93,7 @@ fn on_a_small_disk(case: &Case, calm: &Undisturbed, spare: u32) -> Option<(i32, 
     let is_left = left.keys().any(|path| is_litter(path));
     let is_announced = said.contains("the next run of metalmark undoes the edits");
     assert_eq!(is_left, is_announced, "{told}: {said}");
-    calm.assert_mended(case, result.path(), &told);
+    calm.assert_fixed(case, result.path(), &told);
     Some((status, said))
 }
 
@@ -144,6 +144,6 @@ fn a_file_that_cannot_be_written_is_an_error_and_stays_as_it_was() {
         }
         calm.assert_whole(&tree(workspace.path()), case.name);
         assert_no_litter(workspace.path(), case.name);
-        calm.assert_mended(case, workspace.path(), case.name);
+        calm.assert_fixed(case, workspace.path(), case.name);
     }
 }

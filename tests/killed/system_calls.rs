@@ -55,7 +55,7 @@ fn a_run_that_is_killed_at_any_system_call_leaves_nothing_to_repair() {
                 }
                 kills += 1;
                 calm.assert_whole(&tree(workspace.path()), &told);
-                calm.assert_mended(case, workspace.path(), &told);
+                calm.assert_fixed(case, workspace.path(), &told);
                 number += 1;
                 if !is_long() && number > FEW {
                     break;

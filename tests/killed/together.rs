@@ -35,7 +35,7 @@ fn end(child: Child, told: &str) -> Option<i32> {
 }
 
 #[test]
-fn the_same_command_many_times_at_once_comes_to_what_one_does() {
+fn the_same_command_many_times_at_once_has_the_result_of_one() {
     for case in CASES {
         let calm = undisturbed(case);
         for round in 0..turns() {
@@ -47,7 +47,7 @@ fn the_same_command_many_times_at_once_comes_to_what_one_does() {
             let ends: Vec<Option<i32>> = runs.into_iter().map(|run| end(run, &told)).collect();
             assert!(ends.contains(&calm.status), "{told}: {ends:?}");
             assert!(tree(workspace.path()) == calm.after, "{told}: {ends:?}");
-            calm.assert_mended(case, workspace.path(), &told);
+            calm.assert_fixed(case, workspace.path(), &told);
         }
     }
 }
@@ -80,7 +80,7 @@ fn different_commands_at_once_leave_whole_files_and_can_be_run_again() {
             end(run, &told);
         }
         calm.assert_whole(&tree(workspace.path()), &told);
-        calm.assert_mended(render, workspace.path(), &told);
+        calm.assert_fixed(render, workspace.path(), &told);
     }
 }
 
@@ -107,6 +107,6 @@ fn what_a_dead_run_holds_is_taken_over() {
         let workspace = calm.fresh();
         let file = case.root(workspace.path()).join(RUN_FILE);
         fs::write(file, "process 1\nhost elsewhere\nstarted 7\n").expect("written");
-        calm.assert_mended(case, workspace.path(), case.name);
+        calm.assert_fixed(case, workspace.path(), case.name);
     }
 }

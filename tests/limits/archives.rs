@@ -50,7 +50,7 @@ fn a_layouts_index_is_as_long_as_is_stated() {
 
 #[test]
 fn indexes_nest_as_deep_as_is_stated() {
-    most(16, "more than 16 indexes stand in each other", |depth| {
+    most(16, "indexes are nested more than 16 deep", |depth| {
         let scratch = tempfile::tempdir().expect("a folder");
         let folder = scratch.path();
         fs::create_dir_all(folder.join("app/manifests")).expect("created");

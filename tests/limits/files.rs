@@ -169,7 +169,7 @@ fn manifests_in_strings_are_found_as_deep_as_is_stated() {
     most(4, "none", |depth| {
         let source = Arc::new(Source::new("a.yaml", nested(depth)));
         let found = objects::objects(&source).expect("YAML").objects;
-        let is_it = |object: &objects::Standing| &*object.kind == "Metal3MachineTemplate";
+        let is_it = |object: &objects::ManifestObject| &*object.kind == "Metal3MachineTemplate";
         match found.iter().any(is_it) {
             true => Ok(()),
             false => Err("none"),

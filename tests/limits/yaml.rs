@@ -90,7 +90,7 @@ fn the_longest_key_is_read_and_a_longer_one_is_not() {
 }
 
 #[test]
-fn aliases_that_stand_for_all_that_is_allowed_are_read_and_more_are_not() {
+fn aliases_up_to_the_limit_are_read_and_more_are_not() {
     // Of a text that stands for less than 400,000 values, ninety-nine of a hundred may come by aliases.
     let text = |values: usize| {
         let list = "x,".repeat(996);
@@ -104,7 +104,7 @@ fn aliases_that_stand_for_all_that_is_allowed_are_read_and_more_are_not() {
 }
 
 #[test]
-fn of_what_is_odd_a_thousand_of_each_sort_are_told() {
+fn of_what_is_odd_a_thousand_of_each_sort_are_reported() {
     let odd = |duplicates: usize, words: usize| {
         let words: String = (0..words)
             .map(|number| format!("k{number}: yes\n"))

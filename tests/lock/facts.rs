@@ -169,7 +169,7 @@ fn a_checksum_that_is_empty_in_the_lock_is_none() {
 }
 
 #[test]
-fn odd_annotations_are_told_when_they_are_locked() {
+fn odd_annotations_are_reported_when_they_are_locked() {
     let project = locked(&[("os", "a/b")], &[5]);
     std::fs::remove_file(project.path().join("metalmark.lock")).expect("removed");
     let run = project.run("lock");
@@ -203,7 +203,7 @@ fn what_the_values_call_the_origin_follows_without_a_question() {
 
 /// The others are locked all the same.
 #[test]
-fn a_reference_that_is_none_is_told_at_its_line() {
+fn a_reference_that_is_none_is_reported_at_its_line() {
     let project = Project::new();
     project.registry(&[NOBLE], "0.4.12", "a");
     project.values("0.4.12", &[NOBLE], "");

@@ -28,7 +28,7 @@ fn faults(lock: &str) -> Vec<(u64, String)> {
 const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 #[test]
-fn every_fault_of_an_entry_is_told_at_its_line() {
+fn every_fault_of_an_entry_is_reported_at_its_line() {
     // Each entry is one line of this lock; a row without a message is no fault.
     let whole = format!("key: K, reference: 'oci://r/a:1', digest: '{DIGEST}'");
     let with = |more: &str| format!("{whole}, {more}");
@@ -141,7 +141,7 @@ fn every_fault_of_an_entry_is_told_at_its_line() {
 }
 
 #[test]
-fn every_fault_of_the_file_is_told_and_such_a_lock_is_left_as_it_is() {
+fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
     let rows = [
         (
             "# nothing but a comment\n",
@@ -173,7 +173,7 @@ fn every_fault_of_the_file_is_told_and_such_a_lock_is_left_as_it_is() {
         ),
         (
             "version: 1\nversion: 1\nimages: []\n",
-            "`version` stands twice in one map",
+            "`version` occurs twice in one map",
         ),
         (
             "version: 1\nimages: []\n<<<<<<< ours\n",

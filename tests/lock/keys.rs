@@ -161,7 +161,7 @@ fn where_signatures_are_skipped_no_key_has_to_be_right() {
 }
 
 #[test]
-fn a_key_that_is_no_text_is_told_by_its_path() {
+fn a_key_that_is_no_text_is_reported_by_its_path() {
     let project = Project::new();
     registry(&project, &[("a", &[])]);
     project.values("0.4.12", &["a"], "    cosign_publickey: 5\n");
@@ -171,7 +171,7 @@ fn a_key_that_is_no_text_is_told_by_its_path() {
 }
 
 #[test]
-fn a_key_that_cannot_be_used_is_told_where_it_is_named() {
+fn a_key_that_cannot_be_used_is_reported_where_it_is_named() {
     let project = Project::new();
     registry(&project, &[("a", &[]), ("b", &[]), ("c", &[])]);
     project.values("0.4.12", &["a"], "    cosign_publickey: gone.pub\n");

@@ -94,7 +94,7 @@ fn the_evidence_of_two_branches_is_right_together_whatever_git_makes_of_its_line
 }
 
 #[test]
-fn what_git_cannot_merge_is_told_as_a_conflict() {
+fn what_git_cannot_merge_is_reported_as_a_conflict() {
     let base = locked(&["image-b"]);
     let ours = locked(&["image-b", "image-c"]);
     let theirs = locked(&["image-b", "image-d"]);

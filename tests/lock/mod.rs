@@ -110,7 +110,7 @@ fn facts(image: &str, version: &str, build: &str) -> Vec<(&'static str, String)>
 }
 
 #[test]
-fn what_is_new_is_asked_for_and_what_is_locked_is_kept() {
+fn what_is_new_is_requested_and_what_is_locked_is_kept() {
     let project = Project::new();
     project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
     let first = project.run("lock");
@@ -150,7 +150,7 @@ fn what_is_new_is_asked_for_and_what_is_locked_is_kept() {
 }
 
 #[test]
-fn a_raised_version_makes_the_lock_stale_until_it_is_asked_for() {
+fn a_raised_version_makes_the_lock_stale_until_it_is_locked() {
     let project = Project::new();
     project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
     assert_eq!(project.run("lock").status, 0);

@@ -139,7 +139,7 @@ fn what_is_not_signed_is_not_locked() {
 }
 
 #[test]
-fn another_key_is_told_from_a_key_that_is_none() {
+fn another_key_is_distinguished_from_an_invalid_key() {
     let project = Project::new();
     if !key(&project, "sylva") || !key(&project, "stranger") {
         return;

@@ -168,7 +168,7 @@ fn what_is_not_proven_is_refused_where_one_cluster_alone_is_rendered() {
 }
 
 #[test]
-fn a_lock_without_evidence_and_without_keys_is_read_and_told_in_one_warning() {
+fn a_lock_without_evidence_and_without_keys_is_read_and_reported_in_one_warning() {
     let project = Project::new();
     project.registry(&[NOBLE, JAMMY], "0.4.12", "a");
     assert_eq!(project.run("lock").status, 0);
@@ -195,7 +195,7 @@ fn a_lock_without_evidence_and_without_keys_is_read_and_told_in_one_warning() {
 }
 
 #[test]
-fn a_rotated_key_is_refused_everywhere_until_the_image_is_signed_anew() {
+fn a_rotated_key_is_refused_everywhere_until_the_image_is_signed_again() {
     let (project, _) = signed();
     let next = Key::new();
     project.write("a.pub", &next.pem());
@@ -381,7 +381,7 @@ fn an_images_own_key_that_cannot_be_evaluated_locks_nothing() {
 }
 
 #[test]
-fn what_could_not_be_had_is_told_with_the_line_that_wants_it_and_once_a_cause() {
+fn what_could_not_be_had_is_reported_with_the_line_that_wants_it_and_once_a_cause() {
     let project = Project::new();
     let file = project.read("metalmark.yaml");
     let mirror = "registries: {mirrors: {registry.example.org/os: 'oci-layout:registry'}}";

@@ -1,9 +1,9 @@
 //! Each pool boots the image that Sylva's own library selects for it, each image has the reference that Sylva's chart gives it, and
 //! what the library serves is served: `fixtures/oracle/selection.jsonl`, recorded by `tests/interop/selection`.
 
+mod counts;
 mod known;
 mod project;
-mod told;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use counts::Counts;
 use project::{Cluster, clusters};
-use told::Told;
 use verdict::{Mode, Verdict, agree, ours, reason, theirs};
 
 /// All clusters; the tests share them.
@@ -37,7 +37,7 @@ fn pools(recorded: &Value) -> impl Iterator<Item = (&str, &Value)> {
 
 #[test]
 fn every_pool_boots_what_the_library_selects() {
-    let (mut told, mut wrong) = (Told::default(), Vec::new());
+    let (mut counts, mut wrong) = (Counts::default(), Vec::new());
     for cluster in selecting() {
         for mode in [Mode::Exact, Mode::Normalized] {
             let answer = cluster.answer(mode);
@@ -47,7 +47,7 @@ fn every_pool_boots_what_the_library_selects() {
                     true => None,
                     false => reason(cluster, mode, pool, (&theirs, &ours)),
                 };
-                told.count(cluster, mode, differs);
+                counts.count(cluster, mode, differs);
                 if differs.is_none() && !agree(&theirs, &ours, cluster, pool) {
                     let id = &cluster.id;
                     wrong.push(format!(
@@ -58,7 +58,7 @@ fn every_pool_boots_what_the_library_selects() {
         }
     }
     none(&wrong);
-    told.is_told();
+    counts.is_documented();
 }
 
 /// 0.3.5 refuses `oci-image-registry-key` and ignores `os_image_selector_autoselect_registries`.

@@ -92,7 +92,7 @@ fn the_facts_of_an_image_are_printed() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_and_ends_with_status_2() {
+fn what_cannot_be_had_is_reported_and_ends_with_status_2() {
     let registry = Registry::plain();
     registry.image("one", "1.31.8", &[]);
     let folder = project(&registry, "");
@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_told_and_ends_with_status_2() {
 }
 
 #[test]
-fn a_mirror_that_is_misspelled_never_lets_the_registry_be_asked() {
+fn with_a_misspelled_mirror_the_registry_is_never_queried() {
     let registry = Registry::plain();
     registry.image("one", "1", &[]);
     let more = format!("  mirrors: {{\"{}\": \"Not A Host\"}}\n", registry.host());
@@ -158,7 +158,7 @@ fn with_docker(folder: &tempfile::TempDir, config: &str, helper: &str, of: &str)
 
 #[cfg(unix)]
 #[test]
-fn credential_helpers_are_asked() {
+fn credential_helpers_are_queried() {
     use super::super::support::registry::Lock;
     let registry = Registry::plain();
     registry.image("one", "1", &[]);

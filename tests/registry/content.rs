@@ -44,7 +44,7 @@ fn a_thousand_references_cost_a_thousand_requests() {
 }
 
 #[test]
-fn a_registrys_own_reason_is_told_unless_it_repeats_a_secret() {
+fn a_registrys_own_reason_is_reported_unless_it_repeats_a_secret() {
     for (status, message, expected) in [
         (
             400,
@@ -72,7 +72,7 @@ fn a_registrys_own_reason_is_told_unless_it_repeats_a_secret() {
 }
 
 #[test]
-fn all_failures_of_a_batch_are_told_in_order() {
+fn all_failures_of_a_batch_are_reported_in_order() {
     let registry = Registry::plain();
     registry.image("a", "1.31.8", &[]);
     let wanted =
@@ -106,7 +106,7 @@ fn all_failures_of_a_batch_are_told_in_order() {
 }
 
 #[test]
-fn bytes_that_are_not_what_was_asked_for_are_refused() {
+fn bytes_other_than_the_requested_ones_are_refused() {
     let registry = Registry::plain();
     let digest = registry.image("a", "1", &[]);
     registry.hook(|_, _| Some(Reply::new(200, image(&[("altered", "yes")]))));
@@ -134,7 +134,7 @@ fn a_header_that_disagrees_with_the_body_is_refused() {
 }
 
 #[test]
-fn a_header_of_sha512_is_held_against_the_body() {
+fn a_header_of_sha512_is_compared_with_the_body() {
     use sha2::Digest as _;
     let registry = Registry::plain();
     let honest: String = sha2::Sha512::digest(image(&[]))

@@ -88,7 +88,7 @@ fn a_registry_that_knows_no_ranges_sends_all_again() {
 }
 
 #[test]
-fn what_is_not_what_was_asked_for_is_refused() {
+fn other_than_the_requested_content_is_refused() {
     let (descriptor, content) = bytes(LONG);
     let mut changed = content.clone();
     changed[9] ^= 1;

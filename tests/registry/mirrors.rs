@@ -44,7 +44,7 @@ fn a_mirror_answers_and_is_named() {
     );
     assert!(
         told.help.iter().any(|help| help
-            .contains("never asked itself: `skopeo copy docker://registry.invalid/group/two:1")),
+            .contains("never queried itself: `skopeo copy docker://registry.invalid/group/two:1")),
         "{told}"
     );
     assert_eq!(stores.tags(&wanted[0]), Ok(vec!["1".to_owned()]));
@@ -53,7 +53,7 @@ fn a_mirror_answers_and_is_named() {
 }
 
 #[test]
-fn a_mirror_of_a_whole_registry_lists_what_stands_below_its_prefix() {
+fn a_mirror_of_a_whole_registry_lists_what_is_below_its_prefix() {
     let registry = Registry::plain();
     registry.image("sylva/group/one", "1", &[]);
     registry.image("other/two", "1", &[]);
@@ -66,7 +66,7 @@ fn a_mirror_of_a_whole_registry_lists_what_stands_below_its_prefix() {
 }
 
 #[test]
-fn a_layout_answers_beside_registries_in_the_order_asked() {
+fn a_layout_answers_beside_registries_in_the_requested_order() {
     let registry = Registry::plain();
     let there = registry.image("one", "1", &[]);
     let folder = tempfile::tempdir().expect("a folder");

@@ -38,7 +38,7 @@ fn no_secret(failure: &metalmark::oci::Failure) {
 }
 
 #[test]
-fn a_password_is_asked_for_once_a_registry() {
+fn a_password_is_requested_once_per_registry() {
     let registry = Registry::plain();
     registry.lock(basic("hunter2"));
     let wanted: Vec<_> = (0..50)
@@ -53,7 +53,7 @@ fn a_password_is_asked_for_once_a_registry() {
 }
 
 #[test]
-fn a_wrong_password_is_told_with_its_user_and_file_and_tried_once() {
+fn a_wrong_password_is_reported_with_its_user_and_file_and_tried_once() {
     let registry = Registry::plain();
     registry.lock(basic("another"));
     let mut settings = options(plain(&registry));
@@ -78,7 +78,7 @@ fn a_wrong_password_is_told_with_its_user_and_file_and_tried_once() {
 }
 
 #[test]
-fn without_credentials_the_files_looked_at_are_told() {
+fn without_credentials_the_searched_files_are_reported() {
     let registry = Registry::plain();
     registry.lock(basic("hunter2"));
     let folder = tempfile::tempdir().expect("a folder");
@@ -105,7 +105,7 @@ fn without_credentials_the_files_looked_at_are_told() {
 }
 
 #[test]
-fn what_is_forbidden_is_told() {
+fn what_is_forbidden_is_reported() {
     let registry = Registry::plain();
     registry.hook(|_, _| {
         let body = r#"{"errors":[{"code":"DENIED","message":"requested access is denied: Ym9iOmh1bnRlcjI="}]}"#;
@@ -181,7 +181,7 @@ fn a_token_is_bought_with_an_identity_token() {
 }
 
 #[test]
-fn a_token_that_ended_is_bought_anew() {
+fn an_expired_token_is_requested_again() {
     let registry = Registry::plain();
     registry.image("a", "1", &[]);
     registry.lock(bearer(None));
@@ -194,7 +194,7 @@ fn a_token_that_ended_is_bought_anew() {
 }
 
 #[test]
-fn a_token_server_on_another_host_is_told_nothing_without_tls() {
+fn a_token_server_on_another_host_receives_nothing_without_tls() {
     let (registry, thief) = (Registry::plain(), Registry::plain());
     thief.lock(bearer(None));
     registry.lock(Lock::Bearer {
@@ -257,13 +257,13 @@ fn keys_with_a_path_win_over_the_host() {
 }
 
 #[test]
-fn plain_http_is_never_spoken_unasked() {
+fn plain_http_is_never_used_unless_allowed() {
     let registry = Registry::plain();
     let told = failure(
         &Registries::new(options(RegistrySettings::default())),
         registry.reference("a:1"),
     );
-    assert!(told.message.contains("does not speak TLS"), "{told}");
+    assert!(told.message.contains("does not support TLS"), "{told}");
     assert!(told.help[0].contains("plain-http: true"), "{told}");
     assert_eq!(
         registry
@@ -365,13 +365,13 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
         registry.reference("a:1"),
     );
     assert!(
-        told.message.contains("does not speak plain HTTP") || told.message.contains("broke"),
+        told.message.contains("does not support plain HTTP") || told.message.contains("broke"),
         "{told}"
     );
 }
 
 #[test]
-fn a_ca_file_that_is_none_is_told() {
+fn a_ca_file_that_is_none_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("x.pem");
     std::fs::write(&file, "no certificate").expect("written");

@@ -12,7 +12,7 @@ use super::{client, client_with, options, plain};
 
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-fn asked(registry: &Registry) -> Vec<String> {
+fn requests(registry: &Registry) -> Vec<String> {
     let seen = registry.seen();
     let told = |request: &super::super::support::registry::Request| {
         let path = request.path.split(['?']).next().unwrap_or_default();
@@ -41,7 +41,7 @@ fn blobs_go_first_and_nothing_is_sent_twice() {
         (MANIFEST, artifact.manifest.clone())
     );
     assert_eq!(
-        asked(&registry).last().map(String::as_str),
+        requests(&registry).last().map(String::as_str),
         Some("PUT manifests/1.0")
     );
     let before = registry.count();
@@ -265,7 +265,7 @@ fn what_refers_to_a_manifest_is_listed_where_the_registry_lists_nothing() {
 }
 
 #[test]
-fn progress_is_told_by_the_mebibyte() {
+fn progress_is_reported_by_the_mebibyte() {
     let registry = Registry::plain();
     let told = Arc::new(Mutex::new(Vec::new()));
     let mut options = options(plain(&registry));

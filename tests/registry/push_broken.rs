@@ -126,7 +126,7 @@ fn a_registry_that_takes_less_at_once_is_sent_pieces() {
 }
 
 #[test]
-fn a_busy_registry_is_asked_again_and_not_for_ever() {
+fn a_busy_registry_is_queried_again_and_not_forever() {
     let registry = Registry::plain();
     let counts = Mutex::new(std::collections::BTreeMap::<String, usize>::new());
     registry.hook(move |request, _| {
@@ -166,7 +166,7 @@ fn a_registry_that_names_other_content_is_not_believed() {
 }
 
 #[test]
-fn content_that_is_not_what_is_told_never_gets_there_whole() {
+fn content_that_is_not_as_declared_never_arrives_whole() {
     let told = made(LONG);
     let all = |content: Vec<u8>| Blob {
         content: Arc::new(content),

@@ -49,7 +49,7 @@ fn too_many_requests_are_sent_again_when_the_registry_says() {
 }
 
 #[test]
-fn what_stays_refused_is_told_after_the_last_attempt() {
+fn what_stays_refused_is_reported_after_the_last_attempt() {
     let registry = Registry::plain();
     registry.hook(|_, _| Some(Reply::new(429, "").header("Retry-After", "3600")));
     let told = failure(&client(&registry), registry.reference("a:1"));
@@ -127,7 +127,7 @@ fn a_host_that_is_gone_is_tried_once_a_batch() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_told() {
+fn a_name_that_nobody_knows_is_reported() {
     let reference = Reference::parse("registry.invalid/a:1").expect("a reference");
     let told = failure(
         &Registries::new(options(RegistrySettings::default())),
@@ -159,7 +159,7 @@ fn the_concurrency_is_bounded() {
 }
 
 #[test]
-fn progress_is_told_to_the_end() {
+fn progress_is_reported_to_the_end() {
     use std::sync::{Arc, Mutex};
     let registry = Registry::plain();
     registry.image("a", "1", &[]);

@@ -230,7 +230,7 @@ fn a_report_that_cannot_be_written_ends_the_run() {
 }
 
 #[test]
-fn a_format_that_there_is_not_is_told_with_those_there_are() {
+fn a_format_that_there_is_not_is_reported_with_those_there_are() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (text, told) in [
         ("sarfi=x", "the formats are human, json, sarif"),

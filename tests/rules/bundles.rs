@@ -38,7 +38,7 @@ fn a_bundle_is_pinned_by_its_digest_or_its_checksum() {
 
 /// Where nothing else speaks against a bundle, it is the selector that does not match it.
 #[test]
-fn a_selector_that_matches_no_bundle_names_what_speaks_against_each() {
+fn a_selector_that_matches_no_bundle_names_what_excludes_each() {
     let pinned = format!("uri: 'https://h.org/b.tar.gz', sha256: {SUM}");
     for (selector, expected) in [
         ("{k8s-flavor: rke2}", &[][..]),

@@ -295,7 +295,7 @@ fn a_cluster_of_odd_types() {
 }
 
 #[test]
-fn a_mistake_of_the_control_plane_is_told_of_it_and_a_failure_is_told_once() {
+fn a_mistake_of_the_control_plane_is_reported_for_it_and_a_failure_once() {
     let cluster = |settings: &str| {
         let values = format!("cluster:\n  k8s_version: v1.31.8\n  {settings}\n");
         Project::of(&values, "")

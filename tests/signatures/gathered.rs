@@ -90,7 +90,7 @@ const FAILURES: [FailureKind; 4] = [
 ];
 
 #[test]
-fn a_tag_that_cannot_be_asked_for_is_a_failure_whatever_refers_to_the_image() {
+fn a_tag_that_cannot_be_requested_is_a_failure_whatever_refers_to_the_image() {
     for kind in FAILURES {
         let mut world = World::new();
         let sig = world.sig();
@@ -104,7 +104,7 @@ fn a_tag_that_cannot_be_asked_for_is_a_failure_whatever_refers_to_the_image() {
 }
 
 #[test]
-fn referrers_that_cannot_be_asked_for_are_a_failure_unless_the_tag_proves_it() {
+fn referrers_that_cannot_be_listed_are_a_failure_unless_the_tag_proves_it() {
     for kind in FAILURES {
         let mut world = World::new();
         let image = world.image.clone();
@@ -119,10 +119,10 @@ fn referrers_that_cannot_be_asked_for_are_a_failure_unless_the_tag_proves_it() {
         );
         let mine = world.payload(true);
         world.at_tag(&[mine]);
-        let before = world.store.asked("referrers");
+        let before = world.store.requested("referrers");
         assert_eq!(world.form(), Some(Form::Tag));
         assert_eq!(
-            world.store.asked("referrers"),
+            world.store.requested("referrers"),
             before,
             "they are not needed"
         );
@@ -245,7 +245,11 @@ fn the_first_payloads_are_read_and_no_more() {
         layers.push(world.payload(true));
         world.at_tag(&layers);
         assert_eq!(world.form(), expected, "{before} before it");
-        assert_eq!(world.store.asked("blobs"), 1, "one blob is asked for once");
+        assert_eq!(
+            world.store.requested("blobs"),
+            1,
+            "one blob is requested once"
+        );
     }
 }
 

@@ -117,8 +117,8 @@ fn a_key_is_as_long_as_is_stated() {
     assert!(PublicKey::read(&padded(&public, LONGEST)).is_ok());
     let more = PublicKey::read(&padded(&public, LONGEST + 1));
     assert_eq!(more.map(drop), Err(KeyError::NotAKey));
-    assert!(SigningKey::read(&padded(&secret, LONGEST), None).is_ok());
-    let more = SigningKey::read(&padded(&secret, LONGEST + 1), None);
+    assert!(SigningKey::read(&padded(&secret, LONGEST)).is_ok());
+    let more = SigningKey::read(&padded(&secret, LONGEST + 1));
     assert_eq!(more.map(drop), Err(SecretKeyError::NotAKey));
 }
 

@@ -230,7 +230,7 @@ fn keys_that_are_too_weak_or_of_another_sort_are_refused() {
 }
 
 #[test]
-fn each_way_to_be_wrong_is_told_apart_at_the_tag() {
+fn each_fault_of_a_signature_is_distinguished_at_the_tag() {
     let (signer, stranger) = (Key::new(), Key::new());
     let key = signer.public();
     let verdict = |layers: &dyn Fn(&Signed) -> Vec<Value>| {
@@ -315,7 +315,7 @@ fn each_way_to_be_wrong_is_told_apart_at_the_tag() {
 }
 
 #[test]
-fn each_way_to_be_wrong_is_told_apart_in_a_bundle() {
+fn each_fault_of_a_signature_is_distinguished_in_a_bundle() {
     let (signer, stranger) = (Key::new(), Key::new());
     let key = signer.public();
     let verdict = |bundle: &dyn Fn(&Signed) -> Value| {

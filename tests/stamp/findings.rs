@@ -11,7 +11,7 @@ use super::{files, fixtures};
 use crate::support::{Metalmark, copy_of, golden};
 
 /// Runs `stamp` over a fixture and holds what it says against the golden text.
-fn told(name: &str) {
+fn assert_printed(name: &str) {
     let scratch = copy_of(&fixtures().join(name));
     let _ = fs::remove_file(scratch.path().join("printed.txt"));
     let before = files(scratch.path());
@@ -19,17 +19,21 @@ fn told(name: &str) {
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
     let printed = format!("{}{}", outcome.stdout, outcome.stderr);
     golden(&fixtures().join(name).join("printed.txt"), &printed);
-    assert_eq!(files(scratch.path()), before, "an error stands");
+    assert_eq!(
+        files(scratch.path()),
+        before,
+        "an error prevents every edit"
+    );
 }
 
 #[test]
-fn what_cannot_be_edited_is_told_at_its_place() {
-    told("refused");
+fn what_cannot_be_edited_is_reported_at_its_place() {
+    assert_printed("refused");
 }
 
 #[test]
-fn versions_flavors_and_formats_are_held_against_the_images() {
-    told("findings");
+fn versions_flavors_and_formats_are_compared_with_the_images() {
+    assert_printed("findings");
 }
 
 #[test]

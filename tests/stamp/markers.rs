@@ -11,7 +11,7 @@ use crate::support::Metalmark;
 
 const STRING: &str = "the string beside it holds several lines: write the marker in it";
 const NO_FIELD: &str =
-    "no field, or not one alone, stands beside it, and its object has no image of its own";
+    "no field, or not one alone, is beside it, and its object has no image of its own";
 
 const OBJECT: &str = "apiVersion: v1\nkind: X\n";
 const HOST: &str = "apiVersion: metal3.io/v1alpha1, kind: BareMetalHost, metadata: {name: host}";
@@ -90,7 +90,7 @@ fn a_marker_above_an_object_without_an_image_changes_no_api_version() {
 fn an_object_has_one_marker() {
     let text = template("a");
     let (_, problems) = stamped(&[&format!("# metalmark: image=k1\n{text}")], ROTATED);
-    assert_eq!(problems, ["two markers speak for `a`"]);
+    assert_eq!(problems, ["two markers apply to `a`"]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn only_a_version_keeps_the_v_that_it_had() {
 }
 
 #[test]
-fn a_change_is_told_by_the_path_in_its_object() {
+fn a_change_is_reported_by_the_path_in_its_object() {
     let text = format!("{OBJECT}spec:\n  a: [{{b: old}}] # metalmark: image=k0\n");
     let plan = planned(&[Arc::new(Source::new("a.yaml", text))], ROTATED);
     let changes = plan.choices.iter().flat_map(|choice| &choice.changes);

@@ -39,7 +39,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn each_workspace_comes_to_its_after_and_stays_there() {
+fn each_workspace_becomes_its_after_and_stays_so() {
     for name in ["capm3", "capo", "capv", "rotate"] {
         let case = fixtures().join(name);
         let scratch = copy_of(&case);

@@ -31,8 +31,8 @@ type Template = (usize, bool, usize, [u8; 4], u8, usize, usize);
 type User = (u8, usize, bool, u8, usize);
 
 /// A template with the fields that the state says: missing, null, empty, another, right.
-fn template((name, other, wish, states, image, ..): &Template) -> Object {
-    let wanted = wish.checked_sub(2);
+fn template((name, other, request, states, image, ..): &Template) -> Object {
+    let wanted = request.checked_sub(2);
     let mut fields = Map::new();
     for ((field, right), state) in model::fields(wanted.unwrap_or(7)).into_iter().zip(states) {
         match state {

@@ -70,7 +70,7 @@ fn a_second_rotation_keeps_one_of_the_past() {
 }
 
 #[test]
-fn as_many_are_kept_as_are_asked_for() {
+fn the_requested_number_is_kept() {
     let scratch = tempfile::tempdir().expect("a folder");
     fs::write(scratch.path().join("a.yaml"), TEMPLATE).expect("written");
     for build in 2..6 {
@@ -129,7 +129,7 @@ fn a_kept_template_that_is_referred_to_stays() {
 }
 
 #[test]
-fn a_template_without_a_place_for_its_copy_is_told() {
+fn a_template_without_a_place_for_its_copy_is_reported() {
     let scratch = copy_of(&fixtures().join("shapes"));
     let before = files(scratch.path());
     let outcome = Metalmark::within(scratch.path())

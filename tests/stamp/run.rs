@@ -6,7 +6,7 @@ use metalmark::edit::stamp::{self, Chooser, Options, Plan};
 use metalmark::model::image::{Fact, Facts, Image, Images, Origin, fact};
 use metalmark::model::matching::{Matching, PatternCache};
 use metalmark::model::place::{Place, Source};
-use metalmark::objects::{Standing, objects};
+use metalmark::objects::{ManifestObject, objects};
 use metalmark::providers::Stamp;
 
 use super::model;
@@ -42,7 +42,7 @@ fn images() -> Images {
 
 /// What stamping makes of these files.
 pub(super) fn planned(sources: &[Arc<Source>], options: Options) -> Plan {
-    let all: Vec<Standing> = sources
+    let all: Vec<ManifestObject> = sources
         .iter()
         .flat_map(|source| objects(source).expect("YAML").objects)
         .collect();

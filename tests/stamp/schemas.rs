@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use metalmark::model::place::Source;
-use metalmark::objects::{Standing, objects};
+use metalmark::objects::{ManifestObject, objects};
 use metalmark::providers;
 use metalmark::schema::Schemas;
 
@@ -41,8 +41,9 @@ fn the_golden_files_are_what_the_crds_allow() {
     for (path, text) in all {
         let source = Arc::new(Source::new(path.to_string_lossy().as_ref(), text));
         let objects = objects(&source).expect("YAML").objects;
-        let is_machine =
-            |object: &&Standing| providers::of_object(&object.api_version, &object.kind).is_some();
+        let is_machine = |object: &&ManifestObject| {
+            providers::of_object(&object.api_version, &object.kind).is_some()
+        };
         for object in objects.iter().filter(is_machine) {
             checked += 1;
             for problem in schemas.check(&object.node) {

@@ -52,7 +52,7 @@ fn check(folder: &Path, arguments: &[&str]) -> Outcome {
 }
 
 /// The messages of a rule, as lines.
-fn told(outcome: &Outcome) -> Vec<String> {
+fn messages(outcome: &Outcome) -> Vec<String> {
     let all = format!("{}{}", outcome.stdout, outcome.stderr);
     let lines = all
         .lines()
@@ -67,13 +67,13 @@ fn told(outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn an_edit_by_hand_is_told_of_and_a_new_name_is_not() {
+fn a_manual_edit_is_reported_and_a_new_name_is_not() {
     let text = TEMPLATES.replace(
         "infrastructure.cluster.x-k8s.io/v1beta1\nkind: AWS",
         "infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWS",
     );
     let scratch = repository(&text);
-    assert_eq!(told(&check(scratch.path(), &[])), Vec::<String>::new());
+    assert_eq!(messages(&check(scratch.path(), &[])), Vec::<String>::new());
     let edited = text
         .replace("m5.large", "m5.xlarge")
         .replace("nodeReuse: true", "nodeReuse: false")
@@ -84,7 +84,7 @@ fn an_edit_by_hand_is_told_of_and_a_new_name_is_not() {
         "KubeadmConfigTemplate `bootstrap` changes under the same name, and no machine that runs is replaced",
         "Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced",
     ];
-    let mut found = told(&check(scratch.path(), &[]));
+    let mut found = messages(&check(scratch.path(), &[]));
     found.sort();
     assert_eq!(found, all);
     let renamed = edited
@@ -92,18 +92,18 @@ fn an_edit_by_hand_is_told_of_and_a_new_name_is_not() {
         .replace("{name: ignored}", "{name: ignored-2}")
         .replace("{name: bootstrap}", "{name: bootstrap-2}");
     fs::write(scratch.path().join("a.yaml"), renamed).expect("written");
-    assert_eq!(told(&check(scratch.path(), &[])), Vec::<String>::new());
+    assert_eq!(messages(&check(scratch.path(), &[])), Vec::<String>::new());
 }
 
 #[test]
-fn what_was_committed_is_held_against_the_commit_that_is_named() {
+fn what_was_committed_is_compared_with_the_named_commit() {
     let scratch = repository(TEMPLATES);
     let edited = TEMPLATES.replace("nodeReuse: true", "nodeReuse: false");
     fs::write(scratch.path().join("a.yaml"), edited).expect("written");
     git(scratch.path(), &["commit", "-qam", "second"]);
-    assert_eq!(told(&check(scratch.path(), &[])).len(), 0);
+    assert_eq!(messages(&check(scratch.path(), &[])).len(), 0);
     assert_eq!(
-        told(&check(scratch.path(), &["--against", "HEAD~1"])).len(),
+        messages(&check(scratch.path(), &["--against", "HEAD~1"])).len(),
         1
     );
     let unknown = check(scratch.path(), &["--against", "nowhere"]);
@@ -115,10 +115,10 @@ fn a_stamp_of_what_is_not_committed_yet_edits_nothing_in_place() {
     let scratch = repository("a: 1\n");
     let text = TEMPLATES.replace("# metalmark: ignore\napi", "# metalmark: image=noble\napi");
     fs::write(scratch.path().join("b.yaml"), text).expect("written");
-    assert_eq!(told(&check(scratch.path(), &[])).len(), 0);
+    assert_eq!(messages(&check(scratch.path(), &[])).len(), 0);
     git(scratch.path(), &["add", "."]);
     git(scratch.path(), &["commit", "-qm", "second"]);
-    let found = told(&check(scratch.path(), &[]));
+    let found = messages(&check(scratch.path(), &[]));
     assert_eq!(
         found,
         [
@@ -128,7 +128,7 @@ fn a_stamp_of_what_is_not_committed_yet_edits_nothing_in_place() {
 }
 
 #[test]
-fn each_file_is_held_against_its_own_text() {
+fn each_file_is_compared_with_its_own_text() {
     let scratch = repository(TEMPLATES);
     let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
     let bare = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachineTemplate\n\
@@ -144,7 +144,7 @@ fn each_file_is_held_against_its_own_text() {
     put("a.yaml", &image);
     put("b.yaml", &edited);
     let outcome = check(scratch.path(), &[]);
-    let mut found = told(&outcome);
+    let mut found = messages(&outcome);
     found.sort();
     let why = "and no machine that runs is replaced";
     let wanted = [

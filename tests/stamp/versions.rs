@@ -101,7 +101,7 @@ fn where_one_reference_cannot_be_edited_no_file_is_rotated() {
     assert_eq!(after, [text.clone(), other.clone()]);
     assert_eq!(
         problems,
-        ["it stands in a quoted string: write it as a block, behind `|`"]
+        ["it is in a quoted string: write it as a block, behind `|`"]
     );
     // Without a new name, nothing refers to what changes.
     let (after, problems) = stamped(

@@ -17,7 +17,7 @@ use metalmark::model::rule::RuleId;
 use metalmark::model::workspace::ClusterView;
 use metalmark::pipeline::check;
 use metalmark::read::{self, Location, PROJECT_FILE_NAME, Request, SharedCatalog, Workspace};
-use metalmark::rules::{ChangeInput, ImageUse, Reach, Side, WorkspaceInput};
+use metalmark::rules::{ChangeInput, ImageUse, RunScope, Side, WorkspaceInput};
 
 /// Files by their paths below the root.
 struct Memory(BTreeMap<PathBuf, Vec<u8>>);
@@ -140,7 +140,7 @@ impl Project {
         let shared = resolve::cluster(read, &self.catalogs, settings, &self.patterns);
         let shared = shared.expect("no source fails");
         let input = WorkspaceInput {
-            reach: Reach::Fleet,
+            run_scope: RunScope::Fleet,
             uses: &uses,
             images: &shared.images,
             sources: &shared.sources,

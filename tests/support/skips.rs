@@ -55,7 +55,7 @@ pub(crate) fn names(required: &str, name: &str) -> bool {
 }
 
 /// `3 tests skipped: cosign 2, helm 2`, from notes. A test that lacks two things counts for both.
-pub(crate) fn told(notes: &str) -> String {
+pub(crate) fn summary(notes: &str) -> String {
     let mut tests = BTreeSet::new();
     let mut lacking: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (test, lacks) in notes.lines().filter_map(|line| line.split_once('\t')) {

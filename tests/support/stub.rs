@@ -69,13 +69,13 @@ impl Stub {
         }
     }
 
-    /// How often it was asked for these.
-    pub(crate) fn asked(&self, what: &str) -> usize {
+    /// How often these were requested.
+    pub(crate) fn requested(&self, what: &str) -> usize {
         let asked = self.asked.lock().expect("not poisoned");
         asked.get(what).copied().unwrap_or_default()
     }
 
-    fn ask(&self, what: &'static str, count: usize) {
+    fn count(&self, what: &'static str, count: usize) {
         let mut asked = self.asked.lock().expect("not poisoned");
         *asked.entry(what).or_default() += count;
     }
@@ -87,7 +87,7 @@ fn failure(reference: &Reference, kind: FailureKind) -> Failure {
 
 impl Store for Stub {
     fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
-        self.ask("manifests", wanted.len());
+        self.count("manifests", wanted.len());
         let one = |reference: &Reference| {
             let name = match &reference.digest {
                 Some(digest) => digest.to_string(),
@@ -103,7 +103,7 @@ impl Store for Stub {
     }
 
     fn blobs(&self, wanted: &[(Reference, Descriptor)], _: u64) -> Vec<Result<Vec<u8>, Failure>> {
-        self.ask("blobs", wanted.len());
+        self.count("blobs", wanted.len());
         let one = |(reference, descriptor): &(Reference, Descriptor)| {
             let answer = self.blobs.get(&descriptor.digest).cloned();
             let answer = answer.unwrap_or(Err(FailureKind::NotFound));
@@ -113,7 +113,7 @@ impl Store for Stub {
     }
 
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
-        self.ask("sizes", wanted.len());
+        self.count("sizes", wanted.len());
         let one = |(reference, digest): &(Reference, Digest)| match self.sizes.get(digest) {
             None => Ok(None),
             Some(Ok(size)) => Ok(Some(*size)),
@@ -123,7 +123,7 @@ impl Store for Stub {
     }
 
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
-        self.ask("referrers", wanted.len());
+        self.count("referrers", wanted.len());
         let one = |(reference, digest): &(Reference, Digest)| {
             let answer = self.referrers.get(digest).cloned();
             let answer = answer.unwrap_or(Ok(Vec::new()));

@@ -182,6 +182,7 @@ pub(super) fn pool(
         place: Place::NONE,
         replicas: None,
         k8s_version: None,
+        bootstrap_provider: None,
         settings: tree(settings),
         template: None,
         unknown: None,

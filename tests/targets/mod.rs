@@ -120,7 +120,7 @@ fn another_image_gives_another_name_and_v1beta2_another_field() {
 }
 
 #[test]
-fn a_checksum_by_url_stands_beside_the_image_and_oci_has_none() {
+fn a_checksum_by_url_is_beside_the_image_and_oci_has_none() {
     let stamped = |url: &str, style| {
         let mut settings = settings(vec![output("manifests", "out", &json!({}))]);
         settings.images.checksum = style;
@@ -144,7 +144,7 @@ fn a_checksum_by_url_stands_beside_the_image_and_oci_has_none() {
 }
 
 #[test]
-fn a_pool_that_came_to_no_image_has_no_template() {
+fn a_pool_without_an_image_has_no_template() {
     let mut view = keyed();
     view.selections[0].outcome = Outcome::NoMatch;
     let text = file("manifests", &json!({}), &view, "edge-1.yaml");
@@ -370,7 +370,7 @@ fn the_shared_config_map_may_be_named_after_its_content_and_have_the_proposals_r
 }
 
 #[test]
-fn an_object_of_more_than_a_mebibyte_is_told() {
+fn an_object_of_more_than_a_mebibyte_is_reported() {
     let mut view = cluster("edge-1");
     let fat = image("fat", &[("note", &"x".repeat(1 << 20))]);
     view.images = std::sync::Arc::new([("fat".into(), fat)].into());
@@ -529,7 +529,7 @@ fn an_option_that_is_missing_or_wrong_is_a_finding_with_the_line_to_write() {
 }
 
 #[test]
-fn names_that_kubernetes_refuses_are_told() {
+fn names_that_kubernetes_refuses_are_reported() {
     let mut view = keyed();
     view.cluster.object_name = "Edge_1".into();
     let settings = settings(vec![output("manifests", "out", &json!({}))]);

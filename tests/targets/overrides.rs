@@ -47,7 +47,7 @@ metadata: {name: {{ template.name }}}
 }
 
 #[test]
-fn a_template_that_does_not_parse_is_told_once_and_makes_no_file() {
+fn a_template_that_does_not_parse_is_reported_once_and_makes_no_file() {
     let (files, findings) = with("manifests/cluster.yaml.j2", "a: 1\nb: {{ templates\n");
     assert!(files.is_empty(), "{files:?}");
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -60,7 +60,7 @@ fn a_template_that_does_not_parse_is_told_once_and_makes_no_file() {
 }
 
 #[test]
-fn a_template_that_makes_no_object_is_told_at_the_rendered_line() {
+fn a_template_that_makes_no_object_is_reported_at_the_rendered_line() {
     let (_, findings) = with("manifests/cluster.yaml.j2", "apiVersion: v1\nkind: List\n");
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(

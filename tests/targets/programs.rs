@@ -85,7 +85,7 @@ fn everything_that_is_rendered_fits_the_definitions() {
 }
 
 #[test]
-fn a_field_that_the_definitions_refuse_is_told() {
+fn a_field_that_the_definitions_refuse_is_reported() {
     let Some(schemas) = definitions() else { return };
     let mut view = keyed();
     view.cluster.pools[0].settings =

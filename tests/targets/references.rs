@@ -188,7 +188,7 @@ fn a_reference_that_cannot_be_moved_writes_nothing() {
     ));
     let outcome = render(scratch.path(), &[]);
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let found = "error[reference-dangling]: the references of KubeadmControlPlane `edge` cannot be moved: it stands in a quoted string";
+    let found = "error[reference-dangling]: the references of KubeadmControlPlane `edge` cannot be moved: it is in a quoted string";
     let help = "help: write the object in a manifest or a literal block";
     for text in [found, help] {
         assert!(outcome.stderr.contains(text), "{}", outcome.stderr);

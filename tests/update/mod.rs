@@ -35,7 +35,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn each_workspace_comes_to_its_after() {
+fn each_workspace_becomes_its_after() {
     for name in CASES {
         let case = case(name);
         let scratch = copy_of(&case);
@@ -104,7 +104,7 @@ fn check_says_what_it_would_do_and_does_nothing() {
     assert_eq!(
         up_to_date.stderr,
         "the catalog lists what 0.4.12 offers\nOS images: 0.4.12\n\nWhich node pools will be re-provisioned is unknown: \
-         the values name 0.4.12 already, and neither git nor a lock tells what came before.\nvalues.yaml:15:33: version 0.4.12\n"
+         the values name 0.4.12 already, and neither git nor a lock shows the version before.\nvalues.yaml:15:33: version 0.4.12\n"
     );
 }
 
@@ -204,7 +204,7 @@ fn check_with_a_lock_counts_what_is_to_be_locked() {
 }
 
 #[test]
-fn the_lock_tells_what_a_raised_version_rolls() {
+fn the_lock_shows_what_a_raised_version_rolls() {
     let scratch = copy_of(&case("locked"));
     let folder = scratch.path().join("before");
     raise(&folder);
@@ -236,7 +236,7 @@ fn raise(folder: &Path) {
 }
 
 #[test]
-fn what_nobody_tells_is_unknown() {
+fn what_nothing_declares_is_unknown() {
     let scratch = copy_of(&case("locked"));
     let folder = scratch.path().join("before");
     raise(&folder);
@@ -247,7 +247,7 @@ fn what_nobody_tells_is_unknown() {
     assert!(
         outcome.stderr.contains(
             "2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: \
-             the values name 0.4.13 already, and neither git nor a lock tells what came before.\n"
+             the values name 0.4.13 already, and neither git nor a lock shows the version before.\n"
         ),
         "{}",
         outcome.stderr
@@ -255,7 +255,7 @@ fn what_nobody_tells_is_unknown() {
 }
 
 #[test]
-fn git_tells_what_a_raised_version_rolls() {
+fn git_shows_what_a_raised_version_rolls() {
     let Some(scratch) = crate::git::repository() else {
         return;
     };
@@ -404,7 +404,7 @@ fn check_fixes_what_is_certain_and_reports_the_rest() {
 }
 
 #[test]
-fn fixes_stand_in_json() {
+fn fixes_are_in_json() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let project = "version: 1\nclusters: [{name: edge, values: [edge.yaml]}]\n";
     fs::write(scratch.path().join("metalmark.yaml"), project).expect("written");
@@ -424,7 +424,7 @@ fn fixes_stand_in_json() {
 }
 
 #[test]
-fn an_entry_that_an_expression_names_is_told_once_for_all_clusters() {
+fn an_entry_that_an_expression_names_is_reported_once_for_all_clusters() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let put = |name: &str, text: &str| fs::write(scratch.path().join(name), text).expect("written");
     let project = "version: 1\nvalues: [values.yaml]\nclusters: [{name: a, values: [a.yaml]}, {name: b, values: [b.yaml]}]\n";

@@ -72,7 +72,7 @@ const AFTER: [&str; 2] = [
 ];
 
 #[test]
-fn a_registry_that_lists_itself_is_asked_page_by_page() {
+fn a_registry_that_lists_itself_is_queried_page_by_page() {
     let registry = filled();
     registry.page(2);
     let folder = project(&registry, "");
@@ -156,14 +156,14 @@ fn a_catalog_without_a_registry_leads_to_the_other_ways() {
     let web = read(&folder).replace("oci://", "https://");
     fs::write(folder.path().join("values.yaml"), &web).expect("written");
     let outcome = update(&folder, &["0.4.13"]);
-    let expected = "error: the catalog names no registry that could be asked\n\
+    let expected = "error: the catalog names no registry that can be queried\n\
                     help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`\n";
     assert_eq!((outcome.status, &*outcome.stderr), (2, expected));
     assert_eq!((read(&folder), registry.count()), (web, 0));
 }
 
 #[test]
-fn a_mirror_is_asked_in_the_place_of_its_registry() {
+fn a_mirror_is_queried_instead_of_its_registry() {
     let registry = filled();
     let host = registry.host();
     let folder = project(&registry, "");
@@ -255,7 +255,7 @@ fn a_release_that_is_not_there_changes_nothing() {
 }
 
 #[test]
-fn a_project_file_that_cannot_be_relied_on_asks_nobody() {
+fn with_an_invalid_project_file_nothing_is_queried() {
     let registry = filled();
     let folder = project(
         &registry,

@@ -113,7 +113,7 @@ fn an_edited_file_is_copied_again() {
 }
 
 #[test]
-fn a_file_that_may_be_run_is_told_from_one_that_may_not() {
+fn an_executable_file_is_distinguished_from_others() {
     let folder = scratch();
     let root = folder.path();
     let mode = || {

@@ -63,7 +63,7 @@ fn an_ownership_file_that_is_no_file_is_refused() {
 }
 
 #[test]
-fn a_link_that_comes_to_be_the_ownership_file_is_not_written_through() {
+fn a_link_that_replaces_the_ownership_file_is_not_written_through() {
     let root = TempDir::new().expect("a folder");
     let (out, list) = (root.path().join("out"), root.path().join("list"));
     let record = out.join(OWNERSHIP_FILE);
@@ -150,7 +150,7 @@ fn a_file_takes_the_place_of_a_folder_whose_kept_file_somebody_deleted() {
 }
 
 #[test]
-fn what_came_to_be_in_the_place_of_a_new_file_is_not_listed() {
+fn another_file_at_the_path_of_a_new_file_is_not_listed() {
     let root = TempDir::new().expect("a folder");
     let inside = root.path().join("z/mine");
     fs::create_dir(root.path().join("z")).expect("made");

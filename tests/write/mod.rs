@@ -164,7 +164,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
 }
 
 #[test]
-fn a_lost_ownership_file_mends_itself_where_nothing_differs() {
+fn a_lost_ownership_file_is_restored_where_nothing_differs() {
     let root = TempDir::new().expect("a folder");
     let record = root.path().join(OWNERSHIP_FILE);
     render(root.path(), &[("a", "1")]);
@@ -176,7 +176,7 @@ fn a_lost_ownership_file_mends_itself_where_nothing_differs() {
 }
 
 #[test]
-fn an_edit_by_hand_is_overwritten_and_said() {
+fn a_manual_edit_is_overwritten_and_reported() {
     let root = TempDir::new().expect("a folder");
     render(root.path(), &[("a", "1")]);
     fs::write(root.path().join("a"), "edited").expect("written");

@@ -18,7 +18,7 @@ fn edited(text: &str, edits: &[Edit]) -> Result<String, EditError> {
 }
 
 #[test]
-fn a_value_in_a_block_changes_where_it_stands() {
+fn a_value_in_a_block_is_changed_in_place() {
     let text = "a: |  # why\n    # kept\n    b: 1\n\n    c: {d: x}   # kept\n  \ne: f\n";
     let edits = [within("a", &[set("b", "two words"), set("c.d", "z")])];
     let expected =
@@ -49,7 +49,7 @@ fn a_block_with_a_digit_in_its_header_keeps_its_first_spaces() {
 }
 
 #[test]
-fn a_block_may_stand_in_a_block() {
+fn a_block_may_be_in_a_block() {
     let text = "a: |\n  b: |\n    c: x\n";
     let edits = [within("a", &[within("b", &[set("c", "z")])])];
     assert_eq!(

@@ -6,17 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::oci::{
-    Artifact, Blob, Body, Content, Descriptor, Failure, FailureKind, Manifest, Reference,
-    Store as _,
+    Artifact, Blob, Body, Content, Descriptor, Failure, FailureKind, INDEX_TYPE, MANIFEST_TYPE,
+    Manifest, Reference, Store as _,
 };
 
 use super::Layout;
-
-/// The media type of an image manifest, if the layout does not declare it.
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-
-/// The media type of an index.
-const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 /// The most manifests of an index.
 const MOST: usize = 1000;
@@ -72,23 +66,20 @@ impl Layout {
                         });
                     }
                 }
-                MANIFEST
+                MANIFEST_TYPE
             }
-            Content::Index { .. } => INDEX,
+            Content::Index { .. } => INDEX_TYPE,
         };
         let media_type = match media_type.is_empty() {
             true => default,
             false => media_type,
         };
         Ok(Artifact {
-            descriptor: Descriptor {
-                media_type: media_type.to_owned(),
-                digest: manifest.digest.clone(),
-                size: manifest.bytes.len() as u64,
-                annotations: Default::default(),
-                architecture: None,
-                artifact_type: None,
-            },
+            descriptor: Descriptor::new(
+                media_type,
+                manifest.digest.clone(),
+                manifest.bytes.len() as u64,
+            ),
             manifest: manifest.bytes.clone(),
             blobs,
         })

@@ -5,10 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::oci::{
-    Artifact, Blob, Body, Descriptor, Digest, Digesting, Failure, FailureKind, Put, Reference, Sink,
+    Artifact, Blob, Body, Descriptor, Digest, Digesting, Failure, FailureKind, INDEX_TYPE, Put,
+    Reference, Sink,
 };
 
 use super::SCHEME;
@@ -91,7 +92,7 @@ impl LayoutSink {
         }
         fs::create_dir_all(self.root.join("blobs/sha256"))?;
         if !self.root.join("index.json").exists() {
-            self.save(&json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}))?;
+            self.save(&json!({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": []}))?;
         }
         self.replace(&marker, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
         Ok(held)
@@ -182,25 +183,14 @@ impl Sink for LayoutSink {
     }
 }
 
-/// The media type of an index.
-const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-
+/// The entry of a manifest in the index.
 fn entry(name: Option<&str>, descriptor: &Descriptor) -> Value {
-    let mut entry = Map::new();
-    entry.insert("mediaType".to_owned(), json!(descriptor.media_type));
-    entry.insert("digest".to_owned(), json!(descriptor.digest.as_str()));
-    entry.insert("size".to_owned(), json!(descriptor.size));
-    let mut annotations = descriptor.annotations.clone();
+    let mut descriptor = descriptor.clone();
     if let Some(name) = name {
+        let annotations = &mut descriptor.annotations;
         annotations.insert(NAME.to_owned(), name.to_owned());
     }
-    if !annotations.is_empty() {
-        entry.insert("annotations".to_owned(), json!(annotations));
-    }
-    if let Some(kind) = &descriptor.artifact_type {
-        entry.insert("artifactType".to_owned(), json!(kind));
-    }
-    Value::Object(entry)
+    json!(descriptor)
 }
 
 /// Writes content to a file, and verifies it against the descriptor.

@@ -155,7 +155,7 @@ pub(super) fn found(answer: Answer) -> Result<Answer, RegistryError> {
                 .help("try later, or send fewer requests at once: `registries: {concurrency: 4}`"))
         }
         400 if String::from_utf8_lossy(&answer.body).contains("HTTPS server") => {
-            let message = format!("`{host}` does not speak plain HTTP");
+            let message = format!("`{host}` does not support plain HTTP");
             Err(
                 RegistryError::new(FailureKind::Unreachable, message).help(format!(
                     "remove `plain-http` of `{host}` below `registries: hosts:`"

@@ -75,7 +75,7 @@ pub(super) async fn blob(
     }
 }
 
-/// Appends the bytes of one answer, as many as arrive.
+/// Appends the bytes of one answer as they arrive.
 async fn append<W: Write>(
     mut answer: Answer,
     limits: &Limits,

@@ -113,7 +113,7 @@ pub(super) fn of_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) ->
             .host_unreachable();
     }
     if says("invalid HTTP version") {
-        return unreachable(format!("`{host}` does not speak plain HTTP"))
+        return unreachable(format!("`{host}` does not support plain HTTP"))
             .help(format!(
                 "remove `plain-http` of `{host}` below `registries: hosts:`"
             ))
@@ -142,7 +142,7 @@ fn of_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
     if is_closed || says("InvalidContentType") || says("corrupt message") {
         let message = match is_closed {
             true => format!("`{host}` closed the connection during the TLS handshake"),
-            false => format!("`{host}` does not speak TLS on that port"),
+            false => format!("`{host}` does not support TLS on that port"),
         };
         return Some(error(message).help(format!(
             "if it is to be queried without TLS, write in the project file: {}",

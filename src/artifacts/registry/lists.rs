@@ -8,7 +8,9 @@ use reqwest::Url;
 use reqwest::header::LINK;
 use serde::Deserialize;
 
-use crate::oci::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, Manifest, Reference};
+use crate::oci::{
+    Content, Descriptor, Digest, FailureKind, INDEX_TYPE, MANIFEST_LIMIT, Manifest, Reference,
+};
 
 use super::content;
 use super::endpoint::Endpoint;
@@ -21,9 +23,6 @@ const PAGE: usize = 1000;
 
 /// The most pages of a list that are read.
 const PAGES: usize = 1000;
-
-/// The media type of an index.
-pub(super) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 #[derive(Deserialize)]
 struct Tags {
@@ -85,7 +84,7 @@ pub(super) async fn referrers(
     let endpoint = Endpoint::for_pull(reference);
     let path = format!("{}/referrers/{digest}", endpoint.repository);
     let mut found = Vec::new();
-    match pages(sessions, &endpoint, &path, INDEX, context).await {
+    match pages(sessions, &endpoint, &path, INDEX_TYPE, context).await {
         Ok(pages) => {
             for page in pages {
                 let host = authority(&page.url);

@@ -2,7 +2,7 @@
 //!
 //! Sources: <https://github.com/sigstore/cosign/blob/main/specs/BUNDLE_SPEC.md>,
 //! <https://github.com/secure-systems-lab/dsse/blob/master/protocol.md>, <https://github.com/in-toto/attestation/tree/main/spec/v1>.
-//! The envelope has to be read for its signature; the statement in it is read as anything only after that is proven, except
+//! The envelope has to be read for its signature; the statement in it is parsed only after that is verified, except
 //! to say why it is not.
 
 use std::collections::BTreeMap;
@@ -191,11 +191,11 @@ impl Bundle {
             (true, Some(subject)) => {
                 Claim::Good(Some(subject.name.clone()).filter(|name| !name.is_empty()))
             }
-            (true, None) => Claim::OtherDigest(told(&statement.subject)),
+            (true, None) => Claim::OtherDigest(digests_of(&statement.subject)),
         }
     }
 
-    /// Why no signature is good: by the key that it names, else by whether what is signed speaks of this image.
+    /// Why no signature is good: by the key that it names, else by whether what is signed names this image.
     fn unproven(&self, key: &PublicKey, is_ours: bool) -> Claim {
         let is_altered = match &self.hint {
             Some(hint) => *hint == hint_of(key),
@@ -227,7 +227,7 @@ pub(super) fn hint_of(key: &PublicKey) -> String {
 }
 
 /// The digests of subjects, for a message.
-fn told(subjects: &[Subject]) -> String {
+fn digests_of(subjects: &[Subject]) -> String {
     let digests = subjects.iter().take(3).flat_map(|subject| &subject.digest);
     let digests: Vec<String> = digests
         .map(|(algorithm, hex)| format!("{algorithm}:{hex}"))

@@ -1,4 +1,4 @@
-//! Where signatures lie, and how they are had in few questions.
+//! Finds and fetches the signatures of artifacts in few requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ enum Item {
     },
     /// Too long for a signature.
     Attestation,
-    /// It is there, and could not be had.
+    /// It exists, and could not be fetched.
     Failed(Failure),
 }
 
@@ -54,7 +54,7 @@ impl Evidence {
     /// What it claims under a key.
     ///
     /// # Errors
-    /// It could not be had.
+    /// It could not be fetched.
     pub(super) fn claim(&self, key: &PublicKey, ours: &Digest) -> Result<Claim, Failure> {
         Ok(match &self.item {
             Item::Witness { witness, manifest } => claim(witness, key, ours, manifest.as_deref()),
@@ -91,16 +91,16 @@ pub(super) fn claim(
     }
 }
 
-/// What is asked about.
+/// The artifact that signatures are requested for.
 pub(super) type Wanted = (Reference, Digest);
 
-/// A layer that may be a signature, before its bytes are had.
+/// A layer that may be a signature, before its bytes are fetched.
 struct Layer {
     form: Form,
     descriptor: Descriptor,
 }
 
-/// The signatures at the tags `sha256-<hex>.sig`. A tag that is not there is no signature; one that cannot be asked for is a
+/// The signatures at the tags `sha256-<hex>.sig`. A tag that does not exist is no signature; one that cannot be fetched is a
 /// failure.
 pub(super) fn at_tags(store: &dyn Store, wanted: &[Wanted]) -> Vec<Result<Vec<Evidence>, Failure>> {
     let tagged = |(reference, digest): &Wanted| {
@@ -118,13 +118,13 @@ pub(super) fn at_tags(store: &dyn Store, wanted: &[Wanted]) -> Vec<Result<Vec<Ev
     read(store, wanted, found.collect())
 }
 
-/// The signatures among what refers to the artifacts. No list is filtered by what it says of its entries: registries write
-/// there what they like, so that only the layers tell.
+/// The signatures among what refers to the artifacts. No list is filtered by its entries' types: registries write
+/// there what they like, so only the layers decide.
 pub(super) fn referring(
     store: &dyn Store,
     wanted: &[Wanted],
 ) -> Vec<Result<Vec<Evidence>, Failure>> {
-    let mut asked: Vec<Reference> = Vec::new();
+    let mut requested: Vec<Reference> = Vec::new();
     let lists: Vec<Result<(usize, Option<Failure>), Failure>> = store
         .referrers(wanted)
         .into_iter()
@@ -143,11 +143,11 @@ pub(super) fn referring(
             });
             let count = listed.len().min(MOST);
             let likely_first = likely_first(listed).into_iter().take(count);
-            asked.extend(likely_first.map(|descriptor| reference.at(&descriptor.digest)));
+            requested.extend(likely_first.map(|descriptor| reference.at(&descriptor.digest)));
             Ok((count, too_many))
         })
         .collect();
-    let mut manifests = store.manifests(&asked).into_iter();
+    let mut manifests = store.manifests(&requested).into_iter();
     let found = lists.into_iter().map(|list| {
         let (count, too_many) = list?;
         let mut found: Vec<Result<Layer, Item>> = Vec::new();
@@ -164,7 +164,7 @@ pub(super) fn referring(
     read(store, wanted, found)
 }
 
-/// Those that say that they are signatures, then the others.
+/// Those whose type is that of signatures, then the others.
 fn likely_first(mut listed: Vec<Descriptor>) -> Vec<Descriptor> {
     let is_other = |descriptor: &Descriptor| {
         let kind = descriptor.artifact_type.as_deref().unwrap_or_default();
@@ -203,7 +203,7 @@ fn layers(manifest: Manifest, form: Form) -> Vec<Result<Layer, Item>> {
     layers.into_iter().filter_map(layer).take(MOST).collect()
 }
 
-/// The bytes of all layers, each blob asked for once; then the manifests that some bundles sign.
+/// The bytes of all layers, each blob requested once; then the manifests that some bundles sign.
 fn read(
     store: &dyn Store,
     wanted: &[Wanted],
@@ -279,20 +279,20 @@ fn add_manifests(
     wanted: &[Wanted],
     found: &mut [Result<Vec<Evidence>, Failure>],
 ) {
-    let mut asked = Vec::new();
-    let mut askers = Vec::new();
+    let mut requested = Vec::new();
+    let mut receivers = Vec::new();
     for ((reference, digest), found) in wanted.iter().zip(found) {
         for evidence in found.iter_mut().flatten() {
             if signs_manifest(&evidence.item) {
-                asked.push(reference.at(digest));
-                askers.push(evidence);
+                requested.push(reference.at(digest));
+                receivers.push(evidence);
             }
         }
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return;
     }
-    for (evidence, answer) in askers.into_iter().zip(store.manifests(&asked)) {
+    for (evidence, answer) in receivers.into_iter().zip(store.manifests(&requested)) {
         match (answer, &mut evidence.item) {
             (Ok(answer), Item::Witness { manifest, .. }) => *manifest = Some(answer.bytes),
             (Ok(_), _) => {}

@@ -156,7 +156,7 @@ fn algorithms(der: &[u8]) -> Result<&'static [&'static dyn VerificationAlgorithm
     }
 }
 
-/// What stands in the AlgorithmIdentifier of a SubjectPublicKeyInfo (RFC 5280 §4.1): two sequences, one in the other.
+/// The content of the AlgorithmIdentifier of a SubjectPublicKeyInfo (RFC 5280 §4.1): two sequences, one in the other.
 fn identifiers(der: &[u8]) -> Option<&[u8]> {
     let (whole, rest) = element(SEQUENCE, der)?;
     let (identifiers, _) = element(SEQUENCE, whole)?;

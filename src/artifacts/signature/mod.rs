@@ -1,11 +1,8 @@
-//! Was this artifact signed by the holder of a key? And to sign it. Cosign's signatures with a key pair, in the forms that
-//! cosign 2 and 3 store them, as Sylva signs its images (docs/sylva.md#signatures): without a transparency log.
+//! Verifies and makes cosign's signatures with a key pair, in the forms that cosign 2 and 3 store, as Sylva signs its images (docs/sylva.md#signatures): without a transparency log.
 //!
-//! Bytes in, verdict out; where the bytes lie is a [`Store`]'s affair. Never asks a transparency log or a certificate
-//! authority: a key proves who signed, and not when.
+//! Reads the signatures from a [`Store`]. Uses neither a transparency log nor a certificate authority: a key proves who signed, and not when.
 
 mod bundle;
-mod encrypted;
 mod gather;
 mod key;
 mod payload;
@@ -25,11 +22,11 @@ use crate::oci::{Digest, Failure, Reference, Store};
 
 use gather::{Evidence, Wanted};
 
-/// A verdict and the signature that decided it, where one can be kept.
+/// A verdict and the signature that decided it, if it can be kept.
 pub type Proof = (Verdict, Option<Witness>);
 
-/// What the signatures of artifacts come to, each under its key, in the order asked. The digests are those of the manifests
-/// that were resolved: nothing that a signature says of itself replaces them. The references are the originals, not a
+/// The verdicts on artifacts, each under its key, in the order of the requests. The digests are those of the resolved
+/// manifests: nothing in a signature replaces them. The references are the originals, not a
 /// mirror's: signatures name the repository that they were made in.
 pub fn check(
     store: &dyn Store,
@@ -43,7 +40,7 @@ pub fn check(
 
 /// The same, each with the signature that decided it.
 ///
-/// Few questions: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
+/// Sends few requests: the tags `sha256-<hex>.sig` in one batch, their payloads in another; the referrers only of what is not
 /// proven by then.
 pub fn prove(
     store: &dyn Store,
@@ -62,7 +59,7 @@ pub fn prove(
             Ok(evidence) => {
                 !judge(&wanted[*place], evidence).is_ok_and(|(verdict, _)| verdict.is_proven())
             }
-            // Who does not answer is not asked again.
+            // A store that does not answer is not queried again.
             Err(_) => false,
         })
         .collect();
@@ -81,7 +78,7 @@ pub fn prove(
     wanted.iter().zip(found).map(judged).collect()
 }
 
-/// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Asks nobody.
+/// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Sends no request.
 pub fn recheck(
     (reference, digest, key): &(Reference, Digest, PublicKey),
     manifest: &str,
@@ -101,7 +98,7 @@ pub fn recheck(
     (verdict, witness.cloned())
 }
 
-/// The verdict of what was found. What could not be had fails it, unless something else is good.
+/// The verdict on what was found. What could not be fetched fails it, unless something else is good.
 fn judge(
     (reference, digest, key): &(Reference, Digest, PublicKey),
     found: &[Evidence],

@@ -1,7 +1,7 @@
 //! What a key signed: cosign's "simple signing" payload.
 //!
-//! Source: <https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md>. The signature is proven over the bytes
-//! before they are read as anything.
+//! Source: <https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md>. The signature is verified over the bytes
+//! before they are parsed.
 
 use serde::Deserialize;
 
@@ -67,8 +67,8 @@ pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &
         (false, _) if key.is_elliptic() && !signature.starts_with(&[0x30]) => {
             Claim::Malformed("its signature is not DER, as cosign writes it".to_owned())
         }
-        // Nothing in an unproven payload is believed. But one that speaks of this very image was most likely left as it was,
-        // and signed by somebody else.
+        // Nothing in an unproven payload is believed. But one that names this very image is most likely unchanged, and
+        // signed by somebody else.
         (false, Ok(Payload { critical })) if critical.image.digest == ours.as_str() => {
             Claim::WrongKey
         }

@@ -1,4 +1,6 @@
-//! Private keys that sign: ECDSA on P-256, which is what cosign makes. Nothing here prints one, and none is kept but in memory.
+//! Private keys that sign: ECDSA on P-256, without a password. Nothing here prints one, and none is kept but in memory.
+//!
+//! Keys with a password are refused: cosign itself signs with them, and their encryption would be three more ciphers to maintain.
 
 use std::fmt;
 
@@ -8,19 +10,16 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair
 
 use crate::model::bytes::BASE64;
 
-use super::encrypted;
 use super::key::PublicKey;
 
 /// Longer texts are no key.
 const LIMIT: usize = 16 << 10;
 
-/// How the names of PEM blocks end that hold keys which are read, and whether they are encrypted as cosign does it.
-const BLOCKS: &[(&str, bool)] = &[
-    ("ENCRYPTED SIGSTORE PRIVATE KEY", true),
-    ("ENCRYPTED COSIGN PRIVATE KEY", true),
-    ("EC PRIVATE KEY", false),
-    ("PRIVATE KEY", false),
-];
+/// The names of PEM blocks with keys that are read: SEC 1 and PKCS #8.
+const BLOCKS: [&str; 2] = ["EC PRIVATE KEY", "PRIVATE KEY"];
+
+/// The start of the names of PEM blocks with keys that have a password: those of cosign, Sigstore and PKCS #8.
+const ENCRYPTED: &str = "-----BEGIN ENCRYPTED ";
 
 /// A key that signs.
 pub struct SigningKey {
@@ -32,44 +31,31 @@ pub struct SigningKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretKeyError {
     /// There is no PEM block of a private key.
-    #[error("it holds no private key as PEM: cosign writes one to cosign.key")]
+    #[error("it holds no private key as PEM")]
     NotAKey,
     /// A public key.
-    #[error("it is a public key, which cannot sign: give the private one, cosign.key")]
+    #[error("it is a public key, which cannot sign: give the private one")]
     Public,
-    /// Not base64, not DER, not what cosign writes.
+    /// Not base64, not DER.
     #[error("its key cannot be read")]
     Malformed,
-    /// A key of another sort.
+    /// A key of another algorithm or curve.
     #[error(
-        "its key is of a sort that does not sign here: ECDSA P-256 does, as `cosign generate-key-pair` makes it"
+        "its key is not supported: ECDSA P-256 signs, as `openssl ecparam -name prime256v1 -genkey` makes it"
     )]
     Unsupported,
-    /// Encrypted in another way, or with parameters that ask for too much.
-    #[error(
-        "it is encrypted in a way that is not read: cosign's own is (`cosign import-key-pair`)"
-    )]
-    Encryption,
-    /// It is encrypted, and no password was given.
-    #[error("it is encrypted, and no password is given")]
-    NoPassword,
-    /// It does not open.
-    #[error("it does not open with the password given")]
-    Password,
+    /// It has a password.
+    #[error("it has a password, and keys with a password are not read")]
+    Encrypted,
 }
 
 impl SigningKey {
-    /// Reads a PEM text: PKCS #8 or SEC 1, or cosign's own, which the password opens.
+    /// Reads a PEM text: PKCS #8 or SEC 1.
     ///
     /// # Errors
-    /// It holds no private key, or one that is not read, or the password is another.
-    pub fn read(text: &str, password: Option<&str>) -> Result<Self, SecretKeyError> {
-        let (der, is_encrypted) = block(text)?;
-        let der = match (is_encrypted, password) {
-            (false, _) => der,
-            (true, Some(password)) => encrypted::open(&der, password)?,
-            (true, None) => return Err(SecretKeyError::NoPassword),
-        };
+    /// It holds no private key, or one that is not read.
+    pub fn read(text: &str) -> Result<Self, SecretKeyError> {
+        let der = block(text)?;
         let algorithm = &ECDSA_P256_SHA256_ASN1_SIGNING;
         let pair = EcdsaKeyPair::from_pkcs8(algorithm, &der)
             .or_else(|_| EcdsaKeyPair::from_private_key_der(algorithm, &der))
@@ -101,12 +87,15 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// The bytes of the first PEM block of a private key, and whether they are encrypted.
-fn block(text: &str) -> Result<(Vec<u8>, bool), SecretKeyError> {
+/// The bytes of the first PEM block of a private key.
+fn block(text: &str) -> Result<Vec<u8>, SecretKeyError> {
     if text.len() > LIMIT {
         return Err(SecretKeyError::NotAKey);
     }
-    for (name, is_encrypted) in BLOCKS {
+    if text.contains(ENCRYPTED) {
+        return Err(SecretKeyError::Encrypted);
+    }
+    for name in BLOCKS {
         let (begin, end) = (
             format!("-----BEGIN {name}-----"),
             format!("-----END {name}-----"),
@@ -116,17 +105,15 @@ fn block(text: &str) -> Result<(Vec<u8>, bool), SecretKeyError> {
         };
         let (body, _) = rest.split_once(&end).ok_or(SecretKeyError::Malformed)?;
         if body.contains("Proc-Type:") {
-            return Err(SecretKeyError::Encryption);
+            return Err(SecretKeyError::Encrypted);
         }
         let bare: Vec<u8> = body
             .bytes()
             .filter(|byte| !byte.is_ascii_whitespace())
             .collect();
-        let bytes = BASE64.decode(&bare);
-        return Ok((bytes.map_err(|_| SecretKeyError::Malformed)?, *is_encrypted));
+        return BASE64.decode(&bare).map_err(|_| SecretKeyError::Malformed);
     }
     Err(match text {
-        text if text.contains("BEGIN ENCRYPTED PRIVATE KEY") => SecretKeyError::Encryption,
         text if text.contains("PRIVATE KEY-----") => SecretKeyError::Unsupported,
         text if text.contains("BEGIN PUBLIC KEY") => SecretKeyError::Public,
         _ => SecretKeyError::NotAKey,

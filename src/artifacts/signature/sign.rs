@@ -1,28 +1,24 @@
-//! Signs an artifact that lies in a store, as cosign does it with a key and no transparency log, so that `cosign verify --key`
-//! and Flux take it.
+//! Signs an artifact in a store, as cosign does with a key and without a transparency log, so that `cosign verify --key` and Flux
+//! accept it.
 //!
 //! Sources: those of [`super::payload`] and [`super::bundle`]. The signature image keeps the signatures that it has.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::model::bytes::BASE64;
 use crate::oci::{
-    Artifact, Blob, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Sink, Store,
+    Artifact, Blob, CONFIG_TYPE, Descriptor, Digest, Failure, FailureKind, MANIFEST_TYPE, Manifest,
+    Reference, Sink, Store,
 };
 
 use super::bundle;
 use super::payload;
 use super::secret::SigningKey;
 
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
-/// Where a signature is put.
+/// Where a signature is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureForm {
     /// An image at the tag `sha256-<hex>.sig`: every cosign and Flux find it.
@@ -31,16 +27,16 @@ pub enum SignatureForm {
     Bundle,
 }
 
-/// What signing came to.
+/// The result of signing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signed {
-    /// A signature was put beside the artifact.
+    /// A signature was written beside the artifact.
     New,
-    /// A good one by this key was there.
+    /// A good one by this key existed.
     Already,
 }
 
-/// Signs the artifact of a descriptor under the name of the repository that it lies in. One that the key has signed in the same
+/// Signs the artifact of a descriptor under the name of its repository. One that the key has signed in the same
 /// form is left as it is.
 ///
 /// # Errors
@@ -107,29 +103,34 @@ fn image(
     });
     let payload = payload.to_string().into_bytes();
     let signature = key.signs(&payload)?;
-    let layer = blob(payload::MEDIA_TYPE, payload);
+    let layer = Blob::new(payload::MEDIA_TYPE, payload);
     let before = match before {
         Some(manifest) => serde_json::from_slice(&manifest.bytes).ok()?,
         None => json!({"layers": []}),
     };
     let mut layers = before["layers"].as_array()?.clone();
-    let mut told = described(&layer.descriptor);
-    told["annotations"] = json!({payload::ANNOTATION: signature});
-    layers.push(told);
+    let mut entry = layer.descriptor.clone();
+    entry
+        .annotations
+        .insert(payload::ANNOTATION.to_owned(), signature);
+    layers.push(json!(entry));
     let ids: Vec<&Value> = layers.iter().map(|layer| &layer["digest"]).collect();
     let config = json!({
         "architecture": "", "os": "", "created": "0001-01-01T00:00:00Z", "config": {},
         "rootfs": {"type": "layers", "diff_ids": ids},
         "history": vec![json!({"created": "0001-01-01T00:00:00Z"}); ids.len()],
     });
-    let config = blob(CONFIG, config.to_string().into_bytes());
+    let config = Blob::new(CONFIG_TYPE, config.to_string().into_bytes());
     let manifest = json!({
         "schemaVersion": 2,
-        "mediaType": MANIFEST,
-        "config": described(&config.descriptor),
+        "mediaType": MANIFEST_TYPE,
+        "config": config.descriptor,
         "layers": layers,
     });
-    Some(whole(&manifest, vec![config, layer]))
+    Some(Artifact::new(
+        manifest.to_string().into_bytes(),
+        vec![config, layer],
+    ))
 }
 
 /// A bundle that refers to the artifact.
@@ -152,54 +153,22 @@ fn envelope(artifact: &Descriptor, key: &SigningKey) -> Option<Artifact> {
             "signatures": [{"sig": signature}],
         },
     });
-    let config = blob(EMPTY, b"{}".to_vec());
-    let layer = blob(BUNDLE, content.to_string().into_bytes());
+    let config = Blob::new(EMPTY, b"{}".to_vec());
+    let layer = Blob::new(BUNDLE, content.to_string().into_bytes());
     let manifest = json!({
         "schemaVersion": 2,
-        "mediaType": MANIFEST,
+        "mediaType": MANIFEST_TYPE,
         "artifactType": BUNDLE,
-        "config": described(&config.descriptor),
-        "layers": [described(&layer.descriptor)],
-        "subject": described(artifact),
+        "config": config.descriptor,
+        "layers": [layer.descriptor],
+        "subject": Descriptor::new(&artifact.media_type, artifact.digest.clone(), artifact.size),
         "annotations": {
             "dev.sigstore.bundle.content": "dsse-envelope",
             "dev.sigstore.bundle.predicateType": bundle::PREDICATE,
         },
     });
-    Some(whole(&manifest, vec![config, layer]))
-}
-
-fn whole(manifest: &Value, blobs: Vec<Blob>) -> Artifact {
-    let manifest = manifest.to_string().into_bytes();
-    Artifact {
-        descriptor: descriptor(MANIFEST, &manifest),
-        manifest,
-        blobs,
-    }
-}
-
-fn blob(media_type: &str, bytes: Vec<u8>) -> Blob {
-    Blob {
-        descriptor: descriptor(media_type, &bytes),
-        content: Arc::new(bytes),
-    }
-}
-
-fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
-    Descriptor {
-        media_type: media_type.to_owned(),
-        digest: Digest::of(bytes),
-        size: bytes.len() as u64,
-        annotations: BTreeMap::new(),
-        architecture: None,
-        artifact_type: None,
-    }
-}
-
-fn described(descriptor: &Descriptor) -> Value {
-    json!({
-        "mediaType": descriptor.media_type,
-        "digest": descriptor.digest.as_str(),
-        "size": descriptor.size,
-    })
+    Some(Artifact::new(
+        manifest.to_string().into_bytes(),
+        vec![config, layer],
+    ))
 }

@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_public_key_is_told_and_never_quoted() {
+fn what_is_no_public_key_is_reported_and_never_quoted() {
     let read = |text: &str| PublicKey::read(text).expect_err("no key");
     let pub_key = fs::read_to_string(fixtures().join("cosign.pub")).expect("a key");
     assert_eq!(read(""), KeyError::NotAKey);
@@ -156,7 +156,7 @@ fn what_is_no_public_key_is_told_and_never_quoted() {
 }
 
 #[test]
-fn any_good_claim_is_enough_and_else_what_tells_most() {
+fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
     let reference = Reference::parse("r.example.org/mirror/noble:1").expect("a reference");
     let judge = |claims: &[Claim]| {
         let claims = claims.iter().map(|claim| (Form::Tag, claim.clone()));

@@ -1,24 +1,24 @@
-//! What became of one artifact's signatures.
+//! The verdict on one artifact's signatures.
 
 use std::fmt;
 
 use crate::oci::{Digest, Reference};
 
-/// What the signatures of an artifact come to. That a store could not be asked is no verdict, but a failure.
+/// The verdict on the signatures of an artifact. That a store does not answer is no verdict, but a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// One is good, and names this artifact's repository or none.
     Good(Signature),
-    /// One is good for the digest, but names a repository of another artifact: who wrote to the registry put what was signed
-    /// as one image in the place of another.
+    /// One is good for the digest, but names a repository of another artifact: in the registry, what was signed
+    /// as one image replaces another.
     OtherRepository(Signature),
     /// There is none.
     Missing,
-    /// None of this key: what is there speaks of this artifact and was signed by another key.
+    /// None of this key: those that exist name this artifact and were signed by another key.
     WrongKey,
     /// What was signed was changed afterwards.
     PayloadAltered,
-    /// This key signed, but another digest, which is told as the payload has it.
+    /// This key signed, but another digest, which is the payload's.
     OtherDigest(String),
     /// There are only attestations: provenance, an SBOM. They say something about the artifact, not that it is released.
     NotASignature,
@@ -89,7 +89,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What one payload or bundle claims, told under one key. Those that tell most come last.
+/// What one payload or bundle claims under one key. The most informative ones come last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
     /// It is no signature, whosever it is.
@@ -103,7 +103,7 @@ pub(super) enum Claim {
     Good(Option<String>),
 }
 
-/// The verdict of all claims of one artifact: any good one is enough; else what tells most. With it the number of the claim
+/// The verdict of all claims of one artifact: any good one is enough; else the most informative one. With it the number of the claim
 /// that decided it.
 pub(super) fn of(
     claims: impl IntoIterator<Item = (Form, Claim)>,
@@ -149,7 +149,7 @@ pub(super) fn of(
 
 /// Whether an identity names the image of a reference: the last part of the repository is the same.
 ///
-/// What stands before it is not compared. The signature names the repository that it was made in; a site that copies images to
+/// The part before it is not compared. The signature names the repository that it was made in; a site that copies images to
 /// a registry of its own, with `cosign copy` or `skopeo sync`, changes registry and folder and keeps the image's name. Cosign
 /// itself compares nothing here: what is signed is the digest.
 fn is_of(identity: &str, reference: &Reference) -> bool {

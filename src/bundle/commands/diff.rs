@@ -1,58 +1,56 @@
-//! `metalmark bundle diff`: a bundle against a folder, by what is in their files. Archives of the same files differ in their
-//! bytes wherever they were packed otherwise; that counts for nothing here.
+//! `metalmark bundle diff`: compares a bundle with a folder, file by file. Archives of the same files differ in their bytes where
+//! different programs packed them; that is no difference here.
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::Args;
+
 use crate::bundle::{self, Kind};
 use crate::error::Error;
 use crate::model::manifest::ChangeSet;
-use crate::model::policy::Date;
-use crate::read::Request;
-use crate::report;
+use crate::pipeline::{Reporting, Terminal, Verdict};
+use crate::report::{self, Format};
 
-use super::from::{From, Loaded};
-use super::gather;
+use super::input::Input;
 use super::packing::PackKind;
-use super::{lost, pinned, stores, told, workspace};
-use crate::pipeline::{Format, Reporting, Terminal, Verdict};
+use super::{Run, gather, lost, pinned};
 
-/// What `bundle diff` was asked for.
-#[derive(Clone, Debug)]
+/// What is compared.
+#[derive(Debug, Args)]
 pub struct DiffOptions {
-    /// Where the bundle is.
-    pub of: From,
+    /// `oci://…`, `oci-layout:DIR[:NAME]`, an archive or a folder.
+    #[arg(value_name = "FROM", value_parser = Input::parse)]
+    of: Input,
     /// The folder that it is compared with.
-    pub folder: PathBuf,
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
     /// The format of what is printed.
-    pub format: Format,
-    /// The day that waivers are held against.
-    pub today: Date,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    format: Format,
 }
 
-/// Prints what has to change in the bundle for it to hold what the folder holds; there is drift where something has.
-///
-/// # Errors
-/// The bundle cannot be had, or the folder not be read.
-pub fn bundle_diff(
-    request: &Request,
+/// Prints what has to change in the bundle for it to hold what the folder holds.
+pub(super) fn diff(
+    run: &Run<'_>,
     options: &DiffOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request, false)?;
-    let mut loaded = loaded(request, options, terminal)?;
-    let reporting = Reporting {
-        output: Format::Human.report(),
-        files: Vec::new(),
+    let workspace = run.workspace(false)?;
+    // A tag is what it names now, since nothing of it is kept.
+    let of = match &options.of {
+        Input::Registry(reference) => Input::Registry(pinned::current(&run.stores()?, reference)?),
+        of => of.clone(),
     };
+    let mut loaded = of.load(run)?;
     let kind = match loaded.bundle.kind {
         Kind::Plain => PackKind::Plain,
         Kind::Registry | Kind::Artifact(_) | Kind::Components => PackKind::Artifact,
     };
-    let gathered = gather::named(request, std::slice::from_ref(&options.folder), kind)?;
+    let gathered = gather::named(run, std::slice::from_ref(&options.folder), kind)?;
     let mut found = std::mem::take(&mut loaded.findings);
     found.extend(gathered.findings);
-    if told(&workspace, found, (options.today, &reporting), terminal)? == Verdict::Findings {
+    if run.report(&workspace, found, &Reporting::human(), terminal)? == Verdict::Findings {
         return Ok(Verdict::Findings);
     }
     let here: Vec<bundle::File> = gathered.files.into_values().collect();
@@ -77,17 +75,4 @@ pub fn bundle_diff(
         true => Verdict::Clean,
         false => Verdict::Drift,
     })
-}
-
-/// The bundle; a tag stands for what it names now, for nothing of it is kept.
-fn loaded(request: &Request, options: &DiffOptions, terminal: &Terminal) -> Result<Loaded, Error> {
-    let of = match &options.of {
-        From::Registry(reference) if reference.digest.is_none() => {
-            let stores = stores(request, terminal)?;
-            let manifest = pinned::manifest(&stores, reference).map_err(super::failed)?;
-            From::Registry(reference.at(&manifest.digest))
-        }
-        of => of.clone(),
-    };
-    of.load(request, terminal.progress.as_ref())
 }

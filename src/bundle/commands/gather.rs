@@ -6,76 +6,62 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::artifacts::archive::Spooling;
-use crate::bundle::{File, MANIFESTS, spot_of};
+use crate::bundle::{File, MANIFESTS};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::finding::Finding;
 use crate::model::manifest::FileKind;
 use crate::model::output_path;
+use crate::model::place::Spot;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
-use crate::read::{Request, Workspace};
+use crate::read::Workspace;
 
-use super::from::From;
+use super::input::Loaded;
 use super::packing::PackKind;
-use super::{below, lost};
+use super::{Run, lost};
 use crate::pipeline::rendered::{Faulty, Part, rendered};
-use crate::pipeline::{Format, Terminal, Verdict};
+use crate::pipeline::{Terminal, Verdict};
+use crate::report::Format;
 
 /// The longest stream of manifests that is read, in bytes.
 const STREAM: u64 = 64 << 20;
 
-/// The files of a bundle to be, by path, and what is wrong with where they lie.
+/// The files to pack, by path, and what is wrong with their paths.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) files: BTreeMap<String, File>,
     /// Folders that a plain bundle may not have.
     pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
-    /// What is said of them.
+    /// The annotations of the bundle.
     pub(super) annotations: BTreeMap<String, String>,
 }
 
-/// What stands before an index of bundles.
-const INDEX: &str = "index:";
-
-/// Whether an input is an index of bundles.
-pub(super) fn is_index(input: &Path) -> bool {
-    input.to_str().is_some_and(|text| text.starts_with(INDEX))
-}
-
-/// The bundles that an index names, as one.
-pub(super) fn of_index(
-    request: &Request,
-    input: &Path,
-    terminal: &Terminal,
-) -> Result<Gathered, Error> {
-    let from = From::parse(&input.to_string_lossy()).map_err(|message| Error::Usage { message })?;
-    let loaded = from.load(request, terminal.progress.as_ref())?;
-    let files = loaded.bundle.files().iter();
-    Ok(Gathered {
-        files: files
-            .map(|file| (file.path.to_string(), file.clone()))
-            .collect(),
-        folders: loaded.folders,
-        findings: loaded.findings,
-        annotations: loaded.bundle.annotations.clone(),
-    })
+/// A bundle that was read, to be packed again.
+impl From<Loaded> for Gathered {
+    fn from(loaded: Loaded) -> Self {
+        let files = loaded.bundle.files().iter();
+        Self {
+            files: files
+                .map(|file| (file.path.to_string(), file.clone()))
+                .collect(),
+            folders: loaded.folders,
+            findings: loaded.findings,
+            annotations: loaded.bundle.annotations,
+        }
+    }
 }
 
 /// The files that are named.
-pub(super) fn named(
-    request: &Request,
-    inputs: &[PathBuf],
-    kind: PackKind,
-) -> Result<Gathered, Error> {
+pub(super) fn named(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result<Gathered, Error> {
     let mut gathered = Gathered::default();
     for input in inputs {
         if input.as_os_str() == "-" {
             gathered.stream(kind)?;
             continue;
         }
-        let path = below(request, input);
+        let path = run.below(input);
         match files::named(&path)? {
             InsideKind::Folder => gathered.folder(input, &path, kind)?,
             InsideKind::File {
@@ -91,15 +77,17 @@ pub(super) fn named(
                 gathered.add(placed(&name, kind), file);
             }
             InsideKind::Link | InsideKind::Other => {
-                let message = format!("`{}` is neither a file nor a folder", input.display());
-                return Err(Error::Usage { message });
+                let input = input.display();
+                return Err(Error::usage(format!(
+                    "`{input}` is neither a file nor a folder"
+                )));
             }
         }
     }
     Ok(gathered)
 }
 
-/// The files that the project renders; none where an error stands, which is told.
+/// The files that the project renders; none if there is an error, which is printed.
 pub(super) fn of_project(
     workspace: &mut Workspace,
     kind: PackKind,
@@ -107,7 +95,7 @@ pub(super) fn of_project(
     terminal: &mut Terminal,
 ) -> Result<Option<Gathered>, Error> {
     let made = rendered(workspace, today, Part::Whole, Faulty::StopAll)?;
-    // What the workspace found is told with what was rendered.
+    // Findings of the workspace are printed with those of rendering.
     workspace.findings.clear();
     if made.report(Format::Human, terminal)? == Verdict::Findings {
         return Ok(None);
@@ -135,19 +123,16 @@ impl Gathered {
     fn stream(&mut self, kind: PackKind) -> Result<(), Error> {
         if kind != PackKind::Plain {
             let message = "a stream holds manifests: name files or folders, or leave out `--kind`";
-            return Err(Error::Usage {
-                message: message.to_owned(),
-            });
+            return Err(Error::usage(message));
         }
         let mut spooling = Spooling::new();
         let stdin = std::io::stdin().lock();
         let size = std::io::copy(&mut stdin.take(STREAM + 1), &mut spooling).map_err(lost("-"))?;
         if size > STREAM {
-            let message = format!(
+            return Err(Error::usage(format!(
                 "the stream is longer than {} MiB: write its manifests to files, and name their folder",
                 STREAM >> 20
-            );
-            return Err(Error::Usage { message });
+            )));
         }
         let file = File {
             path: "".into(),
@@ -202,12 +187,18 @@ impl Gathered {
 
     fn add(&mut self, path: String, file: File) {
         if let Some(fault) = output_path::fault(&path) {
-            self.refuse(&file.from, &format!("cannot be packed: its path {fault}"));
+            self.refuse(
+                &file.from,
+                &format!("cannot be in a bundle: its path {fault}"),
+            );
             return;
         }
         if let Some(other) = self.files.get(&path) {
             let other = Arc::clone(&other.from);
-            self.refuse(&file.from, &format!("comes to `{path}`, as `{other}` does"));
+            self.refuse(
+                &file.from,
+                &format!("has the path `{path}`, as `{other}` does"),
+            );
             return;
         }
         let file = File {
@@ -219,11 +210,12 @@ impl Gathered {
 
     fn refuse(&mut self, from: &str, what: &str) {
         let finding = Finding::new(RuleId::BundleLayout, format!("`{from}` {what}"));
-        self.findings.push(finding.at(spot_of(from), ""));
+        self.findings.push(finding.at(Some(Spot::named(from)), ""));
     }
 }
 
-fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
+/// A file on disk, whose path in the bundle is set when it is added.
+pub(super) fn on_disk(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
     File {
         path: "".into(),
         from: from.into(),

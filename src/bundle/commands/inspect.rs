@@ -1,129 +1,80 @@
 //! `metalmark bundle inspect`: what a bundle is and holds.
 
-use std::collections::BTreeMap;
-use std::io::Write;
+use clap::Args;
 
-use serde::Serialize;
-
-use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain, registry};
+use crate::bundle::{self, Bundle, Kind, MANIFESTS, plain};
 use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
-use crate::model::policy::{Date, Policy};
+use crate::model::place::Spot;
+use crate::model::policy::Policy;
 use crate::objects::bundled::{self, Order};
-use crate::pipeline::check;
-use crate::read::Request;
-use crate::report;
+use crate::pipeline::{Reporting, Terminal, Verdict, check};
+use crate::report::{
+    self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
+};
 
-use super::from::{From, Loaded};
-use super::{counted, lost, told, workspace};
-use crate::pipeline::{Format, Reporting, Terminal, Verdict};
+use super::input::{Input, Loaded};
+use super::packing::ManifestOrder;
+use super::{Run, lost};
 
-/// What `bundle inspect` was asked for.
-#[derive(Clone, Debug)]
+/// What is inspected.
+#[derive(Debug, Args)]
 pub struct InspectOptions {
-    /// Where the bundle is.
-    pub from: From,
-    /// In which order whoever takes the bundle applies its objects.
-    pub order: Order,
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
+    #[arg(value_name = "FROM", value_parser = Input::parse)]
+    from: Input,
+    /// In which order objects are applied.
+    #[arg(long, value_enum, default_value_t = ManifestOrder::Kind, value_name = "ORDER")]
+    order: ManifestOrder,
     /// The format of what is printed.
-    pub format: Format,
-    /// The day that waivers are held against.
-    pub today: Date,
-}
-
-/// What is told of a bundle.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    content: String,
-    bytes: u64,
-    files: Vec<ToldFile>,
-    objects: Vec<ToldObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    installer: Option<ToldInstaller>,
-    annotations: BTreeMap<String, String>,
-}
-
-#[derive(Serialize)]
-struct ToldFile {
-    path: String,
-    bytes: u64,
-    executable: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToldObject {
-    api_version: String,
-    kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    namespace: String,
-    name: String,
-    file: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToldInstaller {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    program: Option<String>,
-    optional: Vec<String>,
-    required: Vec<String>,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    format: Format,
 }
 
 /// Prints what a bundle is and holds; what is wrong with it goes to stderr.
-///
-/// # Errors
-/// It cannot be read.
-pub fn bundle_inspect(
-    request: &Request,
+pub(super) fn inspect(
+    run: &Run<'_>,
     options: &InspectOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request, false)?;
-    let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
+    let workspace = run.workspace(false)?;
+    let mut loaded = options.from.load(run)?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let (told, wrong) = looked(&loaded, options.order, &workspace.settings.policy)?;
+        let order = options.order.applied();
+        let (description, wrong) = described(&loaded, order, &workspace.settings.policy)?;
         found.extend(wrong);
-        match options.format {
-            Format::Human => print(&told, terminal)?,
-            Format::Json => {
-                terminal.out.json(&told)?;
-            }
-        }
+        report::bundle(&description, options.format, &mut terminal.out)?;
     }
-    let reporting = Reporting {
-        output: report::REPORTS[0],
-        files: Vec::new(),
-    };
-    told(&workspace, found, (options.today, &reporting), terminal)
+    run.report(&workspace, found, &Reporting::human(), terminal)
 }
 
-fn looked(loaded: &Loaded, order: Order, policy: &Policy) -> Result<(Told, Vec<Finding>), Error> {
+fn described(
+    loaded: &Loaded,
+    order: Order,
+    policy: &Policy,
+) -> Result<(BundleDescription, Vec<Finding>), Error> {
     let (bundle, unreadable) = (&loaded.bundle, lost(&loaded.shown));
-    let mut told = shown(loaded)?;
+    let mut description = shown(loaded)?;
     if bundle.kind == Kind::Components {
         let declared = Declared::of_annotations(&bundle.annotations);
-        let (looked, found) = bundle::contract(bundle.files(), &declared).map_err(&unreadable)?;
-        told.installer = looked.map(|looked| shown_installer(looked, &declared));
-        return Ok((told, found));
+        let contract = bundle::contract(bundle.files(), &declared);
+        let (installer, found) = contract.map_err(&unreadable)?;
+        description.installer = installer.map(|installer| shown_installer(installer, &declared));
+        return Ok((description, found));
     }
     let manifests = manifests(bundle);
     let index = plain::index(&manifests, &|_| {}).map_err(&unreadable)?;
-    told.objects = index
+    description.objects = index
         .objects
         .iter()
         .map(|object| shown_object(object, &manifests))
         .collect();
     let mut found = Vec::new();
     if bundle.kind == Kind::Registry {
-        let converted = registry::plain(bundle.files(), None).map_err(&unreadable)?;
-        found.extend(converted.err().unwrap_or_default());
+        found.push(bundle::unsupported(Some(Spot::named(&loaded.shown))));
     }
     if bundle.kind == Kind::Plain {
         let paths = bundle.files().iter().map(|file| &*file.path);
@@ -134,16 +85,16 @@ fn looked(loaded: &Loaded, order: Order, policy: &Policy) -> Result<(Told, Vec<F
         let seen = bundled::Bundle::new(&index.objects, &texts, order);
         found.extend(check::bundle(&seen, policy));
     }
-    Ok((told, found))
+    Ok((description, found))
 }
 
-/// What is told of any bundle.
-fn shown(loaded: &Loaded) -> Result<Told, Error> {
+/// What every bundle has.
+fn shown(loaded: &Loaded) -> Result<BundleDescription, Error> {
     let bundle = &loaded.bundle;
     let content = bundle
         .content_digest(&|_| {})
         .map_err(lost(&loaded.shown))?;
-    Ok(Told {
+    Ok(BundleDescription {
         kind: bundle.kind.to_string(),
         digest: loaded.digest.as_ref().map(ToString::to_string),
         content: content.to_string(),
@@ -166,16 +117,16 @@ fn manifests(bundle: &Bundle) -> Vec<bundle::File> {
     bundle.files().iter().filter(is_manifest).cloned().collect()
 }
 
-fn shown_file(file: &bundle::File) -> ToldFile {
-    ToldFile {
+fn shown_file(file: &bundle::File) -> FileDescription {
+    FileDescription {
         path: file.path.to_string(),
         bytes: file.size,
         executable: file.is_executable,
     }
 }
 
-fn shown_object(object: &bundled::Bundled, files: &[bundle::File]) -> ToldObject {
-    ToldObject {
+fn shown_object(object: &bundled::Bundled, files: &[bundle::File]) -> ObjectDescription {
+    ObjectDescription {
         api_version: object.api_version.to_string(),
         kind: object.kind.to_string(),
         namespace: object.namespace.to_string(),
@@ -184,53 +135,15 @@ fn shown_object(object: &bundled::Bundled, files: &[bundle::File]) -> ToldObject
     }
 }
 
-fn shown_installer(installer: bundle::Installer, declared: &Declared) -> ToldInstaller {
+fn shown_installer(installer: bundle::Installer, declared: &Declared) -> InstallerDescription {
     let variables = declared.variables.iter().flatten();
     let of = |need: Need| -> Vec<String> {
         let named = variables.clone().filter(|(_, has)| **has == need);
         named.map(|(name, _)| name.to_string()).collect()
     };
-    ToldInstaller {
+    InstallerDescription {
         program: installer.program,
         optional: of(Need::Optional),
         required: of(Need::Required),
     }
-}
-
-/// For people: the objects by kind, not one by one.
-fn print(told: &Told, terminal: &mut Terminal) -> Result<(), Error> {
-    let out = &mut terminal.out;
-    writeln!(out, "kind         {}", told.kind)?;
-    if let Some(digest) = &told.digest {
-        writeln!(out, "digest       {digest}")?;
-    }
-    writeln!(out, "content      {}", told.content)?;
-    let files = counted(told.files.len(), "file");
-    writeln!(out, "files        {files}, {} bytes", told.bytes)?;
-    for file in told.files.iter().filter(|file| file.executable) {
-        writeln!(out, "executable   {}", file.path)?;
-    }
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for object in &told.objects {
-        *kinds.entry(&object.kind).or_default() += 1;
-    }
-    for (kind, count) in kinds {
-        writeln!(out, "objects      {count} {kind}")?;
-    }
-    if let Some(installer) = &told.installer {
-        let program = installer.program.as_deref().unwrap_or("a program");
-        writeln!(out, "installer    {program}")?;
-        for (word, names) in [
-            ("requires", &installer.required),
-            ("reads", &installer.optional),
-        ] {
-            if !names.is_empty() {
-                writeln!(out, "{word:<12} {}", names.join(", "))?;
-            }
-        }
-    }
-    for (key, value) in &told.annotations {
-        writeln!(out, "annotation   {key}: {value}")?;
-    }
-    Ok(())
 }

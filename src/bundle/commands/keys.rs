@@ -7,45 +7,47 @@ use crate::artifacts::signature::{PublicKey, SecretKeyError, SigningKey};
 use crate::error::Error;
 use crate::files;
 use crate::model::secret::learn;
-use crate::read::Request;
 
-use super::below;
-use super::push::Signing;
+use super::Run;
 
 /// Longer files are no key, in bytes.
 const LIMIT: u64 = 64 << 10;
 
-/// The private key of a file.
-pub(super) fn secret(request: &Request, signing: &Signing) -> Result<SigningKey, Error> {
-    let text = text(request, &signing.key)?;
-    learn(&text);
-    signing.password.as_deref().into_iter().for_each(learn);
-    SigningKey::read(&text, signing.password.as_deref()).map_err(|error| {
-        let help = match error {
-            SecretKeyError::NoPassword => "\nhelp: set COSIGN_PASSWORD, as for cosign itself",
-            SecretKeyError::Password => "\nhelp: COSIGN_PASSWORD holds another one",
-            _ => "",
-        };
-        let message = format!("`{}` cannot sign: {error}{help}", signing.key.display());
-        Error::Usage { message }
-    })
-}
+impl Run<'_> {
+    /// The private key of a file.
+    pub(super) fn signing_key(&self, file: &Path) -> Result<SigningKey, Error> {
+        let text = self.key_text(file)?;
+        learn(&text);
+        let file = file.display();
+        SigningKey::read(&text).map_err(|error| {
+            let help = match error {
+                SecretKeyError::Encrypted => format!(
+                    "\nhelp: push without `--sign`, then sign the digest that is printed: `cosign sign --key {file} REGISTRY/REPOSITORY@DIGEST`"
+                ),
+                _ => String::new(),
+            };
+            Error::usage(format!("`{file}` cannot sign: {error}{help}"))
+        })
+    }
 
-/// The public key of a file.
-pub(super) fn public(request: &Request, file: &Path) -> Result<PublicKey, Error> {
-    PublicKey::read(&text(request, file)?).map_err(|error| {
-        let message = format!("`{}` is no key to verify with: {error}", file.display());
-        Error::Usage { message }
-    })
-}
+    /// The public key of a file.
+    pub(super) fn public_key(&self, file: &Path) -> Result<PublicKey, Error> {
+        PublicKey::read(&self.key_text(file)?).map_err(|error| {
+            Error::usage(format!(
+                "`{}` is no key to verify with: {error}",
+                file.display()
+            ))
+        })
+    }
 
-fn text(request: &Request, file: &Path) -> Result<String, Error> {
-    let mut bytes = Vec::new();
-    let opened = files::open(&below(request, file))?;
-    let read = opened.take(LIMIT).read_to_end(&mut bytes);
-    read.map_err(|cause| Error::Read {
-        path: file.to_owned(),
-        cause,
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    fn key_text(&self, file: &Path) -> Result<String, Error> {
+        let mut bytes = Vec::new();
+        let opened = files::open(&self.below(file))?;
+        let read = opened.take(LIMIT).read_to_end(&mut bytes);
+        read.map_err(|cause| Error::Read {
+            path: file.to_owned(),
+            cause,
+        })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
 }

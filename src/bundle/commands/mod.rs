@@ -1,9 +1,10 @@
-//! `metalmark bundle`: files that are handed on as one thing with one digest, made, taken apart and looked at.
+//! `metalmark bundle`: files that are distributed together under one digest, made, unpacked and inspected.
 
+mod destination;
 mod diff;
-mod from;
 mod gather;
 mod index;
+mod input;
 mod inspect;
 mod keys;
 mod manifests;
@@ -12,11 +13,12 @@ mod packing;
 mod pinned;
 mod pull;
 mod push;
-mod to;
 mod unpack;
 mod verify;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
 
 use crate::artifacts::registry::Progress;
 use crate::catalog::sources::{self, Stores};
@@ -24,100 +26,143 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::model::pool_counts::PoolCounts;
-use crate::oci::Failure;
+use crate::oci::Reference;
 use crate::pipeline::check::{self, Checked};
+use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::{self, Request, Workspace};
 use crate::report::Changes;
 
-use crate::pipeline::{Reporting, Terminal, Verdict, reporting};
+use diff::DiffOptions;
+use inspect::InspectOptions;
+use pack::PackOptions;
+use pull::PullOptions;
+use push::PushOptions;
+use unpack::UnpackOptions;
+use verify::VerifyOptions;
 
-pub use diff::{DiffOptions, bundle_diff};
-pub use from::From;
-pub use inspect::{InspectOptions, bundle_inspect};
-pub use pack::{PackOptions, bundle_pack};
-pub use packing::{PackKind, Packing};
-pub use pinned::Tags;
-pub use pull::{PullOptions, bundle_pull};
-pub use push::{PushOptions, PushSource, Signing, bundle_push};
-pub use to::To;
-pub use unpack::{UnpackOptions, bundle_unpack};
-pub use verify::{VerifyBundleOptions, bundle_verify};
-
-/// How manifests are brought into order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ManifestOrder {
-    /// Their files keep their names; whoever takes them sorts by kind, as RukPak, Flux and Argo CD do.
-    Kind,
-    /// Their files keep their names, and are applied by them.
-    Names,
-    /// Each object becomes a file, numbered in Helm's order of kinds.
-    Numbered,
+/// What is done with bundles.
+#[derive(Debug, Subcommand)]
+pub enum BundleCommand {
+    /// Packs files into a bundle: manifests, a rendered tree, or what is installed on hosts.
+    ///
+    /// The same files are the same digest, wherever and whenever they are packed; `SOURCE_DATE_EPOCH` says when an artifact was
+    /// made, else it says 1970.
+    Pack(Box<PackOptions>),
+    /// Writes the files of a bundle into a folder, and refuses what a hostile one would do.
+    Unpack(UnpackOptions),
+    /// Shows what a bundle is and holds.
+    Inspect(InspectOptions),
+    /// Pushes a bundle to a registry, and prints its digest.
+    ///
+    /// A folder is packed; the files of an archive are packed again; what an image layout holds is sent to the byte. Credentials are those of
+    /// `docker login` and `podman login`. A registry that the project file names a mirror for is not pushed to.
+    Push(Box<PushOptions>),
+    /// Pulls a bundle out of a registry into a folder, by its digest.
+    ///
+    /// A tag may move: it is refused unless the lock has its digest.
+    Pull(PullOptions),
+    /// Compares a bundle in a registry with a public key and the contract of its kind. Nothing of it is kept or run.
+    Verify(VerifyOptions),
+    /// Compares a bundle with a folder by what is in their files; exits with 1 where they differ.
+    Diff(DiffOptions),
 }
 
-/// The workspace, whose policy counts. There need be no project unless what it renders is asked for.
-fn workspace(request: &Request, renders: bool) -> Result<Workspace, Error> {
-    let mut request = request.clone();
-    request.flags.manifests = !renders;
-    request.flags.without_project = !renders;
-    read::workspace(&request)
+/// What every command needs of a run.
+pub(super) struct Run<'a> {
+    request: &'a Request,
+    /// The day that waivers are compared with.
+    today: Date,
+    /// Seconds since 1970 that artifacts say they were made at, where the user set them.
+    epoch: Option<u64>,
+    progress: Option<Progress>,
 }
 
-/// The stores that the project names; there need be none.
-fn stores(request: &Request, terminal: &Terminal) -> Result<Stores, Error> {
-    let (root, settings) = read::registries(request)?;
-    Ok(sources::stores(&root, &settings, terminal.progress.clone()))
-}
-
-fn failed(failure: Failure) -> Error {
-    let failures = vec![failure];
-    Error::Fetch { failures }
-}
-
-/// Judges what was found and tells it on stderr. Answers whether an error stands.
-fn told(
-    workspace: &Workspace,
-    found: Vec<Finding>,
-    (today, reporting): (Date, &Reporting),
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    let all = workspace.findings.iter().cloned().chain(found).collect();
-    let checked: Checked = check::findings(all, &workspace.settings, today);
-    let judged = &checked.findings;
-    let found = (judged.as_slice(), &PoolCounts::default());
-    reporting.save(found, workspace, Changes::None)?;
-    if !judged.is_empty() {
-        let color = terminal.err.color;
-        let findings = reporting::findings(found, workspace, Changes::None, color);
-        reporting.output.findings(&findings, &mut terminal.err)?;
-    }
-    Ok(match checked.has_errors() {
-        true => Verdict::Findings,
-        false => Verdict::Clean,
-    })
-}
-
-/// Tells a terminal how many of so many are done.
-fn counting(progress: Option<&Progress>, total: usize) -> impl Fn(usize) {
-    let progress = progress.cloned();
-    move |done| {
-        if let Some(progress) = &progress {
-            progress(done, total);
+impl BundleCommand {
+    /// Runs the command. `epoch` is the time that artifacts say they were made at, in seconds since 1970.
+    ///
+    /// # Errors
+    /// Something cannot be read, written, fetched or pushed.
+    pub fn run(
+        &self,
+        request: &Request,
+        today: Date,
+        epoch: Option<u64>,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        let run = Run {
+            request,
+            today,
+            epoch,
+            progress: terminal.progress.clone(),
+        };
+        match self {
+            Self::Pack(options) => pack::pack(&run, options, terminal),
+            Self::Unpack(options) => unpack::unpack(&run, options, terminal),
+            Self::Inspect(options) => inspect::inspect(&run, options, terminal),
+            Self::Push(options) => push::push(&run, options, terminal),
+            Self::Pull(options) => pull::pull(&run, options, terminal),
+            Self::Verify(options) => verify::verify(&run, options, terminal),
+            Self::Diff(options) => diff::diff(&run, options, terminal),
         }
     }
 }
 
-/// A path below the folder that `-C` names.
-fn below(request: &Request, path: &std::path::Path) -> PathBuf {
-    match &request.directory {
-        Some(folder) => folder.join(path),
-        None => path.to_owned(),
+impl Run<'_> {
+    /// The workspace, whose policy counts. No project is needed unless it is rendered.
+    fn workspace(&self, renders: bool) -> Result<Workspace, Error> {
+        let mut request = self.request.clone();
+        request.flags.manifests = !renders;
+        request.flags.without_project = !renders;
+        read::workspace(&request)
     }
-}
 
-/// `1 file`, `2 files`.
-fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
+    /// The stores that the project names, if there is a project.
+    fn stores(&self) -> Result<Stores, Error> {
+        let (root, settings) = read::registries(self.request)?;
+        Ok(sources::stores(&root, &settings, self.progress.clone()))
+    }
+
+    /// Judges findings and prints them to stderr. [`Verdict::Findings`] if there is an error among them.
+    fn report(
+        &self,
+        workspace: &Workspace,
+        found: Vec<Finding>,
+        reporting: &Reporting,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        let all = workspace.findings.iter().cloned().chain(found).collect();
+        let checked: Checked = check::findings(all, &workspace.settings, self.today);
+        let found = (checked.findings.as_slice(), &PoolCounts::default());
+        let reporting = reporting.within(self.request.directory.as_ref());
+        reporting.print_beside(found, workspace, Changes::None, terminal)?;
+        Ok(match checked.has_errors() {
+            true => Verdict::Findings,
+            false => Verdict::Clean,
+        })
+    }
+
+    /// Shows a terminal how many of a total are done.
+    fn counting(&self, total: usize) -> impl Fn(usize) {
+        let progress = self.progress.clone();
+        move |done| {
+            if let Some(progress) = &progress {
+                progress(done, total);
+            }
+        }
+    }
+
+    /// A path below the folder that `-C` names.
+    fn below(&self, path: &Path) -> PathBuf {
+        match &self.request.directory {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The folder that `-C` names.
+    fn folder(&self) -> &Path {
+        self.request.directory.as_deref().unwrap_or(Path::new("."))
+    }
 }
 
 /// An input or output error that belongs to no named file.
@@ -127,4 +172,14 @@ fn lost(what: &str) -> impl Fn(std::io::Error) -> Error {
         path: path.clone(),
         cause,
     }
+}
+
+/// Two files of a bundle have one path.
+fn collision(path: std::sync::Arc<str>) -> Error {
+    Error::usage(format!("two files have the path `{path}`"))
+}
+
+/// A reference on the command line.
+fn reference(text: &str) -> Result<Reference, String> {
+    Reference::parse(text).map_err(|error| error.to_string())
 }

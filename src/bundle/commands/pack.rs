@@ -1,107 +1,133 @@
 //! `metalmark bundle pack`: files to one bundle.
 
 use std::io::Write;
+use std::path::PathBuf;
 
-use crate::bundle::{Deployment, DeploymentSource};
+use clap::Args;
+
+use crate::bundle::{Deployment, DeploymentSource, DeploymentVersion};
 use crate::error::Error;
-use crate::model::policy::Date;
 use crate::oci::{Digest, Reference};
 use crate::output::Foreign;
-use crate::read::Request;
-
-use super::packing::{PackKind, Packing, packed};
-use super::to::{Done, Manner, PutDown, To};
-use super::{counted, told, workspace};
 use crate::pipeline::{Reporting, Terminal, Verdict};
+use crate::report::counted;
 
-/// What `bundle pack` was asked for.
-#[derive(Clone, Debug)]
+use super::destination::{Destination, Placing, Written};
+use super::packing::{PackKind, PackingOptions, Source, namespace};
+use super::{Run, reference};
+
+/// What is packed, and where it goes.
+#[derive(Debug, Args)]
 pub struct PackOptions {
-    /// What is packed, and as what.
-    pub packing: Packing,
-    /// Where it goes.
-    pub to: To,
-    /// What ConfigMaps are named after.
-    pub name: String,
+    /// Folders and files, `-` for a stream of manifests, or `index:FILE`; without any, what the project renders.
+    #[arg(value_name = "IN")]
+    inputs: Vec<PathBuf>,
+    /// What is packed.
+    #[arg(long, value_enum, default_value_t = PackKind::Plain, value_name = "KIND", conflicts_with = "components")]
+    kind: PackKind,
+    /// A folder whose files are installed on hosts, with `install.sh` at its root.
+    #[arg(long, value_name = "DIR", conflicts_with = "inputs")]
+    components: Option<PathBuf>,
+    /// `dir:DIR`, `FILE.tgz`, `oci-layout:DIR[:NAME]`, or `configmaps:DIR`.
+    #[arg(long, value_name = "DEST", value_parser = Destination::parse)]
+    to: Destination,
+    #[command(flatten)]
+    packing: PackingOptions,
+    #[command(flatten)]
+    rukpak: RukPakOptions,
+    /// Take over existing files that were not written by metalmark.
+    #[arg(long)]
+    adopt: bool,
+    #[command(flatten)]
+    reporting: Reporting,
+}
+
+/// How RukPak finds the bundle.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "RukPak")]
+struct RukPakOptions {
+    /// What ConfigMaps and the BundleDeployment are named after.
+    #[arg(long, value_name = "NAME", default_value = "bundle", value_parser = namespace)]
+    name: String,
     /// The namespace of ConfigMaps: the one that RukPak runs in.
-    pub system_namespace: String,
-    /// The BundleDeployment to print, and the image's repository.
-    pub deployment: Option<(Deployment, Option<Reference>)>,
-    /// Seconds since 1970 that the artifact says it was made at.
-    pub created: u64,
-    /// Take over files that stand in the way.
-    pub adopt: bool,
-    /// How findings are told.
-    pub reporting: Reporting,
-    /// The day that waivers are held against.
-    pub today: Date,
+    #[arg(long, value_name = "NAME", default_value = "rukpak-system", value_parser = namespace)]
+    system_namespace: String,
+    /// Print a BundleDeployment of this version.
+    #[arg(long, value_enum, value_name = "VERSION")]
+    deployment: Option<DeploymentVersion>,
+    /// The namespace that the BundleDeployment installs into; it must exist.
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = namespace)]
+    install_namespace: String,
+    /// Where the image is that the BundleDeployment names: `oci://registry/repository`.
+    #[arg(long, value_name = "REF", requires = "deployment", value_parser = reference)]
+    image: Option<Reference>,
 }
 
 /// Packs files into a bundle and prints its digest.
-///
-/// # Errors
-/// Something cannot be read or written; what was asked for makes no sense.
-pub fn bundle_pack(
-    request: &Request,
+pub(super) fn pack(
+    run: &Run<'_>,
     options: &PackOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    possible(options)?;
-    let mut workspace = workspace(request, options.packing.inputs.is_empty())?;
-    let reporting = options.reporting.within(request.directory.as_ref());
-    let telling = (options.today, &reporting);
-    let packed = packed(request, &mut workspace, &options.packing, telling, terminal)?;
-    let Some((bundle, objects)) = packed else {
+    let (source, kind) = match (&options.components, options.inputs.as_slice()) {
+        (Some(folder), _) => (Source::Files(vec![folder.clone()]), PackKind::Components),
+        (None, []) => (Source::Project, options.kind),
+        (None, inputs) => (Source::Files(inputs.to_vec()), options.kind),
+    };
+    check_destination(options, kind)?;
+    let reporting = &options.reporting;
+    let packed = options
+        .packing
+        .packed(run, (&source, kind), reporting, terminal)?;
+    let Some(((bundle, objects), workspace)) = packed else {
         return Ok(Verdict::Findings);
     };
-    let manner = Manner {
-        request,
+    let placing = Placing {
         foreign: Foreign::by(options.adopt),
-        created: options.created,
-        name: &options.name,
-        system_namespace: &options.system_namespace,
-        progress: terminal.progress.as_ref(),
+        created: run.epoch.unwrap_or(0),
+        name: &options.rukpak.name,
+        namespace: &options.rukpak.system_namespace,
     };
-    match options.to.put(&bundle, &manner)? {
-        PutDown::Done(done) => {
+    match options.to.put(run, &bundle, &placing)? {
+        Ok(written) => {
             let objects = objects.map(|count| format!(", {}", counted(count, "object")));
             let (files, kind) = (counted(bundle.files().len(), "file"), bundle.kind);
             let what = format!("{kind} bundle of {files}{}", objects.unwrap_or_default());
-            print(options, &what, done, terminal)?;
+            print(&options.rukpak, &what, written, terminal)?;
             Ok(Verdict::Clean)
         }
-        PutDown::Refused(found) => {
-            told(&workspace, found, telling, terminal)?;
+        Err(found) => {
+            run.report(&workspace, found, reporting, terminal)?;
             Ok(Verdict::Findings)
         }
     }
 }
 
-/// Prints the digest; where manifests are printed for it, beside them.
+/// Prints the digest; where manifests are printed for it, on stderr.
 fn print(
-    options: &PackOptions,
+    rukpak: &RukPakOptions,
     what: &str,
-    done: Done,
+    written: Written,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    let prints_manifests = options.deployment.is_some() || !done.config_maps.is_empty();
+    let prints_manifests = rukpak.deployment.is_some() || !written.config_maps.is_empty();
     let stream = match prints_manifests {
         true => &mut terminal.err,
         false => &mut terminal.out,
     };
-    writeln!(stream, "{}", done.digest)?;
-    writeln!(terminal.err, "{what}; {}", done.told)?;
-    deployment(options, &done.digest, done.config_maps, terminal)
+    writeln!(stream, "{}", written.digest)?;
+    writeln!(terminal.err, "{what}; {}", written.summary)?;
+    deployment(rukpak, &written.digest, written.config_maps, terminal)
 }
 
 /// Prints the BundleDeployment that installs what was packed, or the list of ConfigMaps that it would name.
 fn deployment(
-    options: &PackOptions,
+    rukpak: &RukPakOptions,
     digest: &Digest,
     config_maps: Vec<String>,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    let Some((deployment, image)) = &options.deployment else {
+    let Some(version) = rukpak.deployment else {
         if !config_maps.is_empty() {
             writeln!(terminal.out, "configMaps:")?;
         }
@@ -113,31 +139,37 @@ fn deployment(
         }
         return Ok(());
     };
-    let source = match image {
+    let source = match &rukpak.image {
         Some(image) => DeploymentSource::Image(format!("{}@{digest}", image.name())),
-        None => DeploymentSource::ConfigMaps(config_maps, options.system_namespace.clone()),
+        None => DeploymentSource::ConfigMaps(config_maps, rukpak.system_namespace.clone()),
     };
-    let manifest = deployment.manifest(&source);
-    let manifest = manifest.map_err(|message| Error::Usage { message })?;
+    let deployment = Deployment {
+        version,
+        name: rukpak.name.clone(),
+        install_namespace: rukpak.install_namespace.clone(),
+    };
+    let manifest = deployment.manifest(&source).map_err(Error::usage)?;
     terminal.out.product(manifest.as_bytes())?;
     Ok(())
 }
 
 /// ConfigMaps hold manifests, and a BundleDeployment needs something that it can name.
-fn possible(options: &PackOptions) -> Result<(), Error> {
-    if matches!(options.to, To::ConfigMaps(_)) && options.packing.kind != PackKind::Plain {
-        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`".to_owned();
-        return Err(Error::Usage { message });
+fn check_destination(options: &PackOptions, kind: PackKind) -> Result<(), Error> {
+    if matches!(options.to, Destination::ConfigMaps(_)) && kind != PackKind::Plain {
+        let message = "ConfigMaps hold plain bundles alone: leave out `--kind`";
+        return Err(Error::usage(message));
     }
-    match (&options.deployment, &options.to) {
-        (None, _) | (Some((_, None)), To::ConfigMaps(_)) | (Some((_, Some(_))), To::Layout(..)) => {
-            Ok(())
-        }
-        _ => Err(Error::Usage {
-            message:
-                "a BundleDeployment names ConfigMaps or an image: pack to `configmaps:DIR`, or to \
-                      `oci-layout:DIR` with `--image REGISTRY/REPOSITORY`"
-                    .to_owned(),
-        }),
+    match (
+        options.rukpak.deployment,
+        &options.rukpak.image,
+        &options.to,
+    ) {
+        (None, ..)
+        | (Some(_), None, Destination::ConfigMaps(_))
+        | (Some(_), Some(_), Destination::Layout(..)) => Ok(()),
+        _ => Err(Error::usage(
+            "a BundleDeployment names ConfigMaps or an image: pack to `configmaps:DIR`, or to \
+             `oci-layout:DIR` with `--image REGISTRY/REPOSITORY`",
+        )),
     }
 }

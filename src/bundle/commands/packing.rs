@@ -3,157 +3,256 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
+
 use crate::bundle::{self, Bundle, File, Kind, LayerType, plain};
 use crate::error::Error;
-use crate::model::component::Declared;
+use crate::model::component::{Declared, annotation};
 use crate::model::finding::Finding;
-use crate::model::policy::Date;
 use crate::model::rule::RuleId;
-use crate::read::{Request, Workspace};
-
-use super::from::Loaded;
-use super::gather::{self, Gathered};
-use super::manifests::{Wish, prepared};
-use super::{ManifestOrder, lost, told};
+use crate::objects::bundled::Order;
 use crate::pipeline::{Reporting, Terminal, Verdict};
+use crate::read::Workspace;
+
+use super::gather::{self, Gathered};
+use super::input::Input;
+use super::manifests::prepared;
+use super::{Run, collision, lost};
 
 /// What is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackKind {
-    /// Manifests as RukPak takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PackKind {
+    /// Manifests in one flat folder, as RukPak takes them (plain+v0).
     Plain,
-    /// A tree as Flux and Argo CD take it.
+    /// A tree of files, as Flux and Argo CD take it.
     Artifact,
-    /// What is installed on a host.
+    /// What is installed on hosts by its `install.sh`.
     Components,
 }
 
-/// What is packed, and as what.
-#[derive(Clone, Debug)]
-pub struct Packing {
-    /// Folders and files, or `-`; without any, what the project renders.
-    pub inputs: Vec<PathBuf>,
-    /// What is packed.
-    pub kind: PackKind,
-    /// How manifests are brought into order.
-    pub order: ManifestOrder,
-    /// Where objects go that name no namespace.
-    pub namespace: Option<String>,
-    /// How the layer of an artifact is named.
-    pub layer_type: LayerType,
-    /// What is said of the bundle.
-    pub annotations: BTreeMap<String, String>,
-    /// What a component bundle is made for.
-    pub declared: Declared,
+/// In which order manifests are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ManifestOrder {
+    /// By kind, as RukPak, Flux and Argo CD do by themselves; files keep their names.
+    #[default]
+    Kind,
+    /// By the names of the files, as `kubectl apply -f` does; checked, not changed.
+    Names,
+    /// By the names of the files: each object becomes one, numbered in Helm's order of kinds.
+    Numbered,
 }
 
-/// A bundle, and how many objects it holds where it holds manifests.
+/// What is done with manifests.
+#[derive(Debug, Default, Args)]
+pub(super) struct ManifestOptions {
+    /// In which order objects are applied.
+    #[arg(long, value_enum, default_value_t = ManifestOrder::Kind, value_name = "ORDER")]
+    pub(super) order: ManifestOrder,
+    /// Put objects that name no namespace into this one.
+    #[arg(long, value_name = "NAME", value_parser = namespace)]
+    pub(super) namespace: Option<String>,
+}
+
+/// What is packed, beside its files.
+#[derive(Debug, Args)]
+pub(super) struct PackingOptions {
+    #[command(flatten)]
+    manifests: ManifestOptions,
+    #[command(flatten)]
+    artifact: ArtifactOptions,
+    #[command(flatten)]
+    declared: DeclaredOptions,
+}
+
+/// The annotations and the media type of an artifact.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Artifact")]
+struct ArtifactOptions {
+    /// How the layer of an artifact is named: `oci` suits Argo CD and Flux.
+    #[arg(long, value_enum, default_value_t = LayerType::Oci, value_name = "TYPE")]
+    media_type: LayerType,
+    /// The repository that the content comes from.
+    #[arg(long, value_name = "URL")]
+    source: Option<String>,
+    /// The revision of it, as Flux writes it: `main@sha1:COMMIT`.
+    #[arg(long, value_name = "REVISION")]
+    revision: Option<String>,
+    /// Any annotation; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    annotation: Vec<(String, String)>,
+}
+
+/// What a component bundle is made for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Component bundle")]
+struct DeclaredOptions {
+    /// A distribution that it installs on, with or without a release: `ubuntu:noble`.
+    #[arg(long, value_name = "NAME[:RELEASE]")]
+    distro: Vec<String>,
+    /// An architecture of its programs: `amd64`.
+    #[arg(long, value_name = "ARCH")]
+    arch: Vec<String>,
+    /// The Kubernetes distribution: `kubeadm`, `rke2`, `k3s`.
+    #[arg(long, value_name = "NAME")]
+    k8s_flavor: Option<String>,
+    /// The Kubernetes version: `1.31.8+rke2r1`.
+    #[arg(long, value_name = "VERSION")]
+    k8s_version: Option<String>,
+    /// An environment variable that `install.sh` reads.
+    #[arg(long, value_name = "NAME")]
+    env: Vec<String>,
+    /// An environment variable that `install.sh` cannot do without.
+    #[arg(long, value_name = "NAME")]
+    env_required: Vec<String>,
+}
+
+/// Where the files come from that are packed.
+pub(super) enum Source {
+    /// What the project renders.
+    Project,
+    /// Folders and files, `-`, or one `index:FILE`.
+    Files(Vec<PathBuf>),
+    /// An archive, whose files are packed again.
+    Archive(PathBuf),
+}
+
+/// A bundle, and how many objects it holds if it holds manifests.
 pub(super) type Packed = (Bundle, Option<usize>);
 
-/// The bundle of what is named, or of what the project renders; none where something is wrong with it, which is told.
-pub(super) fn packed(
-    request: &Request,
-    workspace: &mut Workspace,
-    packing: &Packing,
-    telling: (Date, &Reporting),
-    terminal: &mut Terminal,
-) -> Result<Option<Packed>, Error> {
-    let gathered = match packing.inputs.as_slice() {
-        [] => gather::of_project(workspace, packing.kind, telling.0, terminal)?,
-        [only] if gather::is_index(only) => Some(gather::of_index(request, only, terminal)?),
-        inputs => Some(gather::named(request, inputs, packing.kind)?),
-    };
-    match gathered {
-        Some(gathered) => whole(workspace, gathered, packing, telling, terminal),
-        None => Ok(None),
+impl ManifestOrder {
+    /// The order that the objects of files with their final names are applied in.
+    pub(super) fn applied(self) -> Order {
+        match self {
+            Self::Kind => Order::Kind,
+            Self::Names | Self::Numbered => Order::Names,
+        }
     }
 }
 
-/// The bundle of what was read from an archive; none where something is wrong with it, which is told.
-pub(super) fn packed_anew(
-    workspace: &Workspace,
-    loaded: Loaded,
-    packing: &Packing,
-    telling: (Date, &Reporting),
-    terminal: &mut Terminal,
-) -> Result<Option<Packed>, Error> {
-    let files = loaded.bundle.files().iter();
-    let gathered = Gathered {
-        files: files
-            .map(|file| (file.path.to_string(), file.clone()))
-            .collect(),
-        folders: loaded.folders,
-        findings: loaded.findings,
-        annotations: BTreeMap::new(),
-    };
-    whole(workspace, gathered, packing, telling, terminal)
-}
-
-fn whole(
-    workspace: &Workspace,
-    gathered: Gathered,
-    packing: &Packing,
-    telling: (Date, &Reporting),
-    terminal: &mut Terminal,
-) -> Result<Option<Packed>, Error> {
-    let (mut bundle, objects, found) = made(workspace, gathered, packing, terminal)?;
-    bundle.annotations.extend(packing.annotations.clone());
-    Ok(match told(workspace, found, telling, terminal)? {
-        Verdict::Findings => None,
-        _ => Some((bundle, objects)),
-    })
-}
-
-/// The bundle, how many objects it holds where it holds manifests, and what is wrong with it.
-fn made(
-    workspace: &Workspace,
-    gathered: Gathered,
-    packing: &Packing,
-    terminal: &Terminal,
-) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
-    if packing.kind == PackKind::Plain {
-        return manifests(workspace, gathered, packing, terminal);
+impl PackingOptions {
+    /// The bundle of a source; none if something is wrong with it, which is printed.
+    pub(super) fn packed(
+        &self,
+        run: &Run<'_>,
+        (source, kind): (&Source, PackKind),
+        reporting: &Reporting,
+        terminal: &mut Terminal,
+    ) -> Result<Option<(Packed, Workspace)>, Error> {
+        let mut workspace = run.workspace(matches!(source, Source::Project))?;
+        let gathered = match source {
+            Source::Project => {
+                match gather::of_project(&mut workspace, kind, run.today, terminal)? {
+                    Some(gathered) => gathered,
+                    None => return Ok(None),
+                }
+            }
+            Source::Archive(file) => Input::Path(file.clone()).load(run)?.into(),
+            Source::Files(inputs) => match inputs.as_slice() {
+                [only] if only.to_string_lossy().starts_with("index:") => {
+                    let index = Input::parse(&only.to_string_lossy()).map_err(Error::usage)?;
+                    index.load(run)?.into()
+                }
+                inputs => gather::named(run, inputs, kind)?,
+            },
+        };
+        let (mut bundle, objects, found) = match kind {
+            PackKind::Plain => self.manifests(run, &workspace, gathered)?,
+            PackKind::Artifact => self.tree(Kind::Artifact(self.artifact.media_type), gathered)?,
+            PackKind::Components => self.tree(Kind::Components, gathered)?,
+        };
+        bundle.annotations.extend(self.artifact.annotations());
+        Ok(match run.report(&workspace, found, reporting, terminal)? {
+            Verdict::Findings => None,
+            _ => Some(((bundle, objects), workspace)),
+        })
     }
-    let mut findings = gathered.findings;
-    let files: Vec<File> = gathered.files.into_values().collect();
-    let kind = match packing.kind {
-        PackKind::Plain => Kind::Plain,
-        PackKind::Artifact => Kind::Artifact(packing.layer_type),
-        PackKind::Components => Kind::Components,
-    };
-    if kind == Kind::Components {
-        let (_, found) = bundle::contract(&files, &packing.declared).map_err(lost("install.sh"))?;
-        findings.extend(found);
-    } else if files.is_empty() {
-        let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
-        findings.push(finding.help("name a folder with files in it"));
+
+    /// The bundle of a tree of files, and what is wrong with it.
+    fn tree(
+        &self,
+        kind: Kind,
+        gathered: Gathered,
+    ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+        let mut findings = gathered.findings;
+        let files: Vec<File> = gathered.files.into_values().collect();
+        let declared = self.declared.declared();
+        if kind == Kind::Components {
+            let (_, found) = bundle::contract(&files, &declared).map_err(lost("install.sh"))?;
+            findings.extend(found);
+        } else if files.is_empty() {
+            let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
+            findings.push(finding.help("name a folder with files in it"));
+        }
+        let mut bundle = Bundle::new(kind, files).map_err(collision)?;
+        bundle.annotations = declared.annotations();
+        Ok((bundle, None, findings))
     }
-    let mut bundle = Bundle::new(kind, files).map_err(|twice| Error::Usage {
-        message: format!("two files come to `{twice}`"),
-    })?;
-    bundle.annotations = packing.declared.annotations();
-    Ok((bundle, None, findings))
+
+    /// The bundle of manifests, how many objects it holds, and what is wrong with it.
+    fn manifests(
+        &self,
+        run: &Run<'_>,
+        workspace: &Workspace,
+        gathered: Gathered,
+    ) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
+        let mut findings = gathered.findings;
+        let paths = gathered.files.keys().map(String::as_str);
+        let folders = gathered.folders.iter().map(String::as_str);
+        findings.extend(plain::misplaced(paths, folders));
+        let files = gathered.files.into_values().collect();
+        let mut prepared = prepared(run, files, &self.manifests, &workspace.settings.policy)?;
+        findings.extend(prepared.findings);
+        prepared.bundle.annotations = gathered.annotations;
+        Ok((prepared.bundle, Some(prepared.objects.len()), findings))
+    }
 }
 
-/// The bundle of manifests.
-fn manifests(
-    workspace: &Workspace,
-    gathered: Gathered,
-    packing: &Packing,
-    terminal: &Terminal,
-) -> Result<(Bundle, Option<usize>, Vec<Finding>), Error> {
-    let mut findings = gathered.findings;
-    let paths = gathered.files.keys().map(String::as_str);
-    let folders = gathered.folders.iter().map(String::as_str);
-    findings.extend(plain::misplaced(paths, folders));
-    let wish = Wish {
-        order: packing.order,
-        namespace: packing.namespace.as_deref(),
-        policy: &workspace.settings.policy,
-        progress: terminal.progress.as_ref(),
-    };
-    let mut prepared = prepared(gathered.files.into_values().collect(), &wish)?;
-    findings.extend(prepared.findings);
-    prepared.bundle.annotations = gathered.annotations;
-    Ok((prepared.bundle, Some(prepared.objects.len()), findings))
+impl ArtifactOptions {
+    fn annotations(&self) -> BTreeMap<String, String> {
+        let named = [
+            (bundle::SOURCE, &self.source),
+            (bundle::REVISION, &self.revision),
+        ];
+        let named = named
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value.clone()?)));
+        named.chain(self.annotation.iter().cloned()).collect()
+    }
+}
+
+impl DeclaredOptions {
+    fn declared(&self) -> Declared {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let lists = [
+            (annotation::DISTROS, self.distro.join(",")),
+            (annotation::ARCHS, self.arch.join(",")),
+            (annotation::K8S_FLAVOR, text(&self.k8s_flavor)),
+            (annotation::K8S_VERSION, text(&self.k8s_version)),
+            (annotation::ENV, self.env.join(",")),
+            (annotation::ENV_REQUIRED, self.env_required.join(",")),
+        ];
+        let given = lists.into_iter().filter(|(_, list)| !list.is_empty());
+        let given = given.map(|(key, list)| (key.to_owned(), list));
+        Declared::of_annotations(&given.collect())
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write KEY=VALUE".to_owned()),
+    }
+}
+
+/// A label of DNS, as Kubernetes names namespaces (RFC 1123).
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = (1..=63).contains(&text.len())
+        && text.bytes().all(|byte| is_word(byte) || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-');
+    match is_label {
+        true => Ok(text.to_owned()),
+        false => Err("a name is at most 63 lower-case letters, digits and dashes".to_owned()),
+    }
 }

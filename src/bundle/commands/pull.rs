@@ -1,68 +1,65 @@
-//! `metalmark bundle pull`: a bundle out of a registry into a folder, by its digest.
+//! `metalmark bundle pull`: a bundle from a registry into a folder, by its digest.
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::oci::Reference;
-use crate::read::Request;
-
-use super::from::From;
-use super::pinned::{self, Tags};
-use super::unpack::{UnpackOptions, bundle_unpack};
-use super::{keys, stores, told, workspace};
 use crate::pipeline::{Terminal, Verdict};
 
-/// What `bundle pull` was asked for.
-#[derive(Clone, Debug)]
+use super::input::Input;
+use super::unpack::{Unpacking, written};
+use super::{Run, pinned, reference};
+
+/// What is pulled.
+#[derive(Debug, Args)]
 pub struct PullOptions {
-    /// Where the bundle is.
-    pub of: Reference,
-    /// Whether its tag is enough.
-    pub tags: Tags,
-    /// The key that it has to be signed with, where there is one.
-    pub key: Option<PathBuf>,
-    /// How it is unpacked; where it is unpacked from is told by `of`.
-    pub unpack: UnpackOptions,
+    /// `oci://REGISTRY/REPOSITORY@sha256:…`, or with a tag that the lock knows.
+    #[arg(value_name = "REF", value_parser = reference)]
+    of: Reference,
+    /// The folder that the files go into.
+    #[arg(value_name = "DIR")]
+    into: PathBuf,
+    /// Take a tag for the digest that it names now.
+    #[arg(long)]
+    allow_tag: bool,
+    /// Refuse it unless this public key, cosign.pub, has signed it.
+    #[arg(long, value_name = "KEY")]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    unpacking: Unpacking,
 }
 
 /// Writes the files of a bundle in a registry into a folder, once it is known which bytes are meant, and who signed them.
-///
-/// # Errors
-/// It cannot be had, or its files not be written.
-pub fn bundle_pull(
-    request: &Request,
+pub(super) fn pull(
+    run: &Run<'_>,
     options: &PullOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let key = match &options.key {
-        Some(file) => Some((keys::public(request, file)?, file)),
-        None => None,
-    };
-    let mut workspace = workspace(request, false)?;
-    let stores = stores(request, terminal)?;
-    let today = options.unpack.today;
-    let reporting = options.unpack.reporting.within(request.directory.as_ref());
-    let telling = (today, &reporting);
-    let pinned = match pinned::pinned(&mut workspace, &stores, &options.of, options.tags, today)? {
+    let key = options.key.as_deref();
+    let key = key.map(|file| Ok::<_, Error>((run.public_key(file)?, file)));
+    let key = key.transpose()?;
+    let mut workspace = run.workspace(false)?;
+    let stores = run.stores()?;
+    let reporting = &options.unpacking.reporting;
+    let pinned = match run.pinned(&mut workspace, &stores, &options.of, options.allow_tag)? {
         Ok(pinned) => pinned,
-        Err(finding) => return told(&workspace, vec![finding], telling, terminal),
+        Err(finding) => return run.report(&workspace, vec![finding], reporting, terminal),
     };
-    if let Some((key, file)) = &key {
-        match pinned::signed(&stores, &pinned, (key, file))? {
+    match &key {
+        None => writeln!(terminal.err, "{pinned}")?,
+        Some((key, file)) => match pinned::signed(&stores, &pinned, (key, file))? {
             Ok(clause) => writeln!(terminal.err, "{pinned}: {clause}")?,
             Err(finding) => {
-                if told(&workspace, vec![finding], telling, terminal)? == Verdict::Findings {
+                let verdict = run.report(&workspace, vec![finding], reporting, terminal)?;
+                if verdict == Verdict::Findings {
                     return Ok(Verdict::Findings);
                 }
             }
-        }
-    } else {
-        writeln!(terminal.err, "{pinned}")?;
+        },
     }
-    let unpack = UnpackOptions {
-        from: From::Registry(pinned),
-        ..options.unpack.clone()
-    };
-    bundle_unpack(request, &unpack, terminal)
+    let from = Input::Registry(pinned);
+    written(run, &from, &options.into, &options.unpacking, terminal)
 }

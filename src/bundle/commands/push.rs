@@ -3,222 +3,227 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::artifacts::layout::Layout;
 use crate::artifacts::signature::{self, SignatureForm, Signed, SigningKey};
-use crate::bundle::{Bundle, REVISION, SOURCE};
+use crate::bundle::{REVISION, SOURCE};
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::files::Provenance;
-use crate::model::policy::Date;
 use crate::oci::{Artifact, Digest, Failure, Put, Reference, Sink};
-use crate::read::Request;
+use crate::pipeline::{Reporting, Terminal, Verdict};
+use crate::report::{Format, PushedBundle};
 
-use super::from::From;
-use super::keys;
-use super::packing::{PackKind, Packing, packed, packed_anew};
-use super::{below, counted, counting, failed, lost, workspace};
-use crate::pipeline::{Format, Reporting, Terminal, Verdict};
+use super::input::Input;
+use super::packing::{PackKind, PackingOptions, Source};
+use super::{Run, lost, reference};
 
-/// What `bundle push` was asked for.
-#[derive(Clone, Debug)]
+/// What is pushed, and where to.
+#[derive(Debug, Args)]
 pub struct PushOptions {
-    /// What is pushed.
-    pub what: PushSource,
-    /// Where it goes: a repository with a tag, or with none where other tags are given.
-    pub to: Reference,
-    /// More tags for the same artifact.
-    pub tags: Vec<String>,
-    /// Whether the repository and the commit that it comes from are told in its annotations.
-    pub tells_provenance: bool,
-    /// Seconds since 1970 that it says it was made at; else the commit's time, else 1970.
-    pub created: Option<u64>,
-    /// How it is signed, where it is.
-    pub signing: Option<Signing>,
+    /// A folder, an archive or `oci-layout:DIR[:NAME]`, and where it goes: `oci://REGISTRY/REPOSITORY:TAG`.
+    #[arg(value_names = ["SOURCE", "TO"], num_args = 1..=2, required = true)]
+    what: Vec<String>,
+    /// Push what the project renders; then no SOURCE is named.
+    #[arg(long)]
+    rendered: bool,
+    /// As what it is pushed.
+    #[arg(long, value_enum, default_value_t = PackKind::Artifact, value_name = "KIND")]
+    kind: PackKind,
+    /// Another tag for the same artifact; may be given several times.
+    #[arg(long = "tag", value_name = "TAG", value_parser = tag)]
+    tags: Vec<String>,
+    /// Annotate neither the repository nor the commit that it comes from, unless `--source` and `--revision` do.
+    #[arg(long)]
+    no_provenance: bool,
+    /// Sign it with this private key without a password: PEM, ECDSA P-256. With others, `cosign sign` signs after the push.
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+    /// Where the signature goes.
+    #[arg(long, value_parser = form(), default_value = "tag", value_name = "FORM", requires = "sign")]
+    sign_as: SignatureForm,
+    #[command(flatten)]
+    packing: PackingOptions,
     /// The format of what is printed.
-    pub format: Format,
-    /// The day that waivers are held against.
-    pub today: Date,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    format: Format,
 }
 
 /// What is pushed.
-#[derive(Clone, Debug)]
-pub enum PushSource {
-    /// Files, packed as they are told to be; without inputs, what the project renders.
-    Files(Packing),
-    /// An archive, its files packed anew.
-    Archive(PathBuf, Packing),
+enum Pushed {
+    /// What is packed.
+    Packed(Source),
     /// What an image layout holds, to the byte.
     Layout(String, Option<String>),
 }
 
-/// How something is signed.
-#[derive(Clone)]
-pub struct Signing {
-    /// The file of the private key.
-    pub key: PathBuf,
-    /// What opens it.
-    pub password: Option<String>,
-    /// Where the signature goes.
-    pub form: SignatureForm,
-}
-
-/// Without the password.
-impl std::fmt::Debug for Signing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Signing({}, {:?})", self.key.display(), self.form)
-    }
-}
-
-#[derive(Serialize)]
-struct Pushed<'a> {
-    version: u32,
-    reference: String,
-    digest: &'a str,
-    tags: Vec<&'a str>,
-    sent: usize,
-    unchanged: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signed: Option<&'static str>,
-}
-
 /// Pushes a bundle and prints its digest.
-///
-/// # Errors
-/// Something cannot be read; the registry does not take it; the key cannot sign.
-pub fn bundle_push(
-    request: &Request,
+pub(super) fn push(
+    run: &Run<'_>,
     options: &PushOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let tags = tags(options)?;
-    // A key that cannot be used is told before anything is sent.
-    let signing = options.signing.as_ref();
-    let key = signing
-        .map(|signing| keys::secret(request, signing))
-        .transpose()?;
-    let Some(artifacts) = artifacts(request, options, terminal)? else {
-        return Ok(Verdict::Findings);
+    let (source, to) = options.source()?;
+    let tags = options.tags(&to)?;
+    // A key that cannot be used is reported before anything is sent.
+    let key = options.sign.as_deref().map(|file| run.signing_key(file));
+    let key = key.transpose()?;
+    let artifacts = match source {
+        Pushed::Layout(folder, name) => {
+            let layout = Layout::open(run.folder(), &folder)?;
+            layout.artifacts(&layout.pick(name.as_deref())?)?
+        }
+        Pushed::Packed(source) => match artifact(run, options, &source, terminal)? {
+            Some(artifact) => vec![artifact],
+            None => return Ok(Verdict::Findings),
+        },
     };
-    let stores = super::stores(request, terminal)?;
-    let (put, digest) = put(&stores, options, &tags, &artifacts)?;
-    let mut signed = None;
-    if let (Some(key), Some(signing)) = (&key, signing) {
-        signed = Some(sign(&stores, options, &artifacts, key, signing.form)?);
+    let stores = run.stores()?;
+    let (put, digest) = put(&stores, &to, &tags, &artifacts)?;
+    let signed = key
+        .map(|key| sign(&stores, &to, &artifacts, &key, options.sign_as))
+        .transpose()?;
+    let reference = Reference {
+        tag: tags.first().map(|tag| (*tag).into()),
+        ..to.at(&digest)
+    };
+    let pushed = PushedBundle {
+        version: 1,
+        reference: reference.to_string(),
+        digest: digest.as_str(),
+        tags,
+        sent: put.sent,
+        unchanged: put.is_unchanged,
+        signed: signed.map(|signed| match signed {
+            Signed::New => "now",
+            Signed::Already => "before",
+        }),
+    };
+    match options.format {
+        Format::Json => terminal.out.json(&pushed)?,
+        Format::Human => {
+            writeln!(terminal.out, "{digest}")?;
+            writeln!(terminal.err, "{pushed}")?;
+        }
     }
-    print(options, &tags, put, &digest, signed, terminal)?;
     Ok(Verdict::Clean)
 }
 
-fn tags(options: &PushOptions) -> Result<Vec<&str>, Error> {
-    let own = options.to.tag.as_deref();
-    let tags: Vec<&str> = own
-        .into_iter()
-        .chain(options.tags.iter().map(String::as_str))
-        .collect();
-    let message = match (tags.is_empty(), &options.to.digest) {
-        (_, Some(_)) => "a digest is what a push comes to: write `oci://REGISTRY/REPOSITORY:TAG`",
-        (true, None) => "a push needs a tag: write `oci://REGISTRY/REPOSITORY:TAG`, or add `--tag`",
-        (false, None) => return Ok(tags),
-    };
-    Err(Error::Usage {
-        message: message.to_owned(),
-    })
+impl PushOptions {
+    /// What is pushed, and the reference that it is pushed to.
+    fn source(&self) -> Result<(Pushed, Reference), Error> {
+        let (text, to) = match (self.what.as_slice(), self.rendered) {
+            ([source, to], false) => (source, to),
+            ([to], true) => {
+                let to = reference(to).map_err(Error::usage)?;
+                return Ok((Pushed::Packed(Source::Project), to));
+            }
+            ([_], false) => {
+                return Err(Error::usage(
+                    "name what is pushed and where: `bundle push SOURCE oci://REGISTRY/REPOSITORY:TAG`, \
+                     or add `--rendered`",
+                ));
+            }
+            _ => {
+                let message = "`--rendered` pushes what the project renders: leave out the SOURCE";
+                return Err(Error::usage(message));
+            }
+        };
+        let is_archive = [".tgz", ".tar.gz", ".tar"]
+            .iter()
+            .any(|end| text.ends_with(end));
+        let source = match Input::parse(text).map_err(Error::usage)? {
+            Input::Layout(folder, name) => Pushed::Layout(folder, name),
+            Input::Registry(_) | Input::ConfigMaps(_) => {
+                let message = "a folder, an archive or `oci-layout:DIR[:NAME]` is pushed";
+                return Err(Error::usage(message));
+            }
+            _ if is_archive && !Path::new(text).is_dir() => {
+                Pushed::Packed(Source::Archive(text.into()))
+            }
+            _ => Pushed::Packed(Source::Files(vec![text.into()])),
+        };
+        Ok((source, reference(to).map_err(Error::usage)?))
+    }
+
+    fn tags<'a>(&'a self, to: &'a Reference) -> Result<Vec<&'a str>, Error> {
+        let own = to.tag.as_deref();
+        let tags: Vec<&str> = own
+            .into_iter()
+            .chain(self.tags.iter().map(String::as_str))
+            .collect();
+        let message = match (tags.is_empty(), &to.digest) {
+            (_, Some(_)) => {
+                "a push has no digest before it is made: write `oci://REGISTRY/REPOSITORY:TAG`"
+            }
+            (true, None) => {
+                "a push needs a tag: write `oci://REGISTRY/REPOSITORY:TAG`, or add `--tag`"
+            }
+            (false, None) => return Ok(tags),
+        };
+        Err(Error::usage(message))
+    }
 }
 
-/// What is to be sent, what an index names first; none where something is wrong with it, which is told.
-fn artifacts(
-    request: &Request,
+/// The artifact of a source; none if something is wrong with it, which is printed.
+fn artifact(
+    run: &Run<'_>,
     options: &PushOptions,
+    source: &Source,
     terminal: &mut Terminal,
-) -> Result<Option<Vec<Artifact>>, Error> {
-    let (packing, archive) = match &options.what {
-        PushSource::Layout(folder, name) => {
-            let base = request.directory.as_deref().unwrap_or(Path::new("."));
-            let layout = Layout::open(base, folder).map_err(failed)?;
-            let of = layout.pick(name.as_deref()).map_err(failed)?;
-            return layout.artifacts(&of).map(Some).map_err(failed);
-        }
-        PushSource::Files(packing) => (packing, None),
-        PushSource::Archive(file, packing) => (packing, Some(file)),
-    };
-    let (mut packing, mut created) = (packing.clone(), options.created);
+) -> Result<Option<Artifact>, Error> {
     // Nobody knows what an archive was packed from.
-    if options.tells_provenance && packing.kind == PackKind::Artifact && archive.is_none() {
-        let of = provenance(request, &packing, terminal)?;
-        created = created.or(of.committed);
-        annotate(&mut packing, of);
-    }
-    let Some(bundle) = bundle(request, &packing, archive, options.today, terminal)? else {
+    let has_provenance = !options.no_provenance
+        && options.kind == PackKind::Artifact
+        && !matches!(source, Source::Archive(_));
+    let provenance = match has_provenance {
+        true => Some(provenance(run, source, terminal)?),
+        false => None,
+    };
+    let what = (source, options.kind);
+    let packed = options
+        .packing
+        .packed(run, what, &Reporting::human(), terminal)?;
+    let Some(((mut bundle, _), _)) = packed else {
         return Ok(None);
     };
-    let counting = counting(terminal.progress.as_ref(), bundle.files().len());
+    let mut created = run.epoch;
+    if let Some(of) = provenance {
+        created = created.or(of.committed);
+        let revision = of.commit.map(|commit| format!("sha1:{commit}"));
+        for (key, value) in [(SOURCE, of.source), (REVISION, revision)] {
+            if let Some(value) = value {
+                bundle.annotations.entry(key.to_owned()).or_insert(value);
+            }
+        }
+    }
+    let counting = run.counting(bundle.files().len());
     let artifact = bundle.artifact(created.unwrap_or(0), &counting);
-    Ok(Some(vec![artifact.map_err(lost("the bundle"))?]))
-}
-
-/// What nobody said otherwise.
-fn annotate(packing: &mut Packing, of: Provenance) {
-    let revision = of.commit.map(|commit| format!("sha1:{commit}"));
-    for (key, value) in [(SOURCE, of.source), (REVISION, revision)] {
-        if let Some(value) = value {
-            packing.annotations.entry(key.to_owned()).or_insert(value);
-        }
-    }
-}
-
-fn bundle(
-    request: &Request,
-    packing: &Packing,
-    archive: Option<&PathBuf>,
-    today: Date,
-    terminal: &mut Terminal,
-) -> Result<Option<Bundle>, Error> {
-    let renders = archive.is_none() && packing.inputs.is_empty();
-    let mut workspace = workspace(request, renders)?;
-    let reporting = plainly();
-    let telling = (today, &reporting);
-    let packed = match archive {
-        None => packed(request, &mut workspace, packing, telling, terminal)?,
-        Some(file) => {
-            let loaded = From::Path(file.clone()).load(request, terminal.progress.as_ref())?;
-            packed_anew(&workspace, loaded, packing, telling, terminal)?
-        }
-    };
-    Ok(packed.map(|(bundle, _)| bundle))
-}
-
-/// Findings as people read them.
-fn plainly() -> Reporting {
-    Reporting {
-        output: Format::Human.report(),
-        files: Vec::new(),
-    }
+    Ok(Some(artifact.map_err(lost("the bundle"))?))
 }
 
 /// Where what is packed comes from: the repository of the first input, or the project's.
 fn provenance(
-    request: &Request,
-    packing: &Packing,
+    run: &Run<'_>,
+    source: &Source,
     terminal: &mut Terminal,
 ) -> Result<Provenance, Error> {
-    let here = request.directory.clone().unwrap_or_else(|| ".".into());
-    let folder = match packing.inputs.first() {
-        Some(input) => {
-            let path = below(request, input);
-            match path.is_dir() {
-                true => path,
-                false => path.parent().map(Path::to_owned).unwrap_or(here),
-            }
-        }
-        None => here,
+    let input = match source {
+        Source::Files(inputs) => inputs.first(),
+        Source::Project | Source::Archive(_) => None,
+    };
+    let folder = match input.map(|input| run.below(input)) {
+        Some(path) if path.is_dir() => path,
+        Some(path) => path.parent().unwrap_or(run.folder()).to_owned(),
+        None => run.folder().to_owned(),
     };
     let of = Provenance::of(&folder);
     if of.is_changed {
         writeln!(
             terminal.err,
-            "note: `{}` holds what is not committed, so that no revision is told in the artifact",
+            "note: `{}` has uncommitted changes, so the artifact names no revision",
             folder.display()
         )?;
     }
@@ -228,7 +233,7 @@ fn provenance(
 /// Puts everything there, the last artifact under each tag.
 fn put(
     stores: &Stores,
-    options: &PushOptions,
+    to: &Reference,
     tags: &[&str],
     artifacts: &[Artifact],
 ) -> Result<(Put, Digest), Error> {
@@ -243,78 +248,57 @@ fn put(
         Ok(())
     };
     let Some((last, children)) = artifacts.split_last() else {
-        let message = "there is nothing to push".to_owned();
-        return Err(Error::Usage { message });
+        return Err(Error::usage("there is nothing to push"));
     };
     let bare = Reference {
         tag: None,
-        ..options.to.clone()
+        ..to.clone()
     };
     for child in children {
-        add(&bare.at(&child.descriptor.digest), child).map_err(failed)?;
+        add(&bare.at(&child.descriptor.digest), child)?;
     }
     for tag in tags {
-        add(&options.to.tagged(tag), last).map_err(failed)?;
+        add(&to.tagged(tag), last)?;
     }
     Ok((all, last.descriptor.digest.clone()))
 }
 
+/// Signs an index and each manifest that it names: a machine that pulls one of them has its digest only.
 fn sign(
     stores: &Stores,
-    options: &PushOptions,
+    to: &Reference,
     artifacts: &[Artifact],
     key: &SigningKey,
     form: SignatureForm,
 ) -> Result<Signed, Error> {
-    // An index is signed, and each manifest that it names: whoever takes one of them has its digest only.
     let mut signed = Signed::Already;
     for artifact in artifacts {
-        let of = (&options.to, &artifact.descriptor);
-        if signature::sign(stores, stores, of, key, form).map_err(failed)? == Signed::New {
+        let of = (to, &artifact.descriptor);
+        if signature::sign(stores, stores, of, key, form)? == Signed::New {
             signed = Signed::New;
         }
     }
     Ok(signed)
 }
 
-fn print(
-    options: &PushOptions,
-    tags: &[&str],
-    put: Put,
-    digest: &Digest,
-    signed: Option<Signed>,
-    terminal: &mut Terminal,
-) -> Result<(), Error> {
-    let reference = Reference {
-        tag: tags.first().map(|tag| (*tag).into()),
-        ..options.to.at(digest)
-    };
-    if options.format == Format::Json {
-        let document = Pushed {
-            version: 1,
-            reference: reference.to_string(),
-            digest: digest.as_str(),
-            tags: tags.to_vec(),
-            sent: put.sent,
-            unchanged: put.is_unchanged,
-            signed: signed.map(|signed| match signed {
-                Signed::New => "now",
-                Signed::Already => "before",
-            }),
-        };
-        terminal.out.json(&document)?;
-        return Ok(());
+fn tag(text: &str) -> Result<String, String> {
+    let is_tag = Reference::parse(&format!("localhost/x:{text}")).is_ok_and(|it| it.tag.is_some());
+    match is_tag {
+        true => Ok(text.to_owned()),
+        false => Err("a tag is at most 128 letters, digits, `_`, `.` and `-`".to_owned()),
     }
-    writeln!(terminal.out, "{digest}")?;
-    let what = match put.is_unchanged {
-        true => "nothing changed".to_owned(),
-        false => format!("{} sent", counted(put.sent, "blob")),
-    };
-    let signed = match signed {
-        None => "",
-        Some(Signed::New) => ", signed",
-        Some(Signed::Already) => ", signed by this key before",
-    };
-    writeln!(terminal.err, "{reference}: {what}{signed}")?;
-    Ok(())
+}
+
+/// The forms of a signature.
+fn form() -> impl TypedValueParser<Value = SignatureForm> {
+    let tag = "To the tag `sha256-<hex>.sig`, where every cosign and Flux look";
+    let bundle = "Into a Sigstore bundle that refers to the artifact, as cosign 3 does it";
+    PossibleValuesParser::new([
+        PossibleValue::new("tag").help(tag),
+        PossibleValue::new("bundle").help(bundle),
+    ])
+    .map(|name| match name.as_str() {
+        "bundle" => SignatureForm::Bundle,
+        _ => SignatureForm::Tag,
+    })
 }

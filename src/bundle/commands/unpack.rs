@@ -1,91 +1,112 @@
 //! `metalmark bundle unpack`: a bundle to files that are committed.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::bundle::{self, Bundle, Kind, plain, registry};
+use clap::Args;
+
+use crate::bundle::{self, Bundle, Kind, plain};
 use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::finding::Finding;
-use crate::model::policy::Date;
+use crate::model::place::Spot;
+use crate::model::policy::Policy;
 use crate::output::Foreign;
-use crate::read::Request;
-
-use super::from::{From, Loaded};
-use super::manifests::{Wish, prepared};
-use super::to::{Manner, incoming, into_folder};
-use super::{ManifestOrder, counted, lost, told, workspace};
 use crate::pipeline::{Reporting, Terminal, Verdict};
+use crate::report::counted;
 
-/// What `bundle unpack` was asked for.
-#[derive(Clone, Debug)]
+use super::destination::{incoming, into_folder};
+use super::input::{Input, Loaded};
+use super::manifests::prepared;
+use super::packing::ManifestOptions;
+use super::{Run, lost};
+
+/// What is unpacked, and where.
+#[derive(Debug, Args)]
 pub struct UnpackOptions {
-    /// Where the bundle is.
-    pub from: From,
-    /// The folder that its files go into.
-    pub into: PathBuf,
-    /// How manifests are brought into order.
-    pub order: ManifestOrder,
-    /// Where objects go that name no namespace.
-    pub namespace: Option<String>,
-    /// Take over files that stand in the way.
-    pub adopt: bool,
-    /// How findings are told.
-    pub reporting: Reporting,
-    /// The day that waivers are held against.
-    pub today: Date,
+    /// A folder, an archive, `-`, `oci-layout:DIR[:NAME]`, `configmaps:PATH`,
+    /// `index:FILE`, or `oci://…@sha256:…`.
+    #[arg(value_name = "FROM", value_parser = Input::parse)]
+    from: Input,
+    /// The folder that the files go into.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    #[command(flatten)]
+    unpacking: Unpacking,
+}
+
+/// How a bundle is unpacked.
+#[derive(Debug, Args)]
+pub(super) struct Unpacking {
+    #[command(flatten)]
+    manifests: ManifestOptions,
+    /// Take over existing files that were not written by metalmark.
+    #[arg(long)]
+    adopt: bool,
+    #[command(flatten)]
+    pub(super) reporting: Reporting,
+}
+
+pub(super) fn unpack(
+    run: &Run<'_>,
+    options: &UnpackOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    written(
+        run,
+        &options.from,
+        &options.to,
+        &options.unpacking,
+        terminal,
+    )
 }
 
 /// Writes the files of a bundle into a folder, unless something is wrong with it.
 ///
 /// # Errors
 /// It cannot be read, or its files not be written.
-pub fn bundle_unpack(
-    request: &Request,
-    options: &UnpackOptions,
+pub(super) fn written(
+    run: &Run<'_>,
+    from: &Input,
+    into: &Path,
+    options: &Unpacking,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let workspace = workspace(request, false)?;
-    let mut loaded = options.from.load(request, terminal.progress.as_ref())?;
+    let workspace = run.workspace(false)?;
+    let mut loaded = from.load(run)?;
     let kind = loaded.bundle.kind;
     let mut found = std::mem::take(&mut loaded.findings);
     let mut sound = None;
     if found.is_empty() {
-        let wish = Wish {
-            order: options.order,
-            namespace: options.namespace.as_deref(),
-            policy: &workspace.settings.policy,
-            progress: terminal.progress.as_ref(),
-        };
-        let (bundle, wrong) = checked(loaded, &wish)?;
+        let policy = &workspace.settings.policy;
+        let (bundle, wrong) = checked(run, loaded, &options.manifests, policy)?;
         found.extend(wrong);
         sound = Some(bundle);
     }
-    let reporting = options.reporting.within(request.directory.as_ref());
-    let telling = (options.today, &reporting);
-    let verdict = told(&workspace, found, telling, terminal)?;
+    let verdict = run.report(&workspace, found, &options.reporting, terminal)?;
     let (Some(bundle), Verdict::Clean) = (sound, verdict) else {
         return Ok(Verdict::Findings);
     };
-    let manner = Manner {
-        foreign: Foreign::by(options.adopt),
-        ..Manner::plain(request, terminal.progress.as_ref())
-    };
-    match into_folder(&options.into, incoming(&bundle), &manner)? {
+    match into_folder(run, into, incoming(&bundle), Foreign::by(options.adopt))? {
         Err(findings) => {
-            told(&workspace, findings, telling, terminal)?;
+            run.report(&workspace, findings, &options.reporting, terminal)?;
             Ok(Verdict::Findings)
         }
-        Ok(written) => {
+        Ok(changes) => {
             let files = counted(bundle.files().len(), "file");
-            writeln!(terminal.out, "{kind} bundle of {files}; {written}")?;
+            writeln!(terminal.out, "{kind} bundle of {files}; {changes}")?;
             Ok(Verdict::Clean)
         }
     }
 }
 
 /// What is written of a bundle, and what is wrong with it.
-pub(super) fn checked(loaded: Loaded, wish: &Wish<'_>) -> Result<(Bundle, Vec<Finding>), Error> {
+pub(super) fn checked(
+    run: &Run<'_>,
+    loaded: Loaded,
+    options: &ManifestOptions,
+    policy: &Policy,
+) -> Result<(Bundle, Vec<Finding>), Error> {
     let bundle = loaded.bundle;
     match bundle.kind {
         Kind::Artifact(_) => Ok((bundle, Vec::new())),
@@ -99,19 +120,13 @@ pub(super) fn checked(loaded: Loaded, wish: &Wish<'_>) -> Result<(Bundle, Vec<Fi
             let paths = bundle.files().iter().map(|file| &*file.path);
             let folders = loaded.folders.iter().map(String::as_str);
             let mut found = plain::misplaced(paths, folders);
-            let prepared = prepared(bundle.files().to_vec(), wish)?;
+            let prepared = prepared(run, bundle.files().to_vec(), options, policy)?;
             found.extend(prepared.findings);
             Ok((prepared.bundle, found))
         }
         Kind::Registry => {
-            let converted = registry::plain(bundle.files(), wish.namespace);
-            match converted.map_err(lost(&loaded.shown))? {
-                Err(found) => Ok((bundle, found)),
-                Ok(files) => {
-                    let prepared = prepared(files, wish)?;
-                    Ok((prepared.bundle, prepared.findings))
-                }
-            }
+            let found = bundle::unsupported(Some(Spot::named(&loaded.shown)));
+            Ok((bundle, vec![found]))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Plain bundles in ConfigMaps: immutable, named by their content, each small enough for the cluster.
 //!
 //! Source: operator-framework/rukpak, pkg/source/configmaps.go: `data` and `binaryData` become files verbatim, a path that
-//! stands in two ConfigMaps is an error, and each must be immutable.
+//! is in two ConfigMaps is an error, and each must be immutable.
 
 mod read;
 
@@ -128,7 +128,7 @@ impl Open {
         };
     }
 
-    /// Its name, and where its manifest lies in the spool.
+    /// Its name, and the range of its manifest in the spool.
     fn close(
         self,
         name: &str,

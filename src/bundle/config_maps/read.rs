@@ -1,9 +1,10 @@
 //! ConfigMaps back to the plain bundle that they hold.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
+use super::super::plain::text;
 use super::super::{Bundle, File, Kind, MANIFESTS};
 use crate::artifacts::archive::Spooling;
 use crate::model::bytes::BASE64;
@@ -15,9 +16,6 @@ use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::yaml;
 
-/// The longest file that is read, in bytes.
-const LONGEST: u64 = 64 << 20;
-
 /// The plain bundle that ConfigMaps hold, and what is wrong with them. Their texts are read one by one.
 ///
 /// # Errors
@@ -25,15 +23,13 @@ const LONGEST: u64 = 64 << 20;
 pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
     let mut reading = Reading::default();
     for file in files {
-        let mut text = String::new();
-        let read = file.content.open()?.take(LONGEST).read_to_string(&mut text);
-        if read.is_err() {
-            let message = format!("`{}` is not text", file.from);
-            reading
-                .findings
-                .push(Finding::new(RuleId::YamlSyntax, message).at(file.spot(), ""));
-            continue;
-        }
+        let text = match text(file)? {
+            Ok(text) => text,
+            Err(finding) => {
+                reading.findings.push(*finding);
+                continue;
+            }
+        };
         let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
         match yaml::read(&source.text, FileId(0), Engine::Kubectl) {
             Ok(read) => {
@@ -42,10 +38,8 @@ pub fn of_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
                 }
             }
             Err(error) => {
-                let spot = at(&source, error.place.start, error.place.end);
-                reading
-                    .findings
-                    .push(Finding::new(RuleId::YamlSyntax, error.message).at(spot, ""));
+                let spot = Spot::new(&source, error.place);
+                reading.refuse(RuleId::YamlSyntax, error.message, spot);
             }
         }
     }
@@ -70,58 +64,46 @@ impl Reading {
         let immutable = node.at(&["immutable"]).map(|node| &node.value);
         if !matches!(immutable, Some(Value::Bool(true))) {
             let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
-            let spot = at(source, node.place.start, node.place.start);
-            let finding = Finding::new(RuleId::BundleLayout, message).at(spot, "");
+            let spot = Spot::at(source, node.place.start, node.place.start);
+            let finding = Finding::new(RuleId::BundleLayout, message).at(Some(spot), "");
             self.findings.push(finding.help("write `immutable: true`"));
         }
         for field in ["data", "binaryData"] {
             let entries = node.at(&[field]).and_then(|node| node.value.as_map());
             for entry in entries.into_iter().flat_map(|map| map.iter()) {
-                let place = entry.node.place;
-                let value = entry.node.value.as_str();
-                let bytes = match (value, field) {
+                let (key, place) = (&*entry.key, entry.node.place);
+                let bytes = match (entry.node.value.as_str(), field) {
                     (Some(text), "data") => Some(text.as_bytes().to_vec()),
                     (Some(text), _) => BASE64.decode(text.as_bytes()).ok(),
                     (None, _) => None,
                 };
-                self.entry(source, &entry.key, bytes, (place.start, place.end))?;
+                let spot = Spot::at(source, place.start, place.end.min(place.start + 1));
+                let Some(bytes) = bytes else {
+                    let message = format!("`{key}` is no text of a ConfigMap");
+                    self.refuse(RuleId::ManifestInvalid, message, spot);
+                    continue;
+                };
+                if !self.known.insert(key.to_owned()) {
+                    let message = format!("the file `{key}` is in two ConfigMaps");
+                    self.refuse(RuleId::BundleLayout, message, spot);
+                } else if output_path::fault(key).is_some() || key.contains('/') {
+                    let message = format!("`{key}` is no name of a file");
+                    self.refuse(RuleId::BundleLayout, message, spot);
+                } else {
+                    let at = self.spooling.length();
+                    self.spooling.write_all(&bytes)?;
+                    let size = self.spooling.length() - at;
+                    self.places
+                        .push((key.to_owned(), Arc::clone(&source.path), at, size));
+                }
             }
         }
         Ok(())
     }
 
-    fn entry(
-        &mut self,
-        source: &Arc<Source>,
-        key: &str,
-        bytes: Option<Vec<u8>>,
-        (start, end): (u32, u32),
-    ) -> io::Result<()> {
-        let spot = at(source, start, end.min(start + 1));
-        let Some(bytes) = bytes else {
-            let message = format!("`{key}` is no text of a ConfigMap");
-            self.findings
-                .push(Finding::new(RuleId::ManifestInvalid, message).at(spot, ""));
-            return Ok(());
-        };
-        if !self.known.insert(key.to_owned()) {
-            let message = format!("the file `{key}` stands in two ConfigMaps");
-            self.findings
-                .push(Finding::new(RuleId::BundleLayout, message).at(spot, ""));
-            return Ok(());
-        }
-        if output_path::fault(key).is_some() || key.contains('/') {
-            let message = format!("`{key}` is no name of a file");
-            self.findings
-                .push(Finding::new(RuleId::BundleLayout, message).at(spot, ""));
-            return Ok(());
-        }
-        let at = self.spooling.length();
-        self.spooling.write_all(&bytes)?;
-        let size = self.spooling.length() - at;
-        self.places
-            .push((key.to_owned(), Arc::clone(&source.path), at, size));
-        Ok(())
+    fn refuse(&mut self, rule: RuleId, message: impl Into<String>, spot: Spot) {
+        let finding = Finding::new(rule, message.into());
+        self.findings.push(finding.at(Some(spot), ""));
     }
 
     fn finish(self) -> (Bundle, Vec<Finding>) {
@@ -141,12 +123,4 @@ impl Reading {
             self.findings,
         )
     }
-}
-
-fn at(source: &Arc<Source>, start: u32, end: u32) -> Option<Spot> {
-    Some(Spot {
-        source: Arc::clone(source),
-        start,
-        end,
-    })
 }

@@ -8,10 +8,9 @@ mod numbered;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::{File, MANIFESTS, spot_of};
+use super::{File, MANIFESTS};
 use crate::model::engine::Engine;
 use crate::model::finding::Finding;
 use crate::model::place::{Source, Spot};
@@ -25,10 +24,10 @@ pub use numbered::numbered;
 /// The longest file of manifests that is read, in bytes: what the reader of YAML takes.
 const LONGEST: u64 = 64 << 20;
 
-/// How many bytes of files findings may hold to show their lines; of those beyond, only the name is told.
+/// How many bytes of files findings may hold to show their lines; of files beyond that, only the name is shown.
 const SHOWN: usize = 64 << 20;
 
-/// The manifests of a bundle, looked through.
+/// The objects of a bundle's manifests.
 #[derive(Default)]
 pub struct Index {
     /// The objects, in the order of the files.
@@ -45,34 +44,28 @@ pub struct Texts<'a> {
     read: RefCell<(usize, BTreeMap<usize, Arc<Source>>)>,
 }
 
-/// Every object of these files. One file is held at a time. Tells after each how many are read.
+/// Every object of these files. One file is in memory at a time. `progress` receives the number of files read.
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn index(files: &[File], told: &dyn Fn(usize)) -> io::Result<Index> {
+pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     let mut all = Index::default();
     for (number, file) in files.iter().enumerate() {
         match text(file)? {
             Ok(text) => one(number, file, text, &mut all),
             Err(finding) => all.findings.push(*finding),
         }
-        told(number + 1);
+        progress(number + 1);
     }
     Ok(all)
 }
 
 fn one(number: usize, file: &File, text: String, all: &mut Index) {
-    let spot = |text: String, range: Range<usize>| {
-        Some(Spot {
-            source: Arc::new(yaml::source(Arc::clone(&file.from), text, false)),
-            start: range.start as u32,
-            end: range.end as u32,
-        })
-    };
     match bundled::index(number, &text) {
         Err(error) => {
-            let place = error.place.start as usize..error.place.end as usize;
-            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(spot(text, place), "");
+            let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
+            let spot = Spot::new(&source, error.place);
+            let finding = Finding::new(RuleId::YamlSyntax, error.message).at(Some(spot), "");
             all.findings.push(match error.help {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -82,16 +75,13 @@ fn one(number: usize, file: &File, text: String, all: &mut Index) {
             if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {
                 all.inputs.insert(number);
             }
-            let source = (!found.faults.is_empty())
-                .then(|| Arc::new(yaml::source(Arc::clone(&file.from), text, false)));
-            for (range, message) in found.faults {
-                let spot = source.as_ref().map(|source| Spot {
-                    source: Arc::clone(source),
-                    start: range.start as u32,
-                    end: range.end as u32,
-                });
-                all.findings
-                    .push(Finding::new(RuleId::ManifestInvalid, message).at(spot, ""));
+            if !found.faults.is_empty() {
+                let source = Arc::new(yaml::source(Arc::clone(&file.from), text, false));
+                for (range, message) in found.faults {
+                    let spot = Spot::at(&source, range.start as u32, range.end as u32);
+                    let finding = Finding::new(RuleId::ManifestInvalid, message);
+                    all.findings.push(finding.at(Some(spot), ""));
+                }
             }
             all.objects.extend(found.objects);
         }
@@ -127,7 +117,7 @@ impl BundleFiles for Texts<'_> {
 }
 
 /// The text of a file; a finding where it is none.
-fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
+pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     let finding = |rule, message| {
         Ok(Err(Box::new(
             Finding::new(rule, message).at(file.spot(), ""),
@@ -155,7 +145,7 @@ pub fn misplaced<'a>(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut refuse = |path: &str, message: String| {
-        found.push(Finding::new(RuleId::BundleLayout, message).at(spot_of(path), ""));
+        found.push(Finding::new(RuleId::BundleLayout, message).at(Some(Spot::named(path)), ""));
     };
     for folder in folders {
         if let Some(below) = inside(folder) {
@@ -169,7 +159,7 @@ pub fn misplaced<'a>(
         if inside(file).is_none() {
             refuse(
                 file,
-                format!("`{file}` lies beside `{MANIFESTS}/`, where a plain bundle has nothing"),
+                format!("`{file}` is beside `{MANIFESTS}/`, where a plain bundle has nothing"),
             );
         }
     }
@@ -200,14 +190,20 @@ mod tests {
         ];
         let found = index(&files, &|_| {}).expect("memory");
         assert_eq!(found.objects.len(), 1);
-        let told: Vec<(RuleId, String)> = found
+        let reported: Vec<(RuleId, String)> = found
             .findings
             .iter()
             .map(|finding| (finding.rule, finding.labels[0].spot.source.path.to_string()))
             .collect();
-        assert_eq!(told[0], (RuleId::YamlSyntax, "manifests/b.txt".to_owned()));
-        assert_eq!(told[1], (RuleId::ManifestInvalid, "manifests/c".to_owned()));
-        assert_eq!(told[2].0, RuleId::YamlSyntax);
+        assert_eq!(
+            reported[0],
+            (RuleId::YamlSyntax, "manifests/b.txt".to_owned())
+        );
+        assert_eq!(
+            reported[1],
+            (RuleId::ManifestInvalid, "manifests/c".to_owned())
+        );
+        assert_eq!(reported[2].0, RuleId::YamlSyntax);
         let texts = Texts::new(&files);
         assert!(texts.source(0).is_some_and(|source| source.has_secrets()));
     }

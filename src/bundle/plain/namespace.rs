@@ -1,4 +1,4 @@
-//! Objects without a namespace into the one that is given, where they stand: comments and all else stay.
+//! Writes a namespace into objects that have none, in place: comments and everything else stay.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! One object a file, its name a number in Helm's order of kinds: whoever applies by name applies in that order.
+//! One object a file, its name a number in Helm's order of kinds, for tools that apply files by name.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const LONGEST: usize = 120;
 /// A file cannot be read; there is no room.
 pub fn numbered(files: &[File], objects: &[Bundled]) -> io::Result<Vec<File>> {
     let mut spooling = Spooling::new();
-    // Where each object's text lies.
+    // The range of each object's text in the spool.
     let mut places = Vec::with_capacity(objects.len());
     let mut start = 0;
     while start < objects.len() {

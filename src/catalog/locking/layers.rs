@@ -15,7 +15,7 @@ pub(super) struct Promised<'a> {
     pub(super) layers: &'a [Descriptor],
 }
 
-/// Asks how long each layer is, once a repository, and tells of those that are not as promised.
+/// Queries the length of each layer, once a repository, and reports those that are not as promised.
 pub(super) fn compare(
     promised: &[Promised<'_>],
     sources: &Sources,

@@ -1,13 +1,13 @@
-//! From what clusters ask for to the lock: what is kept, what is asked of the store, what is dropped; and the lock against
-//! the world again.
+//! From what clusters require to the lock: what is kept, what is requested from the store, what is dropped; and the lock against
+//! the registries again.
 //!
-//! Pure but for the store, which is given. Never asks for what is locked already, unless told to. An entry is right or it is
-//! not written: what failed leaves a gap, or the old entry.
+//! Pure but for the store, which is given. Never requests what is locked already, unless an option says so. An entry is right or
+//! it is not written: what failed leaves a gap, or the old entry.
 
-mod ask;
 mod layers;
 mod pages;
 mod proof;
+mod requirement;
 mod signers;
 mod trust;
 mod verify;
@@ -22,34 +22,34 @@ use crate::model::place::{Sources, Spot};
 use crate::model::rule::RuleId;
 use crate::oci::{Failure, FailureKind, Reference, Store};
 
-pub use ask::{Ask, AskKind, Asks, add, asks_of};
 pub use pages::Pages;
+pub use requirement::{Requirement, RequirementKind, Requirements, add, requirements_of};
 pub use signers::{Keyring, Signing};
 pub use trust::{Trust, trust};
 pub use verify::{Verification, VerifiedImage, verify};
 
-/// How far a run goes.
-pub struct Wish<'a> {
-    /// What is asked again although it is locked.
+/// The options of a run.
+pub struct LockRequest<'a> {
+    /// What is requested again although it is locked.
     pub upgrade: Upgrade,
     /// The images whose tag may have moved: their new digest is taken.
     pub accept_moved: BTreeSet<String>,
-    /// Whether what nobody asks for stays locked: where a cluster's values cannot be read, it may be what that one asks for.
-    pub keep_unasked: bool,
+    /// Whether what no cluster requires stays locked: a cluster whose values cannot be read may require it.
+    pub keep_unrequired: bool,
     /// The architecture whose manifest is taken of an index.
     pub architecture: Arc<str>,
-    /// What index pages list, which were asked already.
+    /// What index pages list, which were queried already.
     pub pages: Pages,
     /// Why the policy accepts a finding: what it accepts is locked. None where it does not.
     pub accepts: &'a dyn Fn(&Finding) -> Option<String>,
 }
 
-impl Default for Wish<'_> {
+impl Default for LockRequest<'_> {
     fn default() -> Self {
         Self {
             upgrade: Upgrade::Nothing,
             accept_moved: BTreeSet::new(),
-            keep_unasked: false,
+            keep_unrequired: false,
             architecture: "amd64".into(),
             pages: Pages::default(),
             accepts: &|_| None,
@@ -57,7 +57,7 @@ impl Default for Wish<'_> {
     }
 }
 
-/// What is asked again.
+/// What is requested again.
 #[derive(Clone, Debug, Default)]
 pub enum Upgrade {
     /// Nothing.
@@ -69,14 +69,14 @@ pub enum Upgrade {
     Keys(BTreeSet<String>),
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Locked {
     /// The lock to be written.
     pub lock: Lock,
     /// What became of each image, by key and reference.
     pub changes: Vec<LockChange>,
-    /// What is wrong with what was asked for.
+    /// What is wrong with what was requested.
     pub findings: Vec<Finding>,
     /// What is locked although it is not proven, because the policy accepts that.
     pub accepted: Vec<Accepted>,
@@ -117,7 +117,7 @@ pub enum LockChangeKind {
     Added,
     /// Its entry says something else than before.
     Updated,
-    /// No cluster asks for it any more.
+    /// No cluster requires it any more.
     Dropped,
 }
 
@@ -133,24 +133,24 @@ impl LockChangeKind {
     }
 }
 
-impl Wish<'_> {
-    fn asks_again(&self, key: &str) -> bool {
+impl LockRequest<'_> {
+    fn is_renewed(&self, key: &str) -> bool {
         matches!(self.upgrade, Upgrade::All) || self.names(key)
     }
 
-    /// Whether somebody named this very image.
+    /// Whether the user named this very image.
     fn names(&self, key: &str) -> bool {
         let named = matches!(&self.upgrade, Upgrade::Keys(keys) if keys.contains(key));
         named || self.accept_moved.contains(key)
     }
 }
 
-/// The lock after everything that is asked for was looked for. `old` stands in `sources`.
+/// The lock after everything required was looked up. `old` is in `sources`.
 pub fn lock(
     old: &Lock,
     sources: &Sources,
-    asks: &Asks,
-    (wish, keyring): (&Wish<'_>, &Keyring),
+    requirements: &Requirements,
+    (request, keyring): (&LockRequest<'_>, &Keyring),
     store: &dyn Store,
 ) -> Locked {
     let mut run = Run {
@@ -159,41 +159,47 @@ pub fn lock(
         out: Locked::default(),
     };
     let mut entries: BTreeMap<(Arc<str>, Arc<str>), LockedImage> = BTreeMap::new();
-    let mut wanted: Vec<&Ask> = Vec::new();
-    for (identity, ask) in asks {
-        let known = old.get(&ask.key, &ask.reference);
-        let known = known.filter(|_| !wish.asks_again(&ask.key));
+    let mut wanted: Vec<&Requirement> = Vec::new();
+    for (identity, requirement) in requirements {
+        let known = old.get(&requirement.key, &requirement.reference);
+        let known = known.filter(|_| !request.is_renewed(&requirement.key));
         // An entry without evidence is fetched again by its tag: its digest may have been edited too.
-        match known.and_then(|known| ask.kept(known, &wish.architecture)) {
+        match known.and_then(|known| requirement.kept(known, &request.architecture)) {
             Some(kept) => {
                 entries.insert(identity.clone(), kept);
             }
-            None => wanted.push(ask),
+            None => wanted.push(requirement),
         }
     }
-    let fetched = fetch(&wanted, wish, store, &mut run);
-    for (ask, arrived) in fetched {
+    let fetched = fetch(&wanted, request, store, &mut run);
+    for (requirement, arrived) in fetched {
         entries.extend(
-            run.settle(ask, arrived, wish)
-                .map(|image| (ask.identity(), image)),
+            run.settle(requirement, arrived, request)
+                .map(|image| (requirement.identity(), image)),
         );
     }
     // Whatever was wrong, what was locked stays locked.
-    for ask in wanted {
-        if let Some(known) = old.get(&ask.key, &ask.reference) {
-            let kept = entries.entry(ask.identity());
-            kept.or_insert_with(|| ask.unchanged(known));
+    for requirement in wanted {
+        if let Some(known) = old.get(&requirement.key, &requirement.reference) {
+            let kept = entries.entry(requirement.identity());
+            kept.or_insert_with(|| requirement.unchanged(known));
         }
     }
-    pages::settle(&mut entries, wish, &mut run);
-    if wish.keep_unasked {
+    pages::settle(&mut entries, request, &mut run);
+    if request.keep_unrequired {
         for known in old.images() {
             let (key, reference) = (&known.key.value, &known.reference.value);
             let entry = entries.entry((Arc::clone(key), Arc::clone(reference)));
             entry.or_insert_with(|| known.clone());
         }
     }
-    proof::prove(asks, &mut entries, (wish, keyring), store, &mut run);
+    proof::prove(
+        requirements,
+        &mut entries,
+        (request, keyring),
+        store,
+        &mut run,
+    );
     run.finish(entries)
 }
 
@@ -203,41 +209,41 @@ struct Run<'a> {
     out: Locked,
 }
 
-/// Asks for every reference once, whatever keys it has; then for the wanted manifest of what is an index.
+/// Requests every reference once, whatever keys it has; then for the wanted manifest of what is an index.
 fn fetch<'a>(
-    wanted: &[&'a Ask],
-    wish: &Wish<'_>,
+    wanted: &[&'a Requirement],
+    request: &LockRequest<'_>,
     store: &dyn Store,
     run: &mut Run<'_>,
-) -> Vec<(&'a Ask, Artifact)> {
+) -> Vec<(&'a Requirement, Artifact)> {
     let mut references: BTreeMap<&str, Reference> = BTreeMap::new();
-    for ask in wanted {
-        match Reference::parse(&ask.reference) {
+    for requirement in wanted {
+        match Reference::parse(&requirement.reference) {
             Ok(reference) => {
-                references.insert(&ask.reference, reference);
+                references.insert(&requirement.reference, reference);
             }
             Err(error) => run
                 .out
                 .findings
-                .push(ask.finding(RuleId::CatalogDrift, error.to_string())),
+                .push(requirement.finding(RuleId::CatalogDrift, error.to_string())),
         }
     }
     let batch: Vec<Reference> = references.values().cloned().collect();
     let mut answers: BTreeMap<&str, Result<Artifact, Failure>> = references
         .keys()
         .copied()
-        .zip(artifacts(&batch, &wish.architecture, store))
+        .zip(artifacts(&batch, &request.architecture, store))
         .collect();
     let mut fetched = Vec::new();
-    let mut told: BTreeSet<&str> = BTreeSet::new();
-    for ask in wanted {
-        match answers.get_mut(&*ask.reference) {
-            Some(Ok(arrived)) => fetched.push((*ask, arrived.clone())),
+    let mut reported: BTreeSet<&str> = BTreeSet::new();
+    for requirement in wanted {
+        match answers.get_mut(&*requirement.reference) {
+            Some(Ok(arrived)) => fetched.push((*requirement, arrived.clone())),
             Some(Err(failure)) if failure.kind == FailureKind::NotFound => {
-                run.out.findings.push(absent(ask, failure));
+                run.out.findings.push(absent(requirement, failure));
             }
-            Some(Err(failure)) if told.insert(&ask.reference) => {
-                run.fail(failure.clone(), ask);
+            Some(Err(failure)) if reported.insert(&requirement.reference) => {
+                run.fail(failure.clone(), requirement);
             }
             Some(Err(_)) | None => {}
         }
@@ -246,48 +252,53 @@ fn fetch<'a>(
 }
 
 /// That the catalog names what is not there.
-fn absent(ask: &Ask, failure: &Failure) -> Finding {
-    let what = match ask.kind {
-        AskKind::Image => "image",
-        AskKind::Bundle => "component bundle",
+fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
+    let what = match requirement.kind {
+        RequirementKind::Image => "image",
+        RequirementKind::Bundle => "component bundle",
     };
     let message = format!(
         "the catalog names {what} `{}`, and {}",
-        ask.key, failure.message
+        requirement.key, failure.message
     );
-    let finding = ask.finding(RuleId::CatalogDrift, message);
+    let finding = requirement.finding(RuleId::CatalogDrift, message);
     failure.help.iter().cloned().fold(finding, Finding::help)
 }
 
 impl Run<'_> {
     /// What could not be fetched, at the place that requests it.
-    fn fail(&mut self, failure: Failure, ask: &Ask) {
-        let place = ask.spot.as_ref().map(Spot::to_string);
-        self.out.failures.push(failure.at(place, &ask.key));
+    fn fail(&mut self, failure: Failure, requirement: &Requirement) {
+        let place = requirement.spot.as_ref().map(Spot::to_string);
+        self.out.failures.push(failure.at(place, &requirement.key));
     }
 
-    /// The entry of what arrived; none where its tag has moved and nobody said that it may.
-    fn settle(&mut self, ask: &Ask, arrived: Artifact, wish: &Wish<'_>) -> Option<LockedImage> {
+    /// The entry of what arrived; none where its tag has moved and no option accepts that.
+    fn settle(
+        &mut self,
+        requirement: &Requirement,
+        arrived: Artifact,
+        request: &LockRequest<'_>,
+    ) -> Option<LockedImage> {
         for oddity in &arrived.oddities {
-            let message = format!("image `{}`: {oddity}", ask.key);
+            let message = format!("image `{}`: {oddity}", requirement.key);
             self.out
                 .findings
-                .push(ask.finding(RuleId::FactConflict, message));
+                .push(requirement.finding(RuleId::FactConflict, message));
         }
-        let known = self.old.get(&ask.key, &ask.reference);
+        let known = self.old.get(&requirement.key, &requirement.reference);
         if let Some(known) = known
             && known.digest.value != arrived.digest
-            && !wish.accept_moved.contains(&*ask.key)
+            && !request.accept_moved.contains(&*requirement.key)
         {
             let finding = moved(known, arrived.digest.as_str(), self.sources);
             let finding = finding.help(format!(
                 "find out who moved it; if it is meant, `metalmark lock --accept-moved {}`",
-                ask.key
+                requirement.key
             ));
             self.out.findings.push(finding);
             return None;
         }
-        Some(ask.locked(arrived))
+        Some(requirement.locked(arrived))
     }
 
     fn finish(mut self, entries: BTreeMap<(Arc<str>, Arc<str>), LockedImage>) -> Locked {
@@ -320,7 +331,7 @@ impl Run<'_> {
     }
 }
 
-/// That a tag stands for other bytes than when it was locked.
+/// That a tag refers to other bytes than when it was locked.
 fn moved(known: &LockedImage, now: &str, sources: &Sources) -> Finding {
     let (key, reference) = known.identity();
     let message = format!("`{reference}` has moved: it is `{now}` now");

@@ -1,10 +1,10 @@
-//! Image files that index pages list: their digests stand in checksum files, so that there is nothing more to ask.
+//! Image files that index pages list: their digests are in checksum files, so that no request is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::verify::about;
-use super::{Run, Wish, moved};
+use super::{LockRequest, Run, moved};
 use crate::catalog::sources::OfferedImage;
 use crate::model::checksum::is_url;
 use crate::model::finding::Finding;
@@ -26,17 +26,17 @@ pub struct Pages {
     pub used: BTreeSet<ImageKey>,
 }
 
-/// Adds what pages list. A file that has changed under its name stays as it was locked, until somebody accepts it.
+/// Adds what pages list. A file that has changed under its name stays as it was locked, until the user accepts it.
 pub(super) fn settle(
     entries: &mut BTreeMap<(Arc<str>, Arc<str>), LockedImage>,
-    wish: &Wish<'_>,
+    request: &LockRequest<'_>,
     run: &mut Run<'_>,
 ) {
-    for offered in &wish.pages.offered {
+    for offered in &request.pages.offered {
         let identity = (Arc::clone(&offered.key), Arc::clone(&offered.reference));
         let known = run.old.get(&offered.key, &offered.reference);
         let changed = known.filter(|known| known.digest.value != offered.digest);
-        let accepted = wish.accept_moved.contains(&*offered.key);
+        let accepted = request.accept_moved.contains(&*offered.key);
         let entry = match changed.filter(|_| !accepted) {
             Some(known) => {
                 let finding = moved(known, offered.digest.as_str(), run.sources);
@@ -58,13 +58,13 @@ pub(super) fn settle(
         if entries.contains_key(&identity) {
             continue;
         }
-        let is_gone = below(known, &wish.pages.read);
-        let stays = wish.pages.used.contains(&*identity.0) && !wish.names(&identity.0);
+        let is_gone = below(known, &request.pages.read);
+        let stays = request.pages.used.contains(&*identity.0) && !request.names(&identity.0);
         if is_gone && stays {
             let finding = gone(known, run.sources);
             run.out.findings.push(finding);
         }
-        if is_gone && stays || below(known, &wish.pages.unread) {
+        if is_gone && stays || below(known, &request.pages.unread) {
             entries.insert(identity, known.clone());
         }
     }
@@ -141,7 +141,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{Pages, compare, locked, settle};
-    use crate::catalog::locking::{Locked, Run, Wish};
+    use crate::catalog::locking::{LockRequest, Locked, Run};
     use crate::catalog::sources::OfferedImage;
     use crate::model::lock::{Lock, LockedImage};
     use crate::model::place::Sources;
@@ -172,16 +172,16 @@ mod tests {
     }
 
     #[test]
-    fn of_what_a_page_no_longer_lists_only_what_is_used_is_told_and_stays() {
+    fn of_what_a_page_no_longer_lists_only_what_is_used_is_reported_and_stays() {
         let old = Lock::new(vec![
             entry("idle", "https://a.b/os/idle.raw"),
             entry("used", FILE),
             // No page can say that this one is gone.
             entry("used", "oci://a.b/os/a:1"),
         ]);
-        let wish = Wish {
+        let request = LockRequest {
             pages: pages(),
-            ..Wish::default()
+            ..LockRequest::default()
         };
         let sources = Sources::default();
         let mut run = Run {
@@ -190,14 +190,14 @@ mod tests {
             out: Locked::default(),
         };
         let mut entries = BTreeMap::new();
-        settle(&mut entries, &wish, &mut run);
+        settle(&mut entries, &request, &mut run);
         let kept: Vec<&str> = entries.keys().map(|(_, reference)| &**reference).collect();
         assert_eq!(kept, [FILE]);
-        let told: Vec<&str> = { run.out.findings.iter() }
+        let reported: Vec<&str> = { run.out.findings.iter() }
             .map(|finding| &*finding.message)
             .collect();
         assert_eq!(
-            told,
+            reported,
             [format!("`{FILE}` is gone: its page does not list it")]
         );
     }

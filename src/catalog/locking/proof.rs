@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::signers::{Found, Keyring, Signing, refused, witnesses};
-use super::{Accepted, Ask, Asks, Run, Wish};
+use super::{Accepted, LockRequest, Requirement, Requirements, Run};
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::{Evidence, Witness};
 use crate::model::lock::{LockedImage, Verified};
@@ -21,32 +21,35 @@ type Answered = (Found, Result<signature::Proof, Failure>);
 /// Verifies every entry that a key is known for: by the evidence that it has, else at the registry. What does not verify is not
 /// locked; an entry that the lock had before stays, and the finding with it.
 pub(super) fn prove(
-    asks: &Asks,
+    requirements: &Requirements,
     entries: &mut BTreeMap<Identity, LockedImage>,
-    (wish, keyring): (&Wish<'_>, &Keyring),
+    (request, keyring): (&LockRequest<'_>, &Keyring),
     store: &dyn Store,
     run: &mut Run<'_>,
 ) {
     let mut answers: BTreeMap<Identity, Vec<(&PublicKey, Answered)>> = BTreeMap::new();
     let mut wanted: Vec<(Identity, &PublicKey)> = Vec::new();
     let mut questions: Vec<(Reference, Digest, PublicKey)> = Vec::new();
-    for (identity, ask) in asks {
+    for (identity, requirement) in requirements {
         let Some(image) = entries.get(identity) else {
             continue;
         };
-        match &ask.signing {
-            Signing::Unasked => run.unasked(ask, wish, entries),
-            Signing::Unknown | Signing::Unusable => run.withdraw(ask, wish, entries),
+        match &requirement.signing {
+            Signing::Unrequired => run.unrequired(requirement, request, entries),
+            Signing::Unknown | Signing::Unusable => run.withdraw(requirement, request, entries),
             // It could not be fetched, which is reported.
             Signing::By(_) if image.lacks_evidence() => {}
             Signing::By(keys) => {
                 let is_new = !run.is_kept(image);
                 for key in keys {
                     let known = keyring.recheck(image, key).filter(|(verdict, _)| {
-                        let settled = || run.accepts(ask, verdict, Found::Lock, wish).is_some();
+                        let settled = || {
+                            run.accepts(requirement, verdict, Found::Lock, request)
+                                .is_some()
+                        };
                         matches!(verdict, Verdict::Good(_)) || !is_new && settled()
                     });
-                    let reference = Reference::parse(&ask.reference);
+                    let reference = Reference::parse(&requirement.reference);
                     match (known, reference) {
                         (Some(proof), _) => {
                             let answered = (Found::Lock, Ok(proof));
@@ -70,16 +73,16 @@ pub(super) fn prove(
         answers.entry(identity).or_default().push((key, answered));
     }
     for (identity, answers) in answers {
-        if let Some(ask) = asks.get(&identity)
-            && !run.settle_signatures(ask, answers, entries, wish)
+        if let Some(requirement) = requirements.get(&identity)
+            && !run.settle_signatures(requirement, answers, entries, request)
         {
-            run.withdraw(ask, wish, entries);
+            run.withdraw(requirement, request, entries);
         }
     }
 }
 
 impl Run<'_> {
-    /// Whether an entry is the old one, not one that was just asked for.
+    /// Whether an entry is the old one, not one that was just fetched.
     fn is_kept(&self, image: &LockedImage) -> bool {
         let (key, reference) = image.identity();
         let known = self.old.get(key, reference);
@@ -87,44 +90,44 @@ impl Run<'_> {
     }
 
     /// An entry without any key: what was verified once stays so, until this image is requested again.
-    fn unasked(
+    fn unrequired(
         &mut self,
-        ask: &Ask,
-        wish: &Wish<'_>,
+        requirement: &Requirement,
+        request: &LockRequest<'_>,
         entries: &mut BTreeMap<Identity, LockedImage>,
     ) {
-        let Some(known) = self.old.get(&ask.key, &ask.reference) else {
+        let Some(known) = self.old.get(&requirement.key, &requirement.reference) else {
             return;
         };
-        if known.verified.is_empty() || wish.names(&ask.key) {
+        if known.verified.is_empty() || request.names(&requirement.key) {
             return;
         }
         let spot = self.sources.resolve(known.digest.place);
         let finding = rules::signature_unchecked(known).at(spot, "locked here");
         self.out.findings.push(finding);
-        self.withdraw(ask, wish, entries);
+        self.withdraw(requirement, request, entries);
     }
 
     /// Why the policy accepts a verdict that is not good; none where it does not.
     fn accepts(
         &self,
-        ask: &Ask,
+        requirement: &Requirement,
         verdict: &Verdict,
         found: Found,
-        wish: &Wish<'_>,
+        request: &LockRequest<'_>,
     ) -> Option<(RuleId, String)> {
-        let finding = refused((&ask.key, &ask.reference), verdict, found);
-        let reason = (wish.accepts)(&finding)?;
+        let finding = refused((&requirement.key, &requirement.reference), verdict, found);
+        let reason = (request.accepts)(&finding)?;
         Some((finding.rule, reason))
     }
 
     /// Writes what is proven into an entry. False where it is not to be locked.
     fn settle_signatures(
         &mut self,
-        ask: &Ask,
+        requirement: &Requirement,
         answers: Vec<(&PublicKey, Answered)>,
         entries: &mut BTreeMap<Identity, LockedImage>,
-        wish: &Wish<'_>,
+        request: &LockRequest<'_>,
     ) -> bool {
         let mut verified = Vec::new();
         let mut found: Vec<Option<Witness>> = Vec::new();
@@ -134,7 +137,7 @@ impl Run<'_> {
             let (verdict, witness) = match answer {
                 Ok(proof) => proof,
                 Err(failure) => {
-                    self.fail(failure, ask);
+                    self.fail(failure, requirement);
                     is_lockable = false;
                     continue;
                 }
@@ -147,18 +150,23 @@ impl Run<'_> {
                 });
                 continue;
             }
-            match self.accepts(ask, &verdict, place, wish) {
+            match self.accepts(requirement, &verdict, place, request) {
                 Some((rule, reason)) => accepted.push(Accepted {
-                    key: Arc::clone(&ask.key),
+                    key: Arc::clone(&requirement.key),
                     rule,
                     reason,
                 }),
                 None => is_lockable = false,
             }
-            let finding = refused((&ask.key, &ask.reference), &verdict, place);
-            self.out.findings.push(finding.at(ask.spot.clone(), ""));
+            let finding = refused((&requirement.key, &requirement.reference), &verdict, place);
+            self.out
+                .findings
+                .push(finding.at(requirement.spot.clone(), ""));
         }
-        if let Some(image) = entries.get_mut(&ask.identity()).filter(|_| is_lockable) {
+        if let Some(image) = entries
+            .get_mut(&requirement.identity())
+            .filter(|_| is_lockable)
+        {
             verified.sort();
             image.verified = verified;
             let signatures = witnesses(found);
@@ -176,13 +184,21 @@ impl Run<'_> {
     }
 
     /// Puts the old entry back, as its evidence says it, or leaves a gap.
-    fn withdraw(&self, ask: &Ask, wish: &Wish<'_>, entries: &mut BTreeMap<Identity, LockedImage>) {
-        let identity = ask.identity();
+    fn withdraw(
+        &self,
+        requirement: &Requirement,
+        request: &LockRequest<'_>,
+        entries: &mut BTreeMap<Identity, LockedImage>,
+    ) {
+        let identity = requirement.identity();
         let Some(known) = self.old.get(&identity.0, &identity.1) else {
             entries.remove(&identity);
             return;
         };
-        let kept = ask.kept(known, &wish.architecture);
-        entries.insert(identity, kept.unwrap_or_else(|| ask.unchanged(known)));
+        let kept = requirement.kept(known, &request.architecture);
+        entries.insert(
+            identity,
+            kept.unwrap_or_else(|| requirement.unchanged(known)),
+        );
     }
 }

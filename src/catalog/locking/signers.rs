@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::ask::AskKind;
+use super::requirement::RequirementKind;
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::model::evidence::Witness;
 use crate::model::finding::{Finding, Subject};
@@ -18,7 +18,7 @@ use crate::oci::{Digest, Reference};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signing {
     /// Nobody: no key is known, or the values say not to look.
-    Unasked,
+    Unrequired,
     /// The holders of all these keys, which clusters name; sorted by fingerprint.
     By(Vec<PublicKey>),
     /// Somebody, because the project requires it, and the values name no key: nothing can be proven.
@@ -46,7 +46,7 @@ impl Signing {
 
     fn rank(&self) -> u8 {
         match self {
-            Self::Unasked => 0,
+            Self::Unrequired => 0,
             Self::By(_) => 1,
             Self::Unknown => 2,
             Self::Unusable => 3,
@@ -102,8 +102,8 @@ impl Keyring {
             return Some(known.clone());
         }
         let reference = Reference::parse(&image.reference.value).ok()?;
-        let asked = (reference, digest, key.clone());
-        let proof = signature::recheck(&asked, &evidence.manifest, &evidence.signatures);
+        let query = (reference, digest, key.clone());
+        let proof = signature::recheck(&query, &evidence.manifest, &evidence.signatures);
         known().insert(question, proof.clone());
         Some(proof)
     }
@@ -112,7 +112,7 @@ impl Keyring {
 /// Who has to have signed the images of a cluster.
 pub(super) struct Signers<'a> {
     /// Every image and component bundle that can be locked.
-    pub(super) images: Vec<(&'a Image, AskKind, Signing)>,
+    pub(super) images: Vec<(&'a Image, RequirementKind, Signing)>,
     /// What is wrong with the keys themselves, and what is required and not named.
     pub(super) findings: Vec<Finding>,
 }
@@ -125,12 +125,15 @@ pub(super) fn signers<'a>(
 ) -> Signers<'a> {
     let mut faults = Faults {
         view,
-        told: BTreeSet::new(),
+        reported: BTreeSet::new(),
         findings: Vec::new(),
     };
-    let images = view.images.values().map(|image| (image, AskKind::Image));
+    let images = view
+        .images
+        .values()
+        .map(|image| (image, RequirementKind::Image));
     let bundles = view.bundles.values();
-    let all = images.chain(bundles.map(|bundle| (bundle, AskKind::Bundle)));
+    let all = images.chain(bundles.map(|bundle| (bundle, RequirementKind::Bundle)));
     let all = all.filter(|(image, _)| is_lockable(image));
     let images = all.map(|(image, kind)| {
         let is_required = image
@@ -143,7 +146,7 @@ pub(super) fn signers<'a>(
                 faults.unnamed(image);
                 Signing::Unknown
             }
-            None => Signing::Unasked,
+            None => Signing::Unrequired,
             Some(named @ NamedKey::Failed(_)) => {
                 faults.unusable(image, &named, "its value cannot be evaluated");
                 Signing::Unusable
@@ -167,7 +170,7 @@ pub(super) fn signers<'a>(
 /// Findings about keys, one for all images that share a key.
 struct Faults<'a> {
     view: &'a ClusterView,
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
     findings: Vec<Finding>,
 }
 
@@ -182,7 +185,7 @@ impl Faults<'_> {
 
     fn unusable(&mut self, image: &Image, named: &NamedKey, reason: &str) {
         let of = Self::whose(image);
-        if !self.told.insert(of.clone()) {
+        if !self.reported.insert(of.clone()) {
             return;
         }
         let message =
@@ -196,7 +199,7 @@ impl Faults<'_> {
 
     fn unnamed(&mut self, image: &Image) {
         let of = Self::whose(image);
-        if !self.told.insert(of.clone()) {
+        if !self.reported.insert(of.clone()) {
             return;
         }
         let registry = image.registry.as_ref().filter(|_| image.built);
@@ -250,7 +253,7 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         (Verdict::Missing | Verdict::Good(_), Found::Registry)
         | (Verdict::Good(_), Found::Lock) => (
             RuleId::SignatureMissing,
-            "ask for a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones",
+            "use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones",
         ),
         (Verdict::NotASignature, _) => (
             RuleId::SignatureMissing,
@@ -262,7 +265,7 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         ),
         (Verdict::OtherDigest(_), _) => (
             RuleId::SignatureInvalid,
-            "the key is right, and the image is not the one that was signed: do not use it; ask who put the signature there",
+            "the key is right, and the image is not the one that was signed: do not use it; find out who put the signature there",
         ),
         (Verdict::Malformed(_), _) => (
             RuleId::SignatureInvalid,
@@ -292,7 +295,7 @@ mod tests {
 
     use super::{Keyring, signers};
     use crate::model::signing::RequiredSignatures;
-    use crate::testing::{Given, told};
+    use crate::testing::{Given, printed};
 
     #[test]
     fn a_key_is_read_once_a_run() {
@@ -319,7 +322,7 @@ mod tests {
         let keyring = Keyring::new(|_| Err(String::new()));
         let view = given.finished();
         let found = signers(&view, &RequiredSignatures::Everywhere, &keyring).findings;
-        let found: Vec<String> = found.iter().map(told).collect();
+        let found: Vec<String> = found.iter().map(printed).collect();
         let missed = |of: &str, line: &str| {
             format!(
                 "`policy.signatures` requires signatures, and the values name no key for images of {of}\n  \

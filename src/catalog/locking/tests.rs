@@ -1,4 +1,4 @@
-//! What is asked of a store, counted; and what becomes of its answers.
+//! The requests to a store, counted; and the use of its answers.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 
 use super::{
-    Ask, AskKind, Asks, Keyring, LockChangeKind, Locked, Pages, Signing, Upgrade, Wish, add, lock,
-    verify,
+    Keyring, LockChangeKind, LockRequest, Locked, Pages, Requirement, RequirementKind,
+    Requirements, Signing, Upgrade, add, lock, verify,
 };
 use crate::catalog::sources::lock_text;
 use crate::model::lock::{Lock, LockOrigin};
@@ -20,7 +20,7 @@ use crate::oci::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, 
 #[derive(Default)]
 struct Memory {
     manifests: BTreeMap<String, Vec<u8>>,
-    asked: AtomicUsize,
+    requested: AtomicUsize,
     broken: Mutex<Vec<String>>,
     sizes: BTreeMap<Digest, u64>,
 }
@@ -52,7 +52,7 @@ impl Memory {
 
 impl Store for Memory {
     fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
-        self.asked.fetch_add(wanted.len(), Ordering::Relaxed);
+        self.requested.fetch_add(wanted.len(), Ordering::Relaxed);
         let broken = self.broken.lock().expect("not poisoned").clone();
         let one = |reference: &Reference| {
             let name = match &reference.digest {
@@ -83,7 +83,7 @@ impl Store for Memory {
     }
 
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
-        self.asked.fetch_add(wanted.len(), Ordering::Relaxed);
+        self.requested.fetch_add(wanted.len(), Ordering::Relaxed);
         let size = |(_, digest): &(Reference, Digest)| Ok(self.sizes.get(digest).copied());
         wanted.iter().map(size).collect()
     }
@@ -105,26 +105,26 @@ fn none<T>(of: &Reference) -> Result<T, Failure> {
     Err(Failure::new(of, FailureKind::NotFound, "it is not there"))
 }
 
-fn asks(list: &[(&str, &str)]) -> Asks {
-    let mut asks = Asks::new();
+fn requirements(list: &[(&str, &str)]) -> Requirements {
+    let mut requirements = Requirements::new();
     for (key, reference) in list {
-        let ask = Ask {
-            kind: AskKind::Image,
+        let requirement = Requirement {
+            kind: RequirementKind::Image,
             key: (*key).into(),
             reference: (*reference).into(),
             origin: LockOrigin::default(),
-            signing: Signing::Unasked,
+            signing: Signing::Unrequired,
             spot: None,
         };
-        add(&mut asks, ask);
+        add(&mut requirements, requirement);
     }
-    asks
+    requirements
 }
 
-fn wish() -> Wish<'static> {
-    Wish {
+fn request() -> LockRequest<'static> {
+    LockRequest {
         architecture: "amd64".into(),
-        ..Wish::default()
+        ..LockRequest::default()
     }
 }
 
@@ -133,13 +133,13 @@ fn keyring() -> Keyring {
     Keyring::new(|_| Err("there is no key".to_owned()))
 }
 
-fn run(old: &Lock, list: &[(&str, &str)], wish: &Wish<'_>, store: &Memory) -> Locked {
-    store.asked.store(0, Ordering::Relaxed);
+fn run(old: &Lock, list: &[(&str, &str)], request: &LockRequest<'_>, store: &Memory) -> Locked {
+    store.requested.store(0, Ordering::Relaxed);
     lock(
         old,
         &Sources::default(),
-        &asks(list),
-        (wish, &keyring()),
+        &requirements(list),
+        (request, &keyring()),
         store,
     )
 }
@@ -165,9 +165,14 @@ fn kinds(locked: &Locked) -> Vec<LockChangeKind> {
 #[test]
 fn one_request_a_reference_and_none_for_what_is_locked() {
     let store = store();
-    let first = run(&Lock::EMPTY, &[A, B, ("other-name", A.1)], &wish(), &store);
+    let first = run(
+        &Lock::EMPTY,
+        &[A, B, ("other-name", A.1)],
+        &request(),
+        &store,
+    );
     assert_eq!(
-        store.asked.load(Ordering::Relaxed),
+        store.requested.load(Ordering::Relaxed),
         2,
         "two keys share a reference"
     );
@@ -176,35 +181,40 @@ fn one_request_a_reference_and_none_for_what_is_locked() {
         &*first.lock.images()[0].facts["k8s-version"].value,
         "1.31.8"
     );
-    let second = run(&first.lock, &[A, B, ("other-name", A.1)], &wish(), &store);
-    assert_eq!(store.asked.load(Ordering::Relaxed), 0);
+    let second = run(
+        &first.lock,
+        &[A, B, ("other-name", A.1)],
+        &request(),
+        &store,
+    );
+    assert_eq!(store.requested.load(Ordering::Relaxed), 0);
     assert_eq!(lock_text(&second.lock), lock_text(&first.lock));
     assert_eq!(kinds(&second), [LockChangeKind::Kept; 3]);
-    let third = run(&first.lock, &[B], &wish(), &store);
-    assert_eq!(store.asked.load(Ordering::Relaxed), 0);
+    let third = run(&first.lock, &[B], &request(), &store);
+    assert_eq!(store.requested.load(Ordering::Relaxed), 0);
     let (dropped, kept) = (LockChangeKind::Dropped, LockChangeKind::Kept);
     assert_eq!(kinds(&third), [dropped, kept, dropped]);
 }
 
 #[test]
-fn an_upgrade_asks_again_and_takes_no_moved_tag() {
+fn an_upgrade_queries_again_and_takes_no_moved_tag() {
     let mut store = store();
-    let first = run(&Lock::EMPTY, &[A, B], &wish(), &store).lock;
+    let first = run(&Lock::EMPTY, &[A, B], &request(), &store).lock;
     store.image(A.1, "1.32.0");
-    let all = Wish {
+    let all = LockRequest {
         upgrade: Upgrade::All,
-        ..wish()
+        ..request()
     };
     let again = run(&first, &[A, B], &all, &store);
-    assert_eq!(store.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(store.requested.load(Ordering::Relaxed), 2);
     assert_eq!(rules(&again), [RuleId::TagMoved]);
     assert_eq!(lock_text(&again.lock), lock_text(&first));
-    let accepted = Wish {
+    let accepted = LockRequest {
         accept_moved: ["a".to_owned()].into(),
-        ..wish()
+        ..request()
     };
     let again = run(&first, &[A, B], &accepted, &store);
-    assert_eq!(store.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(store.requested.load(Ordering::Relaxed), 1);
     assert_eq!(
         kinds(&again),
         [LockChangeKind::Updated, LockChangeKind::Kept]
@@ -222,23 +232,23 @@ fn what_is_not_there_is_drift_and_what_is_down_is_a_failure() {
     let locked = run(
         &Lock::EMPTY,
         &[A, B, ("c", "oci://r/c:1"), ("d", B.1)],
-        &wish(),
+        &request(),
         &store,
     );
     assert_eq!(rules(&locked), [RuleId::CatalogDrift]);
-    assert_eq!(locked.failures.len(), 1, "told once for both keys");
+    assert_eq!(locked.failures.len(), 1, "reported once for both keys");
     assert_eq!(kinds(&locked), [LockChangeKind::Added]);
     let known = lock(
         &Lock::EMPTY,
         &Sources::default(),
-        &asks(&[B]),
-        (&wish(), &keyring()),
+        &requirements(&[B]),
+        (&request(), &keyring()),
         &self::store(),
     )
     .lock;
-    let upgrade = Wish {
+    let upgrade = LockRequest {
         upgrade: Upgrade::All,
-        ..wish()
+        ..request()
     };
     let kept = run(&known, &[B], &upgrade, &store);
     assert_eq!(
@@ -256,7 +266,7 @@ fn an_index_is_locked_as_a_whole_with_the_facts_of_its_architecture() {
     let locked = run(
         &Lock::EMPTY,
         &[("i", "oci://r/i:1"), ("j", "oci://r/j:1")],
-        &wish(),
+        &request(),
         &store,
     );
     let image = &locked.lock.images()[0];
@@ -274,21 +284,21 @@ fn an_index_is_locked_as_a_whole_with_the_facts_of_its_architecture() {
 }
 
 #[test]
-fn verifying_asks_once_for_each_reference() {
+fn verifying_queries_each_reference_once() {
     let mut store = store();
-    let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &wish(), &store).lock;
-    store.asked.store(0, Ordering::Relaxed);
+    let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &request(), &store).lock;
+    store.requested.store(0, Ordering::Relaxed);
     let check = |store: &Memory| {
         verify(
             &locked,
             &Sources::default(),
-            (&Asks::new(), &keyring()),
+            (&Requirements::new(), &keyring()),
             ("amd64", &Pages::default()),
             store,
         )
     };
     let clean = check(&store);
-    assert_eq!(store.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(store.requested.load(Ordering::Relaxed), 2);
     assert!(
         clean.findings.is_empty()
             && clean
@@ -310,7 +320,7 @@ fn verifying_asks_once_for_each_reference() {
 }
 
 #[test]
-fn layers_that_are_not_as_long_as_promised_are_told_once_a_repository() {
+fn layers_that_are_not_as_long_as_promised_are_reported_once_a_repository() {
     let mut store = store();
     let layer = |size: u64| {
         let digest = Digest::of(b"layer");
@@ -323,29 +333,29 @@ fn layers_that_are_not_as_long_as_promised_are_told_once_a_repository() {
     let twice = image(&[layer(7), layer(7)]);
     store.manifests.insert(A.1.to_owned(), twice);
     store.manifests.insert(B.1.to_owned(), image(&[layer(9)]));
-    let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &wish(), &store).lock;
+    let locked = run(&Lock::EMPTY, &[A, B, ("c", A.1)], &request(), &store).lock;
     let check = |store: &Memory| {
-        store.asked.store(0, Ordering::Relaxed);
+        store.requested.store(0, Ordering::Relaxed);
         let out = verify(
             &locked,
             &Sources::default(),
-            (&Asks::new(), &keyring()),
+            (&Requirements::new(), &keyring()),
             ("amd64", &Pages::default()),
             store,
         );
         // Two manifests, and the layer in two repositories.
-        assert_eq!(store.asked.load(Ordering::Relaxed), 4);
+        assert_eq!(store.requested.load(Ordering::Relaxed), 4);
         let messages = out.findings.into_iter();
         let messages: Vec<String> = messages.map(|finding| finding.message).collect();
         messages
     };
     assert_eq!(check(&store), Vec::<String>::new(), "nobody knows");
     store.sizes.insert(Digest::of(b"layer"), 7);
-    let told = check(&store);
-    assert_eq!(told.len(), 1, "{told:?}");
+    let reported = check(&store);
+    assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        told[0].ends_with("of `b` has 7 bytes, and its manifest says 9"),
-        "{told:?}"
+        reported[0].ends_with("of `b` has 7 bytes, and its manifest says 9"),
+        "{reported:?}"
     );
 }
 
@@ -367,12 +377,12 @@ proptest! {
         let lock_of = |old: &Lock, images: &BTreeMap<String, u8>| {
             let list = list(images);
             let list: Vec<(&str, &str)> = list.iter().map(|(key, reference)| (&**key, &**reference)).collect();
-            run(old, &list, &wish(), &store).lock
+            run(old, &list, &request(), &store).lock
         };
         let old = lock_of(&Lock::EMPTY, &before);
         let new = lock_of(&old, &now);
         prop_assert_eq!(lock_text(&new), lock_text(&lock_of(&Lock::EMPTY, &now)));
         prop_assert_eq!(lock_text(&new), lock_text(&lock_of(&new, &now)));
-        prop_assert_eq!(store.asked.load(Ordering::Relaxed), 0);
+        prop_assert_eq!(store.requested.load(Ordering::Relaxed), 0);
     }
 }

@@ -80,7 +80,7 @@ impl Trust {
         keyring: &Keyring,
         unproven: &mut Vec<&'a LockedImage>,
     ) {
-        if *signing != Signing::Unasked {
+        if *signing != Signing::Unrequired {
             self.signed.keyed.push(entry.place().start);
         }
         // Of a key that is missing or cannot be used the finding is at the key.
@@ -151,7 +151,7 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
     if *required == RequiredSignatures::Nowhere {
         return findings;
     }
-    let mut tell = |what: String, image: Option<&Arc<str>>, place| {
+    let mut report = |what: String, image: Option<&Arc<str>>, place| {
         let message = format!(
             "`policy.signatures` requires signatures, and nothing can sign {what}: it is no OCI artifact"
         );
@@ -168,7 +168,7 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
     let used = view.images.values().filter(|image| !is_lockable(image));
     for image in used.filter(|image| view.is_used(&image.key)) {
         if required.cover(address(image)) {
-            tell(
+            report(
                 format!("image `{}`", image.key),
                 Some(&image.key),
                 image.place,
@@ -178,7 +178,7 @@ fn unsigned_addresses(view: &ClusterView, required: &RequiredSignatures) -> Vec<
     if *required == RequiredSignatures::Everywhere {
         let pools = view.cluster.pools.iter().zip(&view.selections);
         for (pool, _) in pools.filter(|(_, it)| it.outcome == Outcome::Explicit) {
-            tell(
+            report(
                 format!("the address that node pool `{}` boots", pool.name),
                 None,
                 pool.place,
@@ -200,7 +200,7 @@ mod tests {
     use crate::testing::Given;
 
     #[test]
-    fn a_file_of_a_web_server_is_told_where_it_is_used_and_signatures_are_required() {
+    fn a_file_of_a_web_server_is_reported_where_it_is_used_and_signatures_are_required() {
         let mut given = Given::new();
         for key in ["used", "idle"] {
             let uri = format!("https://a.b/{key}.raw").into();

@@ -1,4 +1,4 @@
-//! The lock against the world: do tags still stand for what was locked, is it whole and signed, does it say what the
+//! The lock compared with registries: do tags still refer to what was locked, is it whole and signed, does it say what the
 //! lock says?
 
 use std::collections::{BTreeMap, HashSet};
@@ -8,7 +8,7 @@ use super::layers::{self, Promised};
 use super::pages::Pages;
 use super::signers::{Found, Keyring, Signing, refused};
 use super::trust::{self, Proven};
-use super::{Asks, moved, pages};
+use super::{Requirements, moved, pages};
 use crate::artifacts::signature::{self, PublicKey, Verdict};
 use crate::catalog::sources::{Artifact, RESTORE, artifacts};
 use crate::model::finding::{Finding, Subject};
@@ -19,14 +19,14 @@ use crate::model::rule::RuleId;
 use crate::oci::{Digest, Failure, FailureKind, Reference, Store};
 use crate::rules;
 
-/// What verifying a lock came to.
+/// The result of verifying a lock.
 #[derive(Debug, Default)]
 pub struct Verification {
     /// One line for each entry, in the lock's order.
     pub images: Vec<VerifiedImage>,
     /// What is wrong.
     pub findings: Vec<Finding>,
-    /// What could not be asked.
+    /// What could not be queried.
     pub failures: Vec<Failure>,
 }
 
@@ -50,18 +50,18 @@ pub struct VerifiedImage {
     pub key: Arc<str>,
     /// Its reference.
     pub reference: Arc<str>,
-    /// Whether its tag stands for the locked digest; none where nobody answered.
+    /// Whether its tag refers to the locked digest; none where there was no answer.
     pub in_place: Option<bool>,
     /// The fingerprint of the key that it is signed by; none where no key is known or it is not signed by it.
     pub signed_by: Option<Arc<str>>,
 }
 
-/// Asks for every entry of the lock once, and for each of its layers how long it is. What clusters ask for says which key counts.
-/// Files that index pages list were asked for already.
+/// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
+/// Files that index pages list were queried already.
 pub fn verify(
     lock: &Lock,
     sources: &Sources,
-    (asks, keyring): (&Asks, &Keyring),
+    (requirements, keyring): (&Requirements, &Keyring),
     (architecture, pages): (&str, &Pages),
     store: &dyn Store,
 ) -> Verification {
@@ -104,11 +104,11 @@ pub fn verify(
         });
     }
     layers::compare(&promised, sources, store, &mut out);
-    signatures(lock, sources, (asks, keyring), store, &mut out);
+    signatures(lock, sources, (requirements, keyring), store, &mut out);
     out
 }
 
-/// Whether the tag stands for the locked digest; and, if it does, whether the lock says what the annotations say.
+/// Whether the tag refers to the locked digest; and, if it does, whether the lock says what the annotations say.
 fn compare(
     image: &LockedImage,
     arrived: &Artifact,
@@ -126,7 +126,7 @@ fn compare(
     // What has evidence was compared when the lock was read.
     if image.evidence.is_none() {
         for difference in arrived.differences(image) {
-            let (message, place) = difference.told(image);
+            let (message, place) = difference.message(image);
             let finding = about(image, RuleId::LockTampered, message);
             findings.push(finding.at(sources.resolve(place), "").help(RESTORE));
         }
@@ -153,7 +153,7 @@ fn too_small(image: &LockedImage, arrived: &Artifact, sources: &Sources) -> Opti
     Some(finding.at(sources.resolve(archive.place), "more than there is"))
 }
 
-/// What is not there any more is a finding; what could not be asked is not known.
+/// What is not there any more is a finding; what could not be queried is unknown.
 fn failed(
     image: &LockedImage,
     failure: &Failure,
@@ -173,11 +173,11 @@ fn failed(
 }
 
 /// Signatures of the locked digests, at the registry wherever the tags are by now, and in the lock's evidence. One finding an
-/// entry and key: what the registry says tells more than what the lock does.
+/// entry and key: what the registry says is more exact than the lock.
 fn signatures(
     lock: &Lock,
     sources: &Sources,
-    (asks, keyring): (&Asks, &Keyring),
+    (requirements, keyring): (&Requirements, &Keyring),
     store: &dyn Store,
     out: &mut Verification,
 ) {
@@ -189,9 +189,12 @@ fn signatures(
             Arc::clone(&image.reference.value),
         );
         let spot = || sources.resolve(image.digest.place);
-        let keys = match asks.get(&identity).map(|ask| &ask.signing) {
+        let keys = match requirements
+            .get(&identity)
+            .map(|requirement| &requirement.signing)
+        {
             Some(Signing::By(keys)) => keys,
-            Some(Signing::Unasked) if !image.verified.is_empty() => {
+            Some(Signing::Unrequired) if !image.verified.is_empty() => {
                 let finding = rules::signature_unchecked(image);
                 out.findings.push(finding.at(spot(), "locked here"));
                 continue;

@@ -1,14 +1,16 @@
 //! What a new version of the image builder means for a catalog: which entries come, go, or take another name.
 //!
 //! A bot that raises the builder's version leaves the list of images as it was, with the last release's patch versions in
-//! their names (docs/sylva.md#updates-of-the-builder). The answers here are pure: names in, changes out.
+//! their names (docs/sylva.md#updates-of-the-builder). All but `published` is pure: names in, changes out.
 
 mod drift;
 mod offer;
+mod published;
 mod summary;
 mod versions;
 
 pub use drift::{Added, Drift, drift};
 pub use offer::{Offer, is_image, notes, offered, tagged, unread};
+pub use published::{LINES, Published, is_of_version, registries, release};
 pub use summary::{PoolChange, Summary};
 pub use versions::{moves, replacements};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
-/// How many of the other versions that a registry has are told: the last ones.
+/// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
 
 /// What a text offers.
@@ -122,7 +122,7 @@ pub fn tagged<'a>(
     offer
 }
 
-/// What stands around names in prose, Markdown, YAML and JSON.
+/// The characters around names in prose, Markdown, YAML and JSON.
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || "()<>[]{}\"'`,;|*".contains(letter)
 }
@@ -220,7 +220,7 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
     }
 
     #[test]
-    fn repositories_that_hold_no_image_are_not_asked() {
+    fn repositories_that_hold_no_image_are_not_queried() {
         let listed = ["own-image".to_owned()].into();
         assert!(is_image("own-image", &listed) && is_image("own.image", &listed));
         assert!(is_image("ubuntu-noble-plain-rke2-1.31.9", &listed));

@@ -14,11 +14,11 @@ pub struct Summary {
     pub to: String,
     /// The entries of the catalog.
     pub drift: Drift,
-    /// The node pools that come to another image than before; none where nothing was changed yet.
+    /// The node pools whose image changes; none where nothing was changed yet.
     pub pools: Option<Vec<PoolChange>>,
-    /// What the pools were compared with, where that is not what stood on disk.
+    /// What the pools were compared with, where that is not what was on disk.
     pub since: Option<String>,
-    /// Why more pools may change than are told.
+    /// Why more pools may change than are reported.
     pub doubt: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl Summary {
         let added = drift.added.iter().map(|added| quoted(&added.name));
         let removed = drift.removed.iter().map(quoted);
         let image = |image: &Option<String>| image.as_ref().map_or("no image".to_owned(), quoted);
-        let told = |change: &&PoolChange| {
+        let described = |change: &&PoolChange| {
             let (before, after) = (image(&change.before), image(&change.after));
             format!("{}/{}: {before} → {after}", change.cluster, change.pool)
         };
@@ -90,11 +90,11 @@ impl Summary {
             ("Removed", removed.collect()),
             (
                 "Node pools whose machines will be re-provisioned",
-                rolled.iter().map(told).collect(),
+                rolled.iter().map(described).collect(),
             ),
             (
                 "Node pools left without an image",
-                lost.iter().map(told).collect(),
+                lost.iter().map(described).collect(),
             ),
         ];
         sections.retain(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
@@ -116,7 +116,7 @@ impl Summary {
             Some(since) => format!(", compared with {since}"),
             None => String::new(),
         };
-        let told = format!(
+        let text = format!(
             "{} node pool{} in {} cluster{} will be re-provisioned{since}",
             rolled.len(),
             s(rolled.len()),
@@ -128,8 +128,8 @@ impl Summary {
             (0, Some(why)) => {
                 format!("Which node pools will be re-provisioned is unknown: {why}.")
             }
-            (_, None) => format!("{told}."),
-            (_, Some(why)) => format!("{told}; whether others are is unknown: {why}."),
+            (_, None) => format!("{text}."),
+            (_, Some(why)) => format!("{text}; whether others are is unknown: {why}."),
         })
     }
 

@@ -7,7 +7,7 @@ use crate::model::name::NameFacts;
 use super::Drift;
 
 /// The versions that entries moved from and to, by Kubernetes distribution: `("rke2", "1.31.8")` to `1.31.9`. Where two
-/// entries of a distribution moved from one version to different ones, nobody knows which is meant, and none is given.
+/// entries of a distribution moved from one version to different ones, the intended one is unknown, and none is given.
 pub fn moves(drift: &Drift) -> BTreeMap<(String, String), String> {
     let mut moves: BTreeMap<(String, String), Option<String>> = BTreeMap::new();
     for (old, new) in &drift.renamed {
@@ -35,7 +35,7 @@ fn full(name: &str) -> Option<(String, String)> {
     Some((facts.k8s_flavor?, version.to_string()))
 }
 
-/// The replacements within one value of a version map, each as it stands there: a version in quotes, or the whole value.
+/// The replacements within one value of a version map, each as written: a version in quotes, or the whole value.
 /// RKE2's build (`+rke2r1`) stays as it is; without a build the version is kubeadm's and Canonical's, and moves only where
 /// both agree.
 pub fn replacements(

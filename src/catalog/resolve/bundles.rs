@@ -90,7 +90,7 @@ fn facts(entry: &CatalogEntry) -> Facts {
     facts
 }
 
-/// The reference, with the scheme that the proposal leaves out and the digest that stands beside it.
+/// The reference, with the scheme that the proposal leaves out and the digest beside it.
 fn reference(facts: &Facts, entry: &CatalogEntry) -> Option<Located<Arc<str>>> {
     let uri = facts.text(fact::URI).filter(|uri| !uri.is_empty())?;
     let schemed = match uri.contains("://") {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_without_a_reference_is_told() {
+    fn one_without_a_reference_is_reported() {
         let mut problems = Vec::new();
         let found = bundles(&catalog(&[]), &[], &mut problems).expect("no source");
         assert_eq!(found["rke2-1-31"].uri, None);

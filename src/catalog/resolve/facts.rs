@@ -9,6 +9,7 @@ use crate::model::image::{Fact, Facts, Image, Origin, fact};
 use crate::model::matching::REGISTRY_KEY;
 use crate::model::name::{NameFacts, Release, architecture};
 use crate::model::place::Located;
+use crate::model::proof::file_name;
 use crate::model::version::Version;
 use crate::model::written;
 
@@ -73,7 +74,7 @@ pub(super) fn learn_described(
     }
 }
 
-/// Learns what the names say, the artifact's and the file's.
+/// Learns what the names say: the artifact's and the file's, else the one that a provider knows the image by.
 pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
     let of_artifact = NameFacts::parse(&image.artifact);
     let of_file = image.facts.text(fact::FILENAME).and_then(NameFacts::parse);
@@ -86,7 +87,11 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
             ..NameFacts::default()
         },
     });
-    for name in of_artifact.into_iter().chain(of_file) {
+    let of_location = match of_artifact.is_some() || of_file.is_some() {
+        true => None,
+        false => of_location(image),
+    };
+    for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {
             let learned = Fact {
                 value: value.into(),
@@ -96,6 +101,16 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
             learn(image, fact, learned, problems);
         }
     }
+}
+
+/// What the image's name in a store, or of the file at its URL, says.
+fn of_location(image: &Image) -> Option<NameFacts> {
+    let uri = image.uri.iter().map(|uri| &uri.value);
+    let locations = { image.facts.iter() }
+        .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
+        .map(|(_, fact)| &fact.value);
+    let mut names = uri.chain(locations);
+    names.find_map(|name| NameFacts::parse(name).or_else(|| NameFacts::parse(file_name(name))))
 }
 
 fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>) {

@@ -1,4 +1,4 @@
-//! Stage 2: catalog + [`ImageSource`]s → images with their references and facts; then what each pool chose of them.
+//! Stage 2: catalog + [`ImageSource`]s → images with their references and facts; then what each pool selects of them.
 //!
 //! Pure: sources are given to it. Never derives a checksum or a file name from an image's name (docs/sylva.md#facts).
 
@@ -23,7 +23,7 @@ pub use problem::Problem;
 use reference::Reference;
 pub use selections::{Catalogs, cluster};
 
-/// What a catalog came to. Clusters that do not touch the shared catalog share one.
+/// A resolved catalog. Clusters that do not touch the shared catalog share one.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The images by key.

@@ -10,7 +10,7 @@ use crate::model::rule::RuleId;
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Two entries come to one key, by their dots or because `os_images` and the builder's list both have it
+    /// Two entries have one key, by their dots or because `os_images` and the builder's list both have it
     /// (docs/sylva.md#the-catalog).
     Collision {
         /// The key.
@@ -19,7 +19,7 @@ pub enum Problem {
         kept: (Arc<str>, Place),
         /// The entry that is lost.
         dropped: (Arc<str>, Place),
-        /// Whether they stand in two lists.
+        /// Whether they are in two lists.
         across_lists: bool,
     },
     /// Nothing says where the image is.
@@ -82,7 +82,7 @@ impl Problem {
                     weaker.place,
                     format!("`{}` by {}", weaker.value, weaker.origin),
                 );
-                // What people write themselves they can mend.
+                // What people write themselves they can fix.
                 let (is_own, [first, second]) = match weaker.origin {
                     Origin::Values => (true, [weak, strong]),
                     _ => (false, [strong, weak]),
@@ -122,7 +122,7 @@ impl Problem {
             Self::Collision {
                 key, kept, dropped, ..
             } => format!(
-                "the images `{}` and `{}` come to one key, `{key}`",
+                "the images `{}` and `{}` have the same key, `{key}`",
                 dropped.0, kept.0
             ),
             Self::NoReference { reason, .. } => reason.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::image::fact;
 
-/// What an entry's reference came to.
+/// The result for an entry's reference.
 pub(super) enum Reference {
     /// `<registry.url>/<artifact>:<registry.tag>` (docs/sylva.md#the-catalog), or what the entry says itself.
     Known(Arc<str>),
@@ -13,7 +13,7 @@ pub(super) enum Reference {
     Disabled,
     /// No registry has that name (docs/sylva.md#the-catalog); the rule `registry-unknown` sees it in the image.
     UnknownRegistry,
-    /// Something that it is put together from is missing; what.
+    /// A part of it is missing: which one.
     Incomplete(String),
 }
 
@@ -71,7 +71,7 @@ fn own(entry: &CatalogEntry) -> Option<&Arc<str>> {
     own.next().map(|(_, uri)| &uri.value)
 }
 
-/// What stands before the name in the reference of an entry that its registry serves; none of an entry with a reference of its
+/// The prefix of the name in the reference of an entry that its registry serves; none of an entry with a reference of its
 /// own, or whose reference is not whole.
 pub(super) fn prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> {
     if own(entry).is_some() {
@@ -89,7 +89,7 @@ pub(super) fn artifact(uri: &str) -> Option<&str> {
 }
 
 /// Whether two references name one build: the same artifact at the same tag, from whatever registry. Where either is no OCI
-/// reference with a tag, nothing tells them apart.
+/// reference with a tag, nothing distinguishes them.
 pub(super) fn is_same_build(left: &str, right: &str) -> bool {
     match (name_and_tag(left), name_and_tag(right)) {
         (Some((left, Some(left_tag))), Some((right, Some(right_tag)))) => {

@@ -1,4 +1,4 @@
-//! What the pools of one cluster chose, and which images are served for it.
+//! What the pools of one cluster select, and which images are served for it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,7 +46,7 @@ impl Catalogs {
         if let Some(resolved) = known(&lock()) {
             return Ok(resolved);
         }
-        // Not under the lock: two threads that expand one catalog at once come to the same.
+        // Not under the lock: two threads that expand one catalog at once get the same result.
         let resolved = Arc::new(images(catalog, &self.facts.sources)?);
         let mut expanded = lock();
         if expanded.len() < KEPT && known(&expanded).is_none() {

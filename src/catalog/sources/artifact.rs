@@ -10,10 +10,10 @@ use crate::model::lock::LockedImage;
 use crate::model::place::{Located, Place};
 use crate::oci::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
-/// One artifact, asked for by tag.
+/// One artifact, requested by tag.
 #[derive(Clone, Debug)]
 pub struct Artifact {
-    /// The digest of what the tag stands for: of an index, the index's own, for that is what is signed and what nodes pull.
+    /// The digest that the tag refers to: of an index, the index's own, for that is what is signed and what nodes pull.
     pub digest: Digest,
     /// Where it was had, where that is not its registry.
     pub mirror: Option<Arc<str>>,
@@ -48,7 +48,7 @@ impl Artifact {
         }
     }
 
-    /// The artifact of some evidence of that digest. Asks nobody.
+    /// The artifact of some evidence of that digest. Makes no request.
     ///
     /// # Errors
     /// Why the evidence is not that of the digest, or not for the architecture, in one clause.
@@ -114,7 +114,7 @@ impl Artifact {
 
 impl Difference<'_> {
     /// One sentence about it, and its place in the lock.
-    pub fn told(&self, image: &LockedImage) -> (String, Place) {
+    pub fn message(&self, image: &LockedImage) -> (String, Place) {
         let (name, key) = (self.name, &image.key.value);
         match (self.locked, self.artifact) {
             (Some(locked), theirs) => {
@@ -138,7 +138,7 @@ fn nothing_for(architecture: &str) -> String {
     format!("it holds nothing for the architecture `{architecture}`")
 }
 
-/// Asks for all of them; then for the wanted architecture's manifest of those that are indexes.
+/// Requests all of them; then the wanted architecture's manifest of those that are indexes.
 pub fn artifacts(
     wanted: &[Reference],
     architecture: &str,

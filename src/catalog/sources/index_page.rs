@@ -64,17 +64,17 @@ pub struct OfferedImage {
     pub facts: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// Asks for a page and the checksum files that it names. `ask` takes a batch of addresses.
+/// Fetches a page and the checksum files that it names. `fetch` takes a batch of addresses.
 ///
 /// # Errors
 /// The page, or a checksum file that it names, cannot be had.
 pub fn page(
     address: &str,
-    ask: &dyn Fn(Vec<String>) -> Vec<Result<String, Failure>>,
+    fetch: &dyn Fn(Vec<String>) -> Vec<Result<String, Failure>>,
 ) -> Result<Page, Failure> {
     let base = base(address);
     let one = |address: String| {
-        ask(vec![address])
+        fetch(vec![address])
             .pop()
             .unwrap_or_else(|| Ok(String::new()))
     };
@@ -99,7 +99,7 @@ pub fn page(
             Err(failure) => return Err(failure),
         },
     };
-    fetch_checksums(base, &links, &mut texts, ask)?;
+    fetch_checksums(base, &links, &mut texts, fetch)?;
     Ok(offered(base, &links, &texts))
 }
 
@@ -118,12 +118,12 @@ fn listed(name: &str, text: &str) -> Links {
         .collect()
 }
 
-/// The lists first: most images are in them, and are not asked for one by one.
+/// The lists first: most images are in them, and need no request each.
 fn fetch_checksums(
     base: &str,
     links: &Links,
     texts: &mut BTreeMap<String, String>,
-    ask: &dyn Fn(Vec<String>) -> Vec<Result<String, Failure>>,
+    fetch: &dyn Fn(Vec<String>) -> Vec<Result<String, Failure>>,
 ) -> Result<(), Failure> {
     for is_list in [true, false] {
         let known: BTreeSet<String> = digests(texts).into_keys().collect();
@@ -138,7 +138,7 @@ fn fetch_checksums(
         if names.is_empty() {
             continue;
         }
-        for (name, answer) in names.into_iter().zip(ask(addresses)) {
+        for (name, answer) in names.into_iter().zip(fetch(addresses)) {
             texts.insert(name, answer?);
         }
     }
@@ -238,7 +238,7 @@ fn is_file_name(name: &str) -> bool {
         })
 }
 
-/// `%2B` and its like as what they stand for; none for what is no UTF-8.
+/// `%2B` and its like decoded; none for what is no UTF-8.
 fn decoded(link: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(link.len());
     let mut rest = link.bytes();
@@ -344,7 +344,7 @@ pub(super) fn unlocked(address: &str) -> Finding {
     let message = format!("nothing that `{address}` lists is in the lock");
     Finding::new(RuleId::LockMissingImage, message)
         .unless_set(Level::Warning)
-        .help("run `metalmark lock`: nothing is asked while values are checked")
+        .help("run `metalmark lock`: nothing is fetched while values are checked")
 }
 
 #[cfg(test)]

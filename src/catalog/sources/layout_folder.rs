@@ -11,7 +11,7 @@ use crate::model::image::{Fact, Facts, Origin, is_oci};
 use crate::model::place::Place;
 use crate::oci::{FailureKind, Reference};
 
-/// A layout that is asked for facts.
+/// A layout as a source of facts.
 pub(super) struct LayoutFolder {
     layout: Layout,
     /// The architecture whose annotations are read of an index.
@@ -44,8 +44,8 @@ impl ImageSource for LayoutFolder {
             Reference::parse(uri).ok()
         };
         let references: Vec<Option<Reference>> = wanted.iter().map(reference).collect();
-        let asked: Vec<Reference> = references.iter().flatten().cloned().collect();
-        let answers = artifact::artifacts(&asked, &self.architecture, &self.layout);
+        let requested: Vec<Reference> = references.iter().flatten().cloned().collect();
+        let answers = artifact::artifacts(&requested, &self.architecture, &self.layout);
         let mut answers = answers.into_iter();
         let answer = |(wanted, reference): (&Wanted<'_>, &Option<Reference>)| {
             let answer = reference.as_ref().and_then(|_| answers.next());

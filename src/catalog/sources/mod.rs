@@ -34,9 +34,9 @@ pub use lock_file::{
 };
 pub use stores::{Stores, stores};
 
-/// One place that knows facts about images. It is asked for many at once: concurrency is the source's own affair.
+/// One place that knows facts about images. It receives requests for many at once: concurrency is the source's own affair.
 pub trait ImageSource: Send + Sync {
-    /// What it knows of each image, in the order asked; none of an image that it does not know.
+    /// What it knows of each image, in the order of the requests; none of an image that it does not know.
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>>;
 
     /// The images that it lists by itself, sorted by key; for a workspace that has no catalog of its own.
@@ -71,7 +71,7 @@ pub struct ImageFacts {
 }
 
 impl ImageFacts {
-    /// Adds the records of a project file; they stand before all other sources.
+    /// Adds the records of a project file; they precede all other sources.
     pub fn add_records(&mut self, images: &[WrittenImage], file: &Arc<Source>) {
         let number = Sources::facts_file(self.files.len());
         let records = records::Records::new(images, number);
@@ -80,7 +80,7 @@ impl ImageFacts {
     }
 }
 
-/// Opens the sources that the paths name, image layouts in folders below `root`, and tells what is wrong in them.
+/// Opens the sources that the paths name, image layouts in folders below `root`, and reports what is wrong in them.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -105,7 +105,7 @@ pub fn facts(
             continue;
         }
         if is_page(&shown) {
-            // Its facts stand in the lock: nothing is asked while values are checked.
+            // Its facts are in the lock: nothing is queried while values are checked.
             let page = index_page::Locked::below(&shown, lock.as_deref());
             if page.is_empty() {
                 unlocked.push(index_page::unlocked(&shown));

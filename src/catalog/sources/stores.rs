@@ -13,7 +13,7 @@ use crate::oci::{
     Store,
 };
 
-/// All registries and layouts, behind the project's mirrors. A reference that a mirror stands for is asked of nothing else.
+/// All registries and layouts, behind the project's mirrors. A reference that has a mirror is requested from the mirror only.
 pub struct Stores {
     root: PathBuf,
     settings: RegistrySettings,
@@ -31,7 +31,7 @@ pub fn stores(root: &Path, settings: &RegistrySettings, progress: Option<Progres
     Stores::new(root, options)
 }
 
-/// Who is asked for a reference, and under what name.
+/// The store of a reference, and the name there.
 enum Route {
     Registry(Reference),
     Mirror(Reference),
@@ -50,16 +50,16 @@ impl Stores {
     }
 
     /// The names of the repositories below a prefix `registry/path`, or below a registry where the path is empty, as the
-    /// registry lists them, or whatever stands for it as a mirror.
+    /// registry lists them, or its mirror does.
     ///
     /// # Errors
-    /// It cannot be asked, or offers no list.
+    /// It cannot be queried, or offers no list.
     pub fn below(&self, prefix: &Reference) -> Result<Vec<String>, Failure> {
         let (all, path) = match self.route(prefix)? {
             Route::Registry(of) => (self.registries.repositories(&of)?, of.repository),
             Route::Mirror(mirror) => {
-                let told = |failure| at_mirror(failure, &prefix.name(), &mirror.name());
-                let all = self.registries.repositories(&mirror).map_err(told)?;
+                let failed = |failure| at_mirror(failure, &prefix.name(), &mirror.name());
+                let all = self.registries.repositories(&mirror).map_err(failed)?;
                 (all, mirror.repository)
             }
             // A layout may name its images without their registry's path.
@@ -125,16 +125,16 @@ impl Stores {
             .clone()
     }
 
-    /// Asks each store once for all that is its own, and answers in the order asked.
+    /// Queries each store once for all that is its own; the answers have the order of the queries.
     fn each<T: Clone, R>(
         &self,
         wanted: &[T],
         reference: impl Fn(&mut T) -> &mut Reference,
-        ask: impl Fn(&dyn Store, &[T]) -> Vec<Result<R, Failure>>,
+        query: impl Fn(&dyn Store, &[T]) -> Vec<Result<R, Failure>>,
         found: impl Fn(&mut R, &Reference),
     ) -> Vec<Result<R, Failure>> {
         let mut answers: Vec<Option<Result<R, Failure>>> = wanted.iter().map(|_| None).collect();
-        let (mut asked, mut places) = (Vec::new(), Vec::new());
+        let (mut queried, mut places) = (Vec::new(), Vec::new());
         let mut folders: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
         for (place, item) in wanted.iter().enumerate() {
             let mut item = item.clone();
@@ -152,12 +152,13 @@ impl Stores {
                 }
             };
             *reference(&mut item) = other;
-            asked.push(item);
+            queried.push(item);
             places.push((place, mirrored));
         }
-        if !asked.is_empty() {
-            let got = ask(&self.registries, &asked);
-            for (((place, mirrored), mut item), answer) in places.into_iter().zip(asked).zip(got) {
+        if !queried.is_empty() {
+            let got = query(&self.registries, &queried);
+            for (((place, mirrored), mut item), answer) in places.into_iter().zip(queried).zip(got)
+            {
                 answers[place] = Some(match mirrored {
                     None => answer,
                     Some(original) => behind(answer, &original, reference(&mut item), &found),
@@ -167,7 +168,7 @@ impl Stores {
         for (folder, places) in folders {
             let items: Vec<T> = places.iter().map(|place| wanted[*place].clone()).collect();
             let got = match self.layout(&folder) {
-                Ok(layout) => ask(&*layout, &items),
+                Ok(layout) => query(&*layout, &items),
                 Err(failure) => items.iter().map(|_| Err(failure.clone())).collect(),
             };
             places
@@ -179,7 +180,7 @@ impl Stores {
             Err(Failure::new(
                 "",
                 FailureKind::Unreachable,
-                "it was not asked for",
+                "it was not requested",
             ))
         };
         answers
@@ -189,7 +190,7 @@ impl Stores {
     }
 }
 
-/// An answer of a mirror, told under the name that was asked for.
+/// An answer of a mirror, reported under the requested name.
 fn behind<R>(
     answer: Result<R, Failure>,
     original: &Reference,
@@ -214,7 +215,7 @@ fn at_mirror(mut failure: Failure, original: &str, mirror: &str) -> Failure {
     if failure.kind == FailureKind::NotFound {
         let bare = |text: &str| text.strip_prefix(SCHEME).unwrap_or(text).to_owned();
         failure.help.push(format!(
-            "copy it there, for a mirrored registry is never asked itself: `skopeo copy docker://{} docker://{}`",
+            "copy it there, for a mirrored registry is never queried itself: `skopeo copy docker://{} docker://{}`",
             bare(original),
             bare(mirror)
         ));
@@ -224,11 +225,11 @@ fn at_mirror(mut failure: Failure, original: &str, mirror: &str) -> Failure {
 
 impl Store for Stores {
     fn manifests(&self, wanted: &[Reference]) -> Vec<Result<Manifest, Failure>> {
-        let ask = |store: &dyn Store, wanted: &[Reference]| store.manifests(wanted);
+        let query = |store: &dyn Store, wanted: &[Reference]| store.manifests(wanted);
         let found = |manifest: &mut Manifest, mirror: &Reference| {
             manifest.mirror = Some(mirror.to_string());
         };
-        self.each(wanted, |reference| reference, ask, found)
+        self.each(wanted, |reference| reference, query, found)
     }
 
     fn blobs(
@@ -236,9 +237,9 @@ impl Store for Stores {
         wanted: &[(Reference, Descriptor)],
         limit: u64,
     ) -> Vec<Result<Vec<u8>, Failure>> {
-        let ask =
+        let query =
             |store: &dyn Store, wanted: &[(Reference, Descriptor)]| store.blobs(wanted, limit);
-        self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
+        self.each(wanted, |(reference, _)| reference, query, |_, _| ())
     }
 
     fn copy(
@@ -250,40 +251,40 @@ impl Store for Stores {
         match self.route(of)? {
             Route::Registry(of) => self.registries.copy(&of, blob, into),
             Route::Mirror(mirror) => {
-                let told = |failure| at_mirror(failure, &of.to_string(), &mirror.to_string());
-                self.registries.copy(&mirror, blob, into).map_err(told)
+                let failed = |failure| at_mirror(failure, &of.to_string(), &mirror.to_string());
+                self.registries.copy(&mirror, blob, into).map_err(failed)
             }
             Route::Layout(folder) => self.layout(&folder)?.copy(of, blob, into),
         }
     }
 
     fn sizes(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Option<u64>, Failure>> {
-        let ask = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.sizes(wanted);
-        self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
+        let query = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.sizes(wanted);
+        self.each(wanted, |(reference, _)| reference, query, |_, _| ())
     }
 
     fn referrers(&self, wanted: &[(Reference, Digest)]) -> Vec<Result<Vec<Descriptor>, Failure>> {
-        let ask = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.referrers(wanted);
-        self.each(wanted, |(reference, _)| reference, ask, |_, _| ())
+        let query = |store: &dyn Store, wanted: &[(Reference, Digest)]| store.referrers(wanted);
+        self.each(wanted, |(reference, _)| reference, query, |_, _| ())
     }
 
     fn tags(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         match self.route(of)? {
             Route::Registry(of) => self.registries.tags(&of),
             Route::Mirror(mirror) => {
-                let told = |failure| at_mirror(failure, &of.name(), &mirror.name());
-                self.registries.tags(&mirror).map_err(told)
+                let failed = |failure| at_mirror(failure, &of.name(), &mirror.name());
+                self.registries.tags(&mirror).map_err(failed)
             }
             Route::Layout(folder) => self.layout(&folder)?.tags(of),
         }
     }
 
     fn tag_lists(&self, of: &[Reference]) -> Vec<Result<Vec<String>, Failure>> {
-        let ask = |store: &dyn Store, of: &[Reference]| store.tag_lists(of);
-        self.each(of, |reference| reference, ask, |_, _| ())
+        let query = |store: &dyn Store, of: &[Reference]| store.tag_lists(of);
+        self.each(of, |reference| reference, query, |_, _| ())
     }
 
-    /// Of a mirror, what stands below its prefix, by the names that its registry has for them.
+    /// Of a mirror, what is below its prefix, by the names that its registry has for them.
     fn repositories(&self, of: &Reference) -> Result<Vec<String>, Failure> {
         let of = Reference {
             repository: "".into(),
@@ -306,16 +307,16 @@ impl Store for Stores {
 }
 
 impl Sink for Stores {
-    /// Never to a mirror, which is filled by whoever keeps it: what is meant to go there is named by its own name.
+    /// Never to a mirror, which its owner fills: what is meant to go there is named by its own name.
     fn put(&self, to: &Reference, artifact: &Artifact) -> Result<Put, Failure> {
         let (what, help) = match self.route(to)? {
             Route::Registry(to) => return self.registries.put(&to, artifact),
             Route::Mirror(mirror) => (
-                format!("`{}` stands for it as a mirror", mirror.name()),
+                format!("`{}` is its mirror", mirror.name()),
                 format!("push to `{mirror}`, if that is meant"),
             ),
             Route::Layout(folder) => (
-                format!("the folder `{folder}` stands for it as a mirror"),
+                format!("the folder `{folder}` is its mirror"),
                 format!("put it into the folder, if that is meant: `oci-layout:{folder}`"),
             ),
         };

@@ -1,13 +1,11 @@
 //! `metalmark cmp` on the command line.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
 use super::workspace::ProjectArguments;
 use crate::error::Error;
 use crate::files::sandbox;
-use crate::hosts::cmp::{self, Environment, PluginOptions, SimulateOptions, Simulated, Simulation};
+use crate::hosts::cmp::{self, Environment, PluginOptions, SimulateOptions};
 use crate::model::policy::Date;
 use crate::pipeline::{Terminal, Verdict};
 
@@ -26,41 +24,9 @@ enum CmpCommand {
     /// Prints what an application can set, as JSON for Argo CD's form.
     Parameters,
     /// Prints the sidecar's plugin.yaml.
-    PluginConfig(PluginConfigArguments),
+    PluginConfig(PluginOptions),
     /// Runs `generate` as Argo CD would for an Application.
-    Simulate(SimulateArguments),
-}
-
-#[derive(Debug, Args)]
-struct PluginConfigArguments {
-    /// The name that Applications say in `spec.source.plugin.name`.
-    #[arg(long, default_value = "metalmark", value_name = "NAME")]
-    name: String,
-    /// Serve Applications that name no plugin too; costs sending the repository twice.
-    #[arg(long)]
-    discover: bool,
-}
-
-#[derive(Debug, Args)]
-struct SimulateArguments {
-    /// The Application's manifest.
-    #[arg(long, value_name = "FILE")]
-    app: PathBuf,
-    /// The commit that Argo CD would have checked out.
-    #[arg(long, value_name = "COMMIT")]
-    revision: Option<String>,
-    /// The destination cluster's Kubernetes version.
-    #[arg(long, default_value = "", value_name = "VERSION")]
-    kube_version: String,
-    /// The destination cluster's API versions.
-    #[arg(long, value_delimiter = ',', value_name = "VERSIONS")]
-    api_versions: Vec<String>,
-    /// Which of the Application's sources, from 1.
-    #[arg(long, value_name = "NUMBER")]
-    source: Option<usize>,
-    /// Print the variables and stop.
-    #[arg(long)]
-    environment: bool,
+    Simulate(SimulateOptions),
 }
 
 impl CmpArguments {
@@ -83,9 +49,9 @@ impl CmpArguments {
             CmpCommand::Generate => cmp::generate(&request, &environment(), today, terminal),
             CmpCommand::Discover => cmp::discover(&request, &environment(), terminal),
             CmpCommand::Parameters => cmp::parameters(&request, &environment(), terminal),
-            CmpCommand::PluginConfig(plugin) => cmp::plugin_config(&plugin.options(), terminal),
+            CmpCommand::PluginConfig(plugin) => cmp::plugin_config(plugin, terminal),
             CmpCommand::Simulate(simulate) => {
-                cmp::simulate(&request, &environment(), &simulate.options(today), terminal)
+                cmp::simulate(&request, &environment(), simulate, today, terminal)
             }
         }
     }
@@ -97,32 +63,4 @@ fn environment() -> Environment {
     std::env::vars_os()
         .map(|(name, value)| (text(name), text(value)))
         .collect()
-}
-
-impl PluginConfigArguments {
-    fn options(&self) -> PluginOptions {
-        PluginOptions {
-            name: self.name.clone(),
-            discover: self.discover,
-        }
-    }
-}
-
-impl SimulateArguments {
-    fn options(&self, today: Date) -> SimulateOptions {
-        SimulateOptions {
-            app: self.app.clone(),
-            simulated: Simulated {
-                revision: self.revision.clone(),
-                kube_version: self.kube_version.clone(),
-                api_versions: self.api_versions.clone(),
-                source: self.source,
-            },
-            show: match self.environment {
-                true => Simulation::Environment,
-                false => Simulation::Objects,
-            },
-            today,
-        }
-    }
 }

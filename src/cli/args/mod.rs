@@ -1,34 +1,31 @@
-//! The command line as clap reads it, and what it means to the stages: one file a command.
+//! The command line as clap reads it: the options of each command, and how flags become the request.
 
-mod bundle;
-mod bundle_packing;
-mod bundle_remote;
 mod check;
 mod cmp;
 mod completions;
-mod explain;
 mod function;
-mod images;
-mod impact;
 mod init;
 mod lock;
 mod man;
-mod registry;
 mod render;
-mod report;
 mod stamp;
 mod update;
-mod values;
-mod verify;
 mod workspace;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use super::terminal::ColorMode;
-use crate::commands;
+use crate::bundle::commands::BundleCommand;
+use crate::cli::today;
+use crate::commands::{
+    self, ExplainOptions, ImagesOptions, ImpactOptions, RegistryCommand, ValuesOptions,
+    VerifyOptions,
+};
 use crate::error::Error;
 use crate::model::policy::Date;
 use crate::pipeline::{Terminal, Verdict};
+
+use workspace::WorkspaceArguments;
 
 /// Stamps machine images into Cluster API GitOps repositories, and refuses the stamp that does not fit.
 #[derive(Debug, Parser)]
@@ -49,30 +46,36 @@ enum Command {
     Render(render::RenderArguments),
     /// Checks everything and writes nothing.
     Check(check::CheckArguments),
-    /// Asks the registries which bytes each image is, and keeps the answers in the lock.
+    /// Resolves each image to a digest, and writes the lock.
     Lock(lock::LockArguments),
-    /// Holds the lock against the registries: tags, signatures, facts.
-    Verify(verify::VerifyArguments),
+    /// Compares the lock with the registries: tags, signatures, facts.
+    Verify(WithWorkspace<VerifyOptions>),
     /// After a release of the image builder: edits version and catalog in the values, then renders.
     Update(update::UpdateArguments),
     /// Lists the image catalog: facts, references, and who uses what.
-    Images(images::ImagesArguments),
-    /// Tells what a change does: images, versions, and the machines that are made anew, by cluster and pool.
-    Impact(impact::ImpactArguments),
+    Images(WithWorkspace<ImagesOptions>),
+    /// Shows what a change does: images, versions, and the machines that are replaced, by cluster and pool.
+    Impact(WithWorkspace<ImpactOptions>),
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
-    Explain(explain::ExplainArguments),
+    Explain(WithWorkspace<ExplainOptions>),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
-    Values(values::ValuesArguments),
-    /// Brings the images of manifests up to date where they stand: markers or the project file say which.
+    Values(WithWorkspace<ValuesOptions>),
+    /// Updates the images of manifests in place: markers or the project file say which.
     Stamp(stamp::StampArguments),
     /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
     Fn(function::FunctionArguments),
     /// What Argo CD's sidecar runs as a config management plugin.
     Cmp(cmp::CmpArguments),
-    /// Tells what registries and image layouts offer, and what one image says of itself.
-    Registry(registry::RegistryArguments),
-    /// Packs, unpacks and looks at bundles: manifests, rendered trees, components for hosts.
-    Bundle(bundle::BundleArguments),
+    /// Shows what registries and image layouts have, and the facts of one image.
+    Registry {
+        #[command(subcommand)]
+        command: RegistryCommand,
+    },
+    /// Packs, unpacks and inspects bundles: manifests, rendered trees, components for hosts.
+    Bundle {
+        #[command(subcommand)]
+        command: BundleCommand,
+    },
     /// Writes a first project file from what the repository holds, and says what comes next.
     Init(init::InitArguments),
     /// Prints the JSON Schema of the project file, for editors.
@@ -83,6 +86,15 @@ enum Command {
     Completions(completions::CompletionArguments),
 }
 
+/// The options of a command that adds nothing to the request, and the flags of the workspace.
+#[derive(Debug, Args)]
+struct WithWorkspace<T: Args> {
+    #[command(flatten)]
+    options: T,
+    #[command(flatten)]
+    workspace: WorkspaceArguments,
+}
+
 impl Arguments {
     /// Runs the command that was typed.
     pub(super) fn run(&self, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
@@ -91,17 +103,38 @@ impl Arguments {
             Command::Render(render) => render.run(place, today, terminal),
             Command::Check(check) => check.run(place, today, terminal),
             Command::Lock(lock) => lock.run(place, today, terminal),
-            Command::Verify(verify) => verify.run(place, today, terminal),
+            Command::Verify(it) => {
+                commands::verify(&it.workspace.request(place), &it.options, today, terminal)
+            }
             Command::Update(update) => update.run(place, today, terminal),
-            Command::Images(images) => images.run(place, today, terminal),
-            Command::Impact(impact) => impact.run(place, today, terminal),
-            Command::Explain(explain) => explain.run(place, today, terminal),
-            Command::Values(values) => values.run(place, today, terminal),
+            Command::Images(it) => commands::images(
+                &it.workspace.read_request(place),
+                &it.options,
+                today,
+                terminal,
+            ),
+            Command::Impact(it) => commands::impact(
+                &it.workspace.read_request(place),
+                &it.options,
+                today,
+                terminal,
+            ),
+            Command::Explain(it) => commands::explain(
+                &it.workspace.read_request(place),
+                &it.options,
+                today,
+                terminal,
+            ),
+            Command::Values(it) => {
+                commands::values(&it.workspace.request(place), &it.options, today, terminal)
+            }
             Command::Stamp(stamp) => stamp.run(place, today, terminal),
             Command::Fn(function) => function.run(place, today, terminal),
             Command::Cmp(cmp) => cmp.run(place, today, terminal),
-            Command::Registry(registry) => registry.run(place, terminal),
-            Command::Bundle(bundle) => bundle.run(place, today, terminal),
+            Command::Registry { command } => command.run(&place.request(), terminal),
+            Command::Bundle { command } => {
+                command.run(&place.request(), today, today::epoch()?, terminal)
+            }
             Command::Init(init) => init.run(place, today, terminal),
             Command::Schema => commands::schema(terminal),
             Command::Man(man) => man.run(terminal),

@@ -1,4 +1,4 @@
-//! Where the project is, and the flags that stand for one.
+//! Where the project is, and the flags that replace a project file.
 
 use std::path::PathBuf;
 
@@ -27,12 +27,12 @@ pub(super) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// The project alone, without the flags that stand for one.
+    /// The project alone, without the flags that replace a project file.
     pub(super) fn request(&self) -> Request {
         self.request_with(Flags::default())
     }
 
-    /// What is asked for where the project is, with those flags.
+    /// The request for the project, with those flags.
     pub(super) fn request_with(&self, flags: Flags) -> Request {
         Request {
             directory: self.directory.clone(),
@@ -61,7 +61,7 @@ pub(super) struct WorkspaceArguments {
     /// Stamp checksums as literals or as the URL of a checksum file.
     #[arg(long, value_name = "STYLE")]
     checksum: Option<Checksum>,
-    /// Serve every image of the catalog, whoever uses it.
+    /// Serve every image of the catalog, used or not.
     #[arg(long)]
     all_images: bool,
     /// How selectors compare Kubernetes versions.
@@ -69,10 +69,10 @@ pub(super) struct WorkspaceArguments {
     matching: Option<MatchingMode>,
 }
 
-/// Which part of the clusters is looked at.
+/// Which part of the clusters is processed.
 #[derive(Debug, Args)]
 pub(super) struct ShardArgument {
-    /// Look only at the I-th of N parts of the clusters, chosen by their names: the same on each machine.
+    /// Process only the I-th of N parts of the clusters, selected by their names: the same on each machine.
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
 }
@@ -115,7 +115,7 @@ impl WorkspaceArguments {
         request
     }
 
-    /// What the stages are asked for.
+    /// The request for the stages.
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         place.request_with(Flags {
             values: self.values.clone(),

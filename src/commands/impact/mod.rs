@@ -1,115 +1,59 @@
 //! `metalmark impact`: what a change does to images, versions and machines, both sides compared by meaning.
 
-mod in_place;
-mod markdown;
+mod comparison;
 mod pairs;
 mod sides;
-mod text;
-mod words;
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
+use clap::{Args, ValueEnum};
 
 use crate::error::Error;
-use crate::model::finding::{Finding, Judged};
+use crate::model::finding::{Judged, Level};
 use crate::model::policy::Date;
-use crate::model::workspace::ClusterView;
-use crate::pipeline::check;
-use crate::read::{ClusterEntry, Request, Workspace};
-use crate::render::Renderer;
-use crate::report::impact::{self, ClusterChange, Kind, Served, ServedChange};
-use crate::rules::{ChangeInput, Side};
+use crate::pipeline::{Terminal, Verdict, fleet};
+use crate::read::Request;
+use crate::report::impact::{Impact, Kind, ServedChange};
+use crate::report::{Format, print_findings};
 
-use crate::pipeline::{Format, Terminal, Verdict, fleet, print_findings};
+use comparison::{Compared, Comparison, End};
 use pairs::Pairs;
 use sides::Sides;
 
-/// What `impact` was asked for.
-#[derive(Clone, Debug)]
+/// Which change is compared.
+#[derive(Clone, Debug, Args)]
 pub struct ImpactOptions {
-    /// The commit that the change leads to; without it, the files as they stand.
+    /// The commit that the change leads to; without it, the files on disk.
+    #[arg(value_name = "GIT-REV")]
     pub to: Option<String>,
-    /// The commit that it starts from; without it, the merge base with the default branch.
+    /// The commit that the change starts from; without it, the merge base with the default branch.
+    #[arg(long, value_name = "GIT-REV")]
     pub against: Option<String>,
     /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = ImpactFormat::Human, value_name = "FORMAT")]
     pub format: ImpactFormat,
-    /// The day that waivers are held against.
-    pub today: Date,
 }
 
 /// The format of what a change does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImpactFormat {
     /// For people.
     Human,
-    /// JSON.
+    /// For machines; docs/impact.md gives the shape.
     Json,
     /// For a comment on a merge request.
     Markdown,
 }
 
-/// What a change does to the whole.
-#[derive(Debug, Serialize)]
-struct Impact {
-    /// The commit that it starts from, in full, and how that was found.
-    against: String,
-    base: String,
-    /// The clusters that it touches: those that are there after it in the project's order, then those that are gone.
-    clusters: Vec<ClusterChange>,
-    /// How many clusters it leaves as they are.
-    unchanged: usize,
-    /// Images.
-    served: ServedChange,
-    /// What could not be compared.
-    notes: Vec<String>,
-}
-
-/// Everything that is needed of one side.
-struct End {
-    workspace: Workspace,
-    tools: fleet::Tools,
-    api_version: Option<String>,
-}
-
-impl End {
-    fn new(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
-        let tools = fleet::tools(&mut workspace, today)?;
-        let mut outputs = workspace.settings.outputs.iter();
-        let version = outputs.find_map(|output| output.options.get("api-version")?.as_str());
-        Ok(Self {
-            api_version: version.map(str::to_owned),
-            tools,
-            workspace,
-        })
-    }
-
-    fn renderer(&self) -> Renderer<'_> {
-        let workspace = &self.workspace;
-        // What is wrong with a template is told by `check` and `render`.
-        Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {})
-    }
-
-    fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
-        fleet::view(&self.workspace, &self.tools, entry)
-    }
-}
-
-/// What one cluster came to.
-#[derive(Default)]
-struct Compared {
-    change: Option<ClusterChange>,
-    note: Option<String>,
-}
-
 /// Compares every cluster of both sides, and runs the rules over the later one and over what changes.
 ///
 /// # Errors
-/// The world failed; there is no project, no repository or no such commit.
+/// I/O failed; there is no project, no repository or no such commit.
 pub fn impact(
     request: &Request,
     options: &ImpactOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let sides = Sides::open(request, options.to.as_deref(), options.against.as_deref())?;
@@ -120,10 +64,7 @@ pub fn impact(
         base,
         mut notes,
     } = sides;
-    let (before, after) = (
-        End::new(before, options.today)?,
-        End::new(after, options.today)?,
-    );
+    let (before, after) = (End::new(before, today)?, End::new(after, today)?);
     let pairs = Pairs::new(&before, &after.workspace);
     let comparison = Comparison {
         renderers: (before.renderer(), after.renderer()),
@@ -132,13 +73,13 @@ pub fn impact(
         commit: &commit,
         served: Mutex::default(),
     };
-    let survey = fleet::survey(&after.workspace, &after.tools, |view, _| {
+    let fleet_check = fleet::check_fleet(&after.workspace, &after.tools, |view, _| {
         let old = pairs.before(&view.cluster);
         Ok(comparison.cluster(old, view))
     })?;
-    let count = survey.results.len();
+    let count = fleet_check.results.len();
     let mut clusters = Vec::new();
-    for compared in survey.results {
+    for compared in fleet_check.results {
         clusters.extend(compared.change);
         notes.extend(compared.note);
     }
@@ -169,11 +110,11 @@ pub fn impact(
         served: ServedChange::between(&served.0, &served.1),
         notes,
     };
-    print(&impact, &survey.judged, count, options, terminal)?;
-    let has_errors = survey
+    print(&impact, &fleet_check.judged, count, options, terminal)?;
+    let has_errors = fleet_check
         .judged
         .iter()
-        .any(|judged| judged.level == crate::model::finding::Level::Error);
+        .any(|judged| judged.level == Level::Error);
     Ok(match has_errors {
         true => Verdict::Findings,
         false => Verdict::Clean,
@@ -191,11 +132,11 @@ fn print(
     let out = &mut terminal.out;
     let format = match options.format {
         ImpactFormat::Human => {
-            text::write(impact, out)?;
+            impact.text(out)?;
             Format::Human
         }
         ImpactFormat::Markdown => {
-            markdown::write(impact, judged, out)?;
+            impact.markdown(judged, out)?;
             Format::Human
         }
         ImpactFormat::Json => {
@@ -208,119 +149,4 @@ fn print(
         print_findings(&mut terminal.err, judged, checked, format)?;
     }
     Ok(())
-}
-
-/// Compares clusters, and gathers the images that each side serves.
-struct Comparison<'a> {
-    before: &'a End,
-    after: &'a End,
-    renderers: (Renderer<'a>, Renderer<'a>),
-    commit: &'a str,
-    served: Mutex<(Served, Served)>,
-}
-
-impl Comparison<'_> {
-    /// A cluster that is there after the change, and what its change breaks.
-    fn cluster(&self, old: Option<&ClusterEntry>, view: &ClusterView) -> (Compared, Vec<Finding>) {
-        let stamps = self.renderers.1.stamps(view, &mut |_| {});
-        let after = Side {
-            view,
-            stamps: &stamps,
-            api_version: self.after.api_version.as_deref(),
-        };
-        self.serve(None, Some(view));
-        let before = old.map(|entry| self.before.view(entry));
-        let old_view = match before {
-            Some(Ok(old_view)) => old_view,
-            unread => {
-                let note = match unread {
-                    Some(Err(error)) => Some(format!(
-                        "`{}` cannot be read as it was, so that it counts as new: {}",
-                        view.cluster.name,
-                        first_line(&error)
-                    )),
-                    _ => None,
-                };
-                let change = Some(impact::whole(&after, Kind::Added));
-                return (Compared { change, note }, Vec::new());
-            }
-        };
-        self.serve(Some(&old_view), None);
-        let old_stamps = self.renderers.0.stamps(&old_view, &mut |_| {});
-        let before = Side {
-            view: &old_view,
-            stamps: &old_stamps,
-            api_version: self.before.api_version.as_deref(),
-        };
-        let input = ChangeInput {
-            before,
-            after,
-            revision: self.commit.get(..10).unwrap_or(self.commit),
-        };
-        let is_in_place = self.has_own_templates() && {
-            let old = self.renderers.0.cluster(&old_view, &mut |_| {});
-            let new = self.renderers.1.cluster(view, &mut |_| {});
-            in_place::keeps_names(&old, &new)
-        };
-        let change = impact::cluster(&input, is_in_place);
-        let is_same = change
-            .as_ref()
-            .is_none_or(|change| change.change != Kind::Replaced);
-        let found = match is_same {
-            true => check::change(&input, &self.after.workspace.settings),
-            false => Vec::new(),
-        };
-        (Compared { change, note: None }, found)
-    }
-
-    /// A cluster that is not there any more.
-    fn gone(&self, entry: &ClusterEntry) -> Compared {
-        match self.before.view(entry) {
-            Ok(view) => {
-                self.serve(Some(&view), None);
-                let stamps = self.renderers.0.stamps(&view, &mut |_| {});
-                let side = Side {
-                    view: &view,
-                    stamps: &stamps,
-                    api_version: self.before.api_version.as_deref(),
-                };
-                Compared {
-                    change: Some(impact::whole(&side, Kind::Removed)),
-                    note: None,
-                }
-            }
-            Err(error) => Compared {
-                change: None,
-                note: Some(format!(
-                    "`{}` is gone, and cannot be read as it was: {}",
-                    entry.name,
-                    first_line(&error)
-                )),
-            },
-        }
-    }
-
-    fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = before {
-            impact::served::add(view, &mut served.0);
-        }
-        if let Some(view) = after {
-            impact::served::add(view, &mut served.1);
-        }
-    }
-
-    /// Whether the names of machine templates may be other than ours, which end in a hash of their content.
-    fn has_own_templates(&self) -> bool {
-        let mut sides = [self.before, self.after].into_iter();
-        sides.any(|end| {
-            let mut names = end.workspace.templates.keys();
-            names.any(|name| name.starts_with("manifests/"))
-        })
-    }
-}
-
-fn first_line(error: &Error) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::End;
+use super::comparison::End;
 use crate::model::cluster::Cluster;
 use crate::read::{ClusterEntry, Workspace};
 

@@ -1,4 +1,4 @@
-//! The two sides of a change: the project at a commit, and the project as it stands or at another commit.
+//! The two sides of a change: the project at a commit, and the project on disk or at another commit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub(super) struct Sides {
     pub(super) commit: String,
     /// How it was found.
     pub(super) base: String,
-    /// What was not as one would think.
+    /// What differs from the usual.
     pub(super) notes: Vec<String>,
 }
 
 impl Sides {
-    /// Opens the commits; without `to` the later side is what stands on disk.
+    /// Opens the commits; without `to` the later side is the files on disk.
     pub(super) fn open(
         request: &Request,
         to: Option<&str>,
@@ -63,7 +63,7 @@ impl Sides {
 }
 
 /// The earlier side as a project: where its folder had another name, from there; where it had no project file, with the later
-/// one's, which tells at least what its values came to.
+/// one's, which shows at least what its values evaluated to.
 fn with_project(
     revision: Revision,
     location: &Location,
@@ -94,7 +94,7 @@ fn with_project(
     }))
 }
 
-/// A commit and the name that it was asked for by, unless that says the same.
+/// A commit and the name that the user gave it, unless that is its hash.
 fn named(commit: String, name: &str) -> (String, String) {
     let base = match commit.starts_with(name) {
         true => "the commit that was named".to_owned(),

@@ -138,7 +138,7 @@ fn name(folder: &Path) -> String {
 
 /// Whether a file holds the values of a cluster: a map `cluster` with a key that only those have.
 fn is_cluster(files: &dyn Files, file: &Path) -> bool {
-    const TELLING: [&str; 4] = [
+    const DISTINCTIVE: [&str; 4] = [
         "k8s_version",
         "capi_providers",
         "machine_deployments",
@@ -150,7 +150,7 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     let text = yaml::decode(&bytes, Engine::Helm3).unwrap_or_default();
     let tree = yaml::values(&text, FileId(0), Engine::Helm3);
     tree.is_ok_and(|tree| {
-        TELLING
+        DISTINCTIVE
             .iter()
             .any(|key| tree.at(&["cluster", key]).is_some())
     })
@@ -159,12 +159,16 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
 /// The manifests of Cluster API, and those of them with machine templates; none where there is no machine template.
 fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
     let (mut all, mut templates) = (Vec::new(), Vec::new());
-    let matched = gitops::matches(files, "**/*.{yaml,yml}")?;
-    for file in matched
-        .into_iter()
-        .filter(|file| files.is_file(file))
-        .take(LOOKED_INTO)
-    {
+    let is_yaml = |file: &PathBuf| {
+        let end = file
+            .extension()
+            .is_some_and(|end| end == "yaml" || end == "yml");
+        end && !file
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with('.'))
+    };
+    let below = files.below(Path::new("."))?;
+    for file in below.into_iter().filter(is_yaml).take(LOOKED_INTO) {
         let text = String::from_utf8_lossy(&files.named(&file)?).into_owned();
         let value = |line: &str, key: &str| {
             let line = line.trim_start().trim_start_matches("- ");

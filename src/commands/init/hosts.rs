@@ -77,8 +77,8 @@ pub(super) fn give(
     dry_run: bool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let standing = |name: &&&str| files.is_file(Path::new(name));
-    if let Some(name) = snippet.files.iter().find(standing) {
+    let existing = |name: &&&str| files.is_file(Path::new(name));
+    if let Some(name) = snippet.files.iter().find(existing) {
         writeln!(out, "add {} in `{name}`:\n{}", snippet.place, snippet.part)?;
         return Ok(());
     }

@@ -3,6 +3,7 @@
 mod found;
 mod hosts;
 mod project;
+mod records;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,11 +18,13 @@ use crate::model::rule::RuleId;
 use crate::output;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
 use crate::render::Renderer;
+use crate::report::counted;
 
 use crate::pipeline::{Terminal, Verdict, fleet};
 use found::Found;
+use records::Described;
 
-/// What `init` was asked for.
+/// What `init` is to do.
 #[derive(Clone, Debug)]
 pub struct InitOptions {
     /// Print the project file, and write nothing.
@@ -30,7 +33,7 @@ pub struct InitOptions {
     pub pre_commit: bool,
     /// Write what Renovate needs, or say it.
     pub renovate: bool,
-    /// The day that waivers are held against.
+    /// The day that waivers are compared with.
     pub today: Date,
 }
 
@@ -57,8 +60,15 @@ pub fn init(
             message: Found::missing().to_owned(),
         });
     }
+    let described = match found.templates.is_empty() || !is_of_manifests {
+        true => Described::default(),
+        false => {
+            let text = |described: &Described| project::of_manifests(&found, described);
+            records::described(request, &root, &files, options.today, &text)?
+        }
+    };
     let text = match is_of_manifests {
-        true => project::of_manifests(&found),
+        true => project::of_manifests(&found, &described),
         false => project::text(&found),
     };
     if options.dry_run {
@@ -82,14 +92,14 @@ pub fn init(
         hosts::give(&snippet, (&root, &*files), options.dry_run, out)?;
     }
     match is_of_manifests {
-        true => stamping(&found, out)?,
+        true => stamping(&found, &described, out)?,
         false => outlook(request, &root, files, &text, &found, options.today, out)?,
     }
     Ok(Verdict::Clean)
 }
 
 /// What is there to be stamped, and the next step.
-fn stamping(found: &Found, out: &mut dyn Write) -> Result<(), Error> {
+fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result<(), Error> {
     if !found.pairs.is_empty() {
         let next = "next: `metalmark check` compares the versions with the images under `pairs`";
         writeln!(out, "{next}")?;
@@ -97,16 +107,37 @@ fn stamping(found: &Found, out: &mut dyn Write) -> Result<(), Error> {
     let Some(first) = found.templates.first() else {
         return Ok(());
     };
-    let count = found.templates.len();
-    let files = if count == 1 { "file" } else { "files" };
     writeln!(
         out,
-        "found {count} {files} with machine templates (`{}`), and no Sylva values",
+        "found {} with machine templates (`{}`), and no Sylva values",
+        counted(found.templates.len(), "file"),
         first.display()
     )?;
+    let Described {
+        records, left_out, ..
+    } = described;
+    if records.is_empty() {
+        writeln!(
+            out,
+            "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
+        )?;
+        return Ok(());
+    }
     writeln!(
         out,
-        "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
+        "wrote {} that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet",
+        counted(records.len(), "image")
+    )?;
+    if *left_out > 0 {
+        let left_out = counted(*left_out, "machine template");
+        writeln!(
+            out,
+            "left out {left_out}: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version"
+        )?;
+    }
+    writeln!(
+        out,
+        "next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds"
     )?;
     Ok(())
 }
@@ -142,7 +173,7 @@ fn outlook(
     let mut workspace = read::workspace_in(request, &location, Arc::new(files))?;
     let tools = fleet::tools(&mut workspace, today)?;
     let renderer = Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {});
-    let survey = fleet::survey(&workspace, &tools, |view, checked| {
+    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, checked| {
         let pools = view.cluster.pools.len();
         let rendered = match checked.has_errors() {
             true => 0,
@@ -150,21 +181,24 @@ fn outlook(
         };
         Ok(((pools, rendered), Vec::new()))
     })?;
-    let pools: usize = survey.results.iter().map(|(pools, _)| pools).sum();
-    let rendered: usize = survey.results.iter().map(|(_, files)| files).sum();
-    let clean = workspace.clusters.len().saturating_sub(survey.faulty.len());
+    let pools: usize = fleet_check.results.iter().map(|(pools, _)| pools).sum();
+    let rendered: usize = fleet_check.results.iter().map(|(_, files)| files).sum();
+    let clean = workspace
+        .clusters
+        .len()
+        .saturating_sub(fleet_check.faulty.len());
     writeln!(
         out,
         "found {} clusters with {pools} node pools, which are served {} images",
         workspace.clusters.len(),
-        survey.served.len()
+        fleet_check.served.len()
     )?;
     writeln!(
         out,
         "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
     )?;
     let mut errors: BTreeMap<RuleId, usize> = BTreeMap::new();
-    for judged in &survey.judged {
+    for judged in &fleet_check.judged {
         if judged.level == Level::Error {
             *errors.entry(judged.finding.rule).or_default() += 1;
         }
@@ -177,9 +211,13 @@ fn outlook(
             .iter()
             .map(|(rule, count)| format!("{rule} {count}"))
             .collect();
-        writeln!(out, "{count} errors stand in the way: {}", rules.join(", "))?;
+        writeln!(
+            out,
+            "{count} errors must be fixed first: {}",
+            rules.join(", ")
+        )?;
     }
-    next(&workspace, survey.has_errors(), found, out)
+    next(&workspace, fleet_check.has_errors(), found, out)
 }
 
 /// What to do next.

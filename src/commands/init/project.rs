@@ -5,9 +5,10 @@ use std::path::Path;
 use crate::yaml;
 
 use super::found::Found;
+use super::records::{self, Described};
 
 /// The project file of a repository of plain manifests.
-pub(super) fn of_manifests(found: &Found) -> String {
+pub(super) fn of_manifests(found: &Found, described: &Described) -> String {
     // Whole folders: an object that another one refers to is read with it, whatever file it is in.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
@@ -42,6 +43,33 @@ pub(super) fn of_manifests(found: &Found) -> String {
              version: 1\n{pairs}"
         );
     }
+    let (records, stamps) = records::written(described);
+    let (records, stamps) = match described.records.is_empty() {
+        false => (
+            format!("  records:\n{records}"),
+            format!("stamps:\n{stamps}"),
+        ),
+        true => (
+            "  records: {}\n    \
+             # ubuntu-noble-kubeadm-1-34-1:\n    \
+             #   os: {name: ubuntu, version: \"24.04\"}\n    \
+             #   k8s: {flavor: kubeadm, version: 1.34.1}\n    \
+             #   format: qcow2\n    \
+             #   digests: {uncompressed: {sha256: 64 hex digits}}\n    \
+             #   locations: {https: https://images.example.org/noble-1.34.1.qcow2}\n"
+                .to_owned(),
+            "stamps: []\n  \
+             # - {kind: Metal3MachineTemplate, name: edge-*, image: ubuntu-noble-kubeadm-1-34-1}\n"
+                .to_owned(),
+        ),
+    };
+    let policy = match described.is_unproven {
+        true => {
+            "# Nothing but names says which Kubernetes the images hold: say it under `k8s` in each record, and remove this.\n\
+                 policy: {rules: {k8s-version-unproven: warning}}\n"
+        }
+        false => "",
+    };
     format!(
         "# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.\n\
          # `metalmark schema` prints the schema of this file for editors.\n\
@@ -49,18 +77,12 @@ pub(super) fn of_manifests(found: &Found) -> String {
          {pairs}\
          manifests: [{}]\n\
          images:\n  \
-         # What is known of each image, by its key.\n  \
-         records: {{}}\n    \
-         # ubuntu-noble-kubeadm-1-34-1:\n    \
-         #   os: {{name: ubuntu, version: \"24.04\"}}\n    \
-         #   k8s: {{flavor: kubeadm, version: 1.34.1}}\n    \
-         #   format: qcow2\n    \
-         #   digests: {{uncompressed: {{sha256: 64 hex digits}}}}\n    \
-         #   locations: {{https: https://images.example.org/noble-1.34.1.qcow2}}\n\
+         # What is known of each image, by its key. `k8s: {{flavor: kubeadm, version: 1.34.1}}` says which Kubernetes it holds.\n\
+         {records}\
          # Which image each object boots; the first entry that fits counts. A comment in a file says the same, and first:\n\
-         # `# metalmark: image=ubuntu-noble-kubeadm-1-34-1` above the object.\n\
-         stamps: []\n  \
-         # - {{kind: Metal3MachineTemplate, name: edge-*, image: ubuntu-noble-kubeadm-1-34-1}}\n",
+         # `# metalmark: image=KEY` above the object.\n\
+         {stamps}\
+         {policy}",
         folders.join(", ")
     )
 }
@@ -78,7 +100,9 @@ pub(super) fn text(found: &Found) -> String {
             text.push_str(&format!("  - {}\n", word(layer)));
         }
     }
-    text.push_str("# A folder stands for the values that its Kustomization and HelmRelease compose.\nclusters:\n");
+    text.push_str(
+        "# A folder means the values that its Kustomization and HelmRelease compose.\nclusters:\n",
+    );
     for (name, folder) in &found.management {
         let folder = shown(folder);
         text.push_str(&format!(
@@ -124,7 +148,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// A text as a scalar within `[…]` and `{…}`, quoted where it must be.
-fn word(text: &str) -> String {
+pub(super) fn word(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
     let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
     match starts && text.chars().all(plain) && !is_keyword(text) {

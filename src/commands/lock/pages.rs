@@ -1,4 +1,4 @@
-//! The index pages that the project names, asked for once.
+//! The index pages that the project names, each fetched once.
 
 use crate::catalog::locking::Pages;
 use crate::catalog::sources::{self, Stores};
@@ -14,11 +14,11 @@ pub(in crate::commands) struct Answers {
     pub(in crate::commands) pages: Pages,
     /// What is wrong with what they list.
     pub(in crate::commands) findings: Vec<Finding>,
-    /// Why pages could not be had.
+    /// Why pages could not be fetched.
     pub(in crate::commands) failures: Vec<Failure>,
 }
 
-/// Asks for every page under `images.facts`. Nothing is asked where there is none.
+/// Fetches every page under `images.facts`. Sends no request where there is none.
 pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answers {
     let mut answers = Answers::default();
     for path in &workspace.facts {

@@ -1,5 +1,4 @@
-//! What node pools booted before an update: as the values stand, or, where someone has raised the version already, as git or
-//! the lock still tell.
+//! What node pools booted before an update: by the values, or, where the version is raised already, by git or the lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,55 +8,56 @@ use crate::error::Error;
 use crate::files::{Repository, Revision};
 use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
+use crate::report::counted;
 
-use super::aim::Aim;
-use super::catalog;
-use super::fleet::{self, Tools};
-use super::pools::{self, Booted, Machine};
+use crate::edit::update;
+use crate::edit::update::UpdateTarget;
+use crate::pipeline::booted::{self, Booted, Machine};
+use crate::pipeline::fleet::{self, Tools};
 
 /// What was booted.
 pub(super) struct Before {
     machines: BTreeMap<(String, String), Machine>,
     /// The version then, where it is known.
     pub(super) from: Option<String>,
-    /// What it was read from, where that is not what stands on disk.
+    /// What it was read from, if not from disk.
     pub(super) since: Option<String>,
-    /// Why something may have changed that is not told.
+    /// Why there may be changes that are not listed.
     pub(super) doubt: Option<String>,
 }
 
 impl Before {
-    /// The pools whose machines come to be others.
+    /// The pools whose machines are replaced.
     pub(super) fn changes(self, after: Booted) -> Vec<PoolChange> {
-        pools::changes(self.machines, after.machines)
+        booted::changes(self.machines, after.machines)
     }
 }
 
-/// Looks for what was booted before. What stands on disk tells, unless it names the new version already; then the last commit
+/// Looks for what was booted before: in the files on disk, unless they name the new version already; then in the last commit
 /// that does not, or the lock, which still holds the old references.
 pub(super) fn before(
     request: &Request,
     workspace: &Workspace,
     tools: &Tools,
-    aim: &Aim,
+    target: &UpdateTarget,
 ) -> Result<Before, Error> {
-    if aim.is_raised()
-        && let Some(earlier) = in_git(request, aim, tools.today)
+    if target.is_raised()
+        && let Some(earlier) = in_git(request, target, tools.today)
     {
         return Ok(earlier);
     }
-    let standing = pools::booted(workspace, tools)?;
+    let current = booted::booted(workspace, tools)?;
     let mut before = Before {
-        machines: standing.machines,
-        from: aim.from.clone(),
+        machines: current.machines,
+        from: target.from.clone(),
         since: None,
         doubt: None,
     };
-    if aim.is_raised() {
+    if target.is_raised() {
         before.doubt = match tools.lock().images().is_empty() {
             true => Some(format!(
-                "the values name {} already, and neither git nor a lock tells what came before",
-                aim.to
+                "the values name {} already, and neither git nor a lock shows the version before",
+                target.to
             )),
             false => by_lock(&mut before, tools),
         };
@@ -66,8 +66,8 @@ pub(super) fn before(
 }
 
 /// The last commit, else the merge base with the default branch, where it names another version. A repository that cannot be
-/// read tells nothing.
-fn in_git(request: &Request, aim: &Aim, today: Date) -> Option<Before> {
+/// read has nothing.
+fn in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Before> {
     let location = read::location(request).ok()?;
     let repository = Repository::of(&location.root).ok()?;
     let scope = read::scope(request, &location.root).ok()?;
@@ -81,13 +81,13 @@ fn in_git(request: &Request, aim: &Aim, today: Date) -> Option<Before> {
         let mut workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
         let tools = fleet::tools(&mut workspace, today).ok()?;
         let catalogs = fleet::catalogs(&workspace, &tools).ok()?;
-        let version = catalog::version(&catalogs);
-        if version.is_none() || catalog::names(&catalogs, &aim.to) {
+        let version = update::version(&catalogs);
+        if version.is_none() || update::names(&catalogs, &target.to) {
             return None;
         }
         Some(Before {
-            machines: pools::booted(&workspace, &tools).ok()?.machines,
-            from: aim.from.clone().or(version),
+            machines: booted::booted(&workspace, &tools).ok()?.machines,
+            from: target.from.clone().or(version),
             since: Some(since),
             doubt: None,
         })
@@ -95,26 +95,28 @@ fn in_git(request: &Request, aim: &Aim, today: Date) -> Option<Before> {
     commits.next()
 }
 
-/// Puts the references that the lock still holds in the place of those that it does not know. Answers what it cannot tell.
+/// Replaces references that the lock does not know by those that it still holds. Returns what it does not show.
 fn by_lock(before: &mut Before, tools: &Tools) -> Option<String> {
     let lock = tools.lock();
-    let (mut untold, mut versions) = (0, BTreeSet::new());
+    let (mut unknown, mut versions) = (0, BTreeSet::new());
     let stale = before.machines.values_mut();
     for machine in stale.filter(|machine| machine.digest.is_none()) {
         match lock.of_key(&machine.key) {
             [old] => {
-                machine.image = pools::last_part(&old.reference.value);
+                machine.image = booted::last_part(&old.reference.value);
                 machine.uri = Some(Arc::clone(&old.reference.value));
                 machine.digest = Some(old.digest.value.clone());
                 machine.stamp = None;
                 versions.extend(old.origin.version.clone());
             }
-            _ => untold += 1,
+            _ => unknown += 1,
         }
     }
     if let (None, 1) = (&before.from, versions.len()) {
         before.from = versions.first().map(ToString::to_string);
     }
-    let s = if untold == 1 { "" } else { "s" };
-    (untold > 0).then(|| format!("the lock does not tell what {untold} node pool{s} booted"))
+    (unknown > 0).then(|| {
+        let pools = counted(unknown, "node pool");
+        format!("the lock does not show what {pools} booted")
+    })
 }

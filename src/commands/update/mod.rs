@@ -1,121 +1,142 @@
 //! `metalmark update`: the whole step after a release of the image builder: version, catalog, choices, render.
 
-mod aim;
 mod before;
-mod catalog;
+mod finish;
 mod offer;
 mod plan;
-mod pools;
 mod preview;
-mod told;
+mod target;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
 
 use crate::catalog::offers::Summary;
 use crate::error::Error;
 use crate::model::finding::Judged;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
-use crate::output::{self, Held};
+use crate::output;
 use crate::read::{self, Request, Workspace};
+use crate::report;
 
-use super::lock::{self, LockMode, LockOptions};
-use super::render::{self, RenderMode, RenderOptions};
-use super::{CheckOptions, check};
+use super::lock;
+use crate::edit::update::{self as edit, Change, Versions};
 use crate::edit::{fix, texts};
-use crate::pipeline::{Format, Reporting, Terminal, Verdict, fleet, recover, stores};
-pub use aim::VersionSource;
-use catalog::Versions;
+use crate::pipeline::{Reporting, Terminal, Verdict, booted, fleet, recover};
 use fleet::Tools;
-pub use offer::OfferSource;
+pub use offer::OfferOptions;
 use plan::Plan;
 
-/// What `update` was asked for.
-#[derive(Clone, Debug)]
+/// What an update does.
+#[derive(Clone, Debug, Args)]
 pub struct UpdateOptions {
-    /// Who says which version is meant.
-    pub version: VersionSource,
-    /// Where its images are listed.
-    pub offer: OfferSource,
-    /// Move the map of Kubernetes versions with the images.
+    /// The builder's version to move to. Left out, it is the one that the values name: a bot has raised it already.
+    #[arg(value_name = "VERSION")]
+    pub to: Option<String>,
+    /// Run as Renovate's command after an upgrade: the version is the one that it raised, and stderr holds all that its merge
+    /// request is to show.
+    #[arg(long, conflicts_with = "to")]
+    pub from_renovate: bool,
+    /// Where the version's images are listed.
+    #[command(flatten)]
+    pub offer: OfferOptions,
+    /// Move Kubernetes versions with the images: the values' map of them (`k8s_version_map`), and those that clusters and
+    /// pools write themselves.
+    #[arg(long)]
     pub k8s_versions: bool,
-    /// Move choices to successors.
+    /// Move selections of images that are gone to their successors.
+    #[arg(long)]
     pub fix: bool,
-    /// Say what would be done, and do nothing.
+    /// Say what would be done, do nothing, and exit 1 if there is anything to do.
+    #[arg(long)]
     pub check: bool,
-    /// Write the edits although there are errors, and render the clusters that have none.
+    /// Write what the update changes although there are errors, and render the clusters that have none. Without it, nothing is
+    /// written while there are errors.
+    #[arg(long, conflicts_with = "check")]
     pub keep_going: bool,
-    /// Where to write the summary as Markdown.
+    /// Write the summary to FILE as Markdown.
+    #[arg(long, value_name = "FILE")]
     pub summary: Option<PathBuf>,
-    /// How findings and changes are told.
+    /// Where findings go.
+    #[command(flatten)]
     pub reporting: Reporting,
-    /// The day that waivers are held against.
-    pub today: Date,
 }
 
 /// Edits version and catalog in the values, moves selections on request, then locks, renders and reports. While there are
 /// errors, nothing is written.
+///
+/// `renovate` is the file that Renovate describes its upgrades in.
 ///
 /// # Errors
 /// I/O or the network failed; there is no project; the values have no builder's version; nothing is listed for it.
 pub fn update(
     request: &Request,
     options: &UpdateOptions,
+    renovate: Option<&Path>,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if !options.check {
         recover(request, terminal)?;
     }
     let mut workspace = read::workspace(request)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
+    let tools = fleet::tools(&mut workspace, today)?;
     let catalogs = fleet::catalogs(&workspace, &tools)?;
-    let aim = aim::aim(&options.version, &catalogs)?;
-    let offer = offer::offer(&options.offer, &aim, &workspace, &catalogs, terminal)?;
+    let target = target::target(options, renovate, &catalogs)?;
+    let offer = offer::offer(&options.offer, &target, &workspace, &catalogs, terminal)?;
     let versions = match options.k8s_versions {
         true => Versions::Move,
         false => Versions::Keep,
     };
     let change = |untouched: &BTreeSet<String>| {
-        let (from, to) = (&catalogs, &aim);
-        catalog::change((&workspace, &tools), from, to, &offer, versions, untouched)
+        let workspace = (&workspace, &tools);
+        edit::change(workspace, &catalogs, &target, &offer, versions, untouched)
     };
-    let mut plan = Plan::of(request, &workspace, change(&BTreeSet::new())?, options)?;
+    let mut plan = Plan::of(request, &workspace, change(&BTreeSet::new())?, today)?;
     // What expressions evaluate to may change with the version.
-    let computed = catalog::computed(&plan.catalogs()?, Some(&aim.to));
+    let computed = edit::computed(&plan.catalogs()?, Some(&target.to));
     if plan.change.adds(&computed) {
-        plan = Plan::of(request, &workspace, change(&computed)?, options)?;
+        plan = Plan::of(request, &workspace, change(&computed)?, today)?;
     }
-    plan.fix(request, options, terminal)?;
-    told::left_out(&plan.change, &offer, terminal)?;
-    let before = before::before(request, &workspace, &tools, &aim)?;
+    plan.fix(request, options, today, terminal)?;
+    report::update::left_out(&offer, &plan.change.computed, &mut terminal.err)?;
+    let before = before::before(request, &workspace, &tools, &target)?;
     let mut summary = Summary {
         from: before.from.clone(),
-        to: aim.to.clone(),
+        to: target.to.clone(),
         drift: plan.change.drift.clone(),
         pools: None,
         since: before.since.clone(),
         doubt: before.doubt.clone(),
     };
     if options.check {
-        let planned = (&aim, &plan, before);
-        return preview::preview(request, &workspace, planned, summary, options, terminal);
+        let planned = (&target, &plan, before);
+        return preview::preview(
+            request,
+            &workspace,
+            planned,
+            summary,
+            (options, today),
+            terminal,
+        );
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = output::hold(&workspace.settings.root)?;
     let has_lock = lock::Before::read(&workspace)?.has_lock();
     texts::replace(&workspace, &plan.files(), &mut held)?;
     let finished = || -> Result<Verdict, Error> {
-        let locked = lock_again(request, has_lock, options, &mut held, terminal);
+        let locked = finish::lock_again(request, has_lock, today, &mut held, terminal);
         let mut after = read::workspace(request)?;
-        let tools = fleet::tools(&mut after, options.today)?;
-        summary.pools = Some(before.changes(pools::booted(&after, &tools)?));
-        told::summary(&plan.change, &summary, options, terminal)?;
+        let tools = fleet::tools(&mut after, today)?;
+        summary.pools = Some(before.changes(booted::booted(&after, &tools)?));
+        summarize(&plan.change, &summary, options, terminal)?;
         match locked? {
             Verdict::Clean => {
                 let held = Some(&mut held);
-                finish(request, &after, RenderMode::Write, options, held, terminal)
+                finish::finish(request, &after, options, today, held, terminal)
             }
             refused => Ok(refused),
         }
@@ -134,97 +155,25 @@ pub fn update(
 const NOTHING_WRITTEN: &str = "nothing is written while there are errors\n\
      help: correct them, or type --keep-going to write what the update changes all the same";
 
-fn usage(message: impl Into<String>) -> Error {
-    let message = message.into();
-    Error::Usage { message }
+/// Prints the summary, and writes it where that was requested.
+fn summarize(
+    change: &Change,
+    summary: &Summary,
+    options: &UpdateOptions,
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    if let Some(path) = &options.summary {
+        output::file(path, summary.markdown().as_str().as_bytes())?;
+    }
+    report::update::summary(summary, !change.is_empty(), &mut terminal.err)?;
+    Ok(())
 }
 
 /// The choices of images that the catalog does not have.
 fn lost(workspace: &Workspace, tools: &Tools) -> Result<Vec<Judged>, Error> {
-    let survey = fleet::survey(workspace, tools, |_, _| Ok(((), Vec::new())))?;
-    let judged = survey.judged.into_iter();
+    let fleet_check = fleet::check_fleet(workspace, tools, |_, _| Ok(((), Vec::new())))?;
+    let judged = fleet_check.judged.into_iter();
     Ok(judged
         .filter(|judged| judged.finding.rule == RuleId::UnknownImage)
         .collect())
-}
-
-/// Locks what the catalog names now, in a project that has a lock. What it tells goes to stderr: the result is what is
-/// rendered.
-fn lock_again(
-    request: &Request,
-    has_lock: bool,
-    options: &UpdateOptions,
-    held: &mut Held,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    if !has_lock {
-        return Ok(Verdict::Clean);
-    }
-    let options = LockOptions {
-        mode: LockMode::Complete,
-        accept_moved: Vec::new(),
-        format: Format::Human,
-        today: options.today,
-    };
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = lock::within(request, &options, Some(held), terminal);
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    verdict
-}
-
-/// The last step: manifests where the project has any, else the rules alone. To a bot everything goes to stderr, whose end is
-/// all that its merge request shows.
-fn finish(
-    request: &Request,
-    workspace: &Workspace,
-    mode: RenderMode,
-    options: &UpdateOptions,
-    held: Option<&mut Held>,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    if !matches!(options.version, VersionSource::Renovate(_)) {
-        return render_or_check(request, workspace, mode, options, held, terminal);
-    }
-    let options = UpdateOptions {
-        reporting: Reporting {
-            output: &told::Brief,
-            files: options.reporting.files.clone(),
-        },
-        ..options.clone()
-    };
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = render_or_check(request, workspace, mode, &options, held, terminal);
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    verdict
-}
-
-fn render_or_check(
-    request: &Request,
-    workspace: &Workspace,
-    mode: RenderMode,
-    options: &UpdateOptions,
-    held: Option<&mut Held>,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    let (reporting, today) = (options.reporting.clone(), options.today);
-    if workspace.settings.outputs.is_empty() {
-        let options = CheckOptions {
-            fix: false,
-            // A catalog may be kept where no cluster is.
-            allow_empty: true,
-            reporting,
-            today,
-        };
-        return check::check(request, &options, terminal);
-    }
-    let options = RenderOptions {
-        mode,
-        adopt: false,
-        keep_going: options.keep_going,
-        fail_on_change: false,
-        allow_empty: false,
-        reporting,
-        today,
-    };
-    render::within(request, &options, held, terminal)
 }

@@ -7,11 +7,12 @@ use crate::error::Error;
 use crate::files::{Files, Overlay};
 use crate::model::catalog::Catalog;
 use crate::model::place::{Source, Sources};
+use crate::model::policy::Date;
 use crate::read::{self, Request, Workspace};
 
-use super::catalog::Change;
 use super::fleet::{self, Tools};
 use super::{Terminal, UpdateOptions, fix, lost};
+use crate::edit::update::Change;
 
 /// The edits, and the project with them.
 pub(super) struct Plan {
@@ -31,10 +32,10 @@ impl Plan {
         request: &Request,
         workspace: &Workspace,
         change: Change,
-        options: &UpdateOptions,
+        today: Date,
     ) -> Result<Self, Error> {
         let files = overlaid(Arc::clone(&workspace.files), &change.files);
-        let (workspace, tools) = reread(request, files, options)?;
+        let (workspace, tools) = reread(request, files, today)?;
         Ok(Self {
             change,
             fixed: Vec::new(),
@@ -48,6 +49,7 @@ impl Plan {
         &mut self,
         request: &Request,
         options: &UpdateOptions,
+        today: Date,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
         if !options.fix {
@@ -60,7 +62,7 @@ impl Plan {
         };
         self.fixed = fix::planned(&self.workspace, &lost, tense, terminal)?;
         let files = overlaid(Arc::clone(&self.workspace.files), &self.fixed);
-        (self.workspace, self.tools) = reread(request, files, options)?;
+        (self.workspace, self.tools) = reread(request, files, today)?;
         Ok(())
     }
 
@@ -88,11 +90,11 @@ impl Plan {
 fn reread(
     request: &Request,
     files: Arc<dyn Files>,
-    options: &UpdateOptions,
+    today: Date,
 ) -> Result<(Workspace, Tools), Error> {
     let location = read::location(request)?;
     let mut workspace = read::workspace_in(request, &location, files)?;
-    let tools = fleet::tools(&mut workspace, options.today)?;
+    let tools = fleet::tools(&mut workspace, today)?;
     Ok((workspace, tools))
 }
 

@@ -2,80 +2,64 @@
 
 mod origin;
 mod path;
+mod question;
 mod secrets;
-mod text;
 mod walk;
 mod why;
 
-use serde::Serialize;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::Error;
-use crate::evaluate::{Evaluator, Failure, TemplateCache};
+use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::finding::Finding;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
 use crate::model::suggest::did_you_mean;
-use crate::model::value::{Node, Value};
-use crate::pipeline::check;
-use crate::read::{self, ClusterEntry, ClusterValues, Request, Workspace};
-use crate::yaml;
+use crate::model::value::Node;
+use crate::pipeline::{Terminal, Verdict, check};
+use crate::read::{self, ClusterEntry, Request, Workspace};
+use crate::report::{Format, ListFormat, print_findings};
 
-use super::ListFormat;
-use crate::pipeline::{Format, Terminal, Verdict, print_findings};
-use origin::Origins;
 use path::ValuePath;
+use question::Question;
 use secrets::Secrets;
-use walk::{Found, Missing};
-use why::{Account, Outcome, Teller};
 
-/// What `values` was asked for.
-#[derive(Clone, Debug)]
+/// Which values are printed.
+#[derive(Clone, Debug, Args)]
 pub struct ValuesOptions {
-    /// A cluster; or a path, where there is only one cluster.
+    /// The cluster; may be left out where there is only one.
+    #[arg(value_name = "CLUSTER")]
     pub first: Option<String>,
-    /// A path.
+    /// What to print of its values: keys with dots between them, `a."b.c"` or `a[b.c]` for a key with a dot, `a[0]` for an item.
+    #[arg(value_name = "PATH")]
     pub second: Option<String>,
-    /// What is told of the values.
-    pub show: Show,
-    /// Before evaluation or behind it.
-    pub stage: Stage,
-    /// The format of the answer; for people, the values themselves are YAML.
-    pub format: ListFormat,
-    /// The day that waivers are held against.
-    pub today: Date,
-}
-
-/// What is told of the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Show {
-    /// The values.
-    Values,
-    /// Each leaf with its place.
-    Origins,
-    /// Every layer that set one, and what its expression read.
-    Why,
-}
-
-/// Before evaluation or behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Merged only.
-    Raw,
-    /// Merged and evaluated.
-    Evaluated,
+    /// Print each leaf with its layer, file, line and column.
+    #[arg(long)]
+    pub origin: bool,
+    /// Print the values before evaluation.
+    #[arg(long)]
+    pub raw: bool,
+    /// Show every layer that set PATH, in order, and what its expression read.
+    #[arg(long, conflicts_with_all = ["origin", "raw"])]
+    pub why: bool,
+    /// The format of what is printed; without it, values are YAML and all else is text.
+    #[arg(long, value_parser = data_format(), value_name = "FORMAT")]
+    pub output: Option<ListFormat>,
 }
 
 /// Prints the values on stdout, and on stderr what cannot be evaluated.
 ///
 /// # Errors
-/// The world failed, or there is no such project, cluster or path.
+/// I/O failed, or there is no such project, cluster or path.
 pub fn values(
     request: &Request,
     options: &ValuesOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let workspace = read::workspace(request)?;
-    let (entry, path) = asked(&workspace, options)?;
+    let (entry, path) = requested(&workspace, options)?;
     let path = ValuePath::parse(&path)?;
     let values = read::values(&workspace, entry)?;
     let evaluator = Evaluator::traced(
@@ -90,21 +74,21 @@ pub fn values(
         values: &values,
         evaluator: &evaluator,
         secrets: &Secrets::new(&values.tree, &values.sources, &evaluator),
-        format: options.format,
+        format: options.output.unwrap_or(ListFormat::Human),
     };
     let mut failures = Vec::new();
-    match (options.show, options.stage) {
-        (Show::Why, _) => question.why(terminal, &mut failures)?,
-        (show, Stage::Raw) => question.raw(show, terminal)?,
-        (show, Stage::Evaluated) => question.evaluated(show, terminal, &mut failures)?,
+    match (options.why, options.raw) {
+        (true, _) => question.why(terminal, &mut failures)?,
+        (false, true) => question.raw(options.origin, terminal)?,
+        (false, false) => question.evaluated(options.origin, terminal, &mut failures)?,
     }
     let broken = workspace.findings.iter().chain(&values.findings);
-    // What is merely odd about the values is for `check` to tell.
+    // `check` reports what is merely odd about the values.
     let broken = broken
         .filter(|finding| INCOMPLETE.contains(&finding.rule))
         .cloned();
-    let found: Vec<Finding> = broken.chain(question.told(failures)).collect();
-    let checked = check::findings(found, &workspace.settings, options.today);
+    let found: Vec<Finding> = broken.chain(values.failed(failures)).collect();
+    let checked = check::findings(found, &workspace.settings, today);
     if !checked.findings.is_empty() {
         print_findings(&mut terminal.err, &checked.findings, 1, Format::Human)?;
     }
@@ -122,142 +106,8 @@ const INCOMPLETE: [RuleId; 3] = [
     RuleId::CompositionUnsupported,
 ];
 
-/// One path of one cluster.
-struct Question<'a> {
-    cluster: &'a str,
-    path: &'a ValuePath,
-    values: &'a ClusterValues,
-    evaluator: &'a Evaluator,
-    secrets: &'a Secrets<'a>,
-    format: ListFormat,
-}
-
-impl Question<'_> {
-    fn raw(&self, show: Show, terminal: &mut Terminal) -> Result<(), Error> {
-        match walk::raw(&self.values.tree, self.path) {
-            Found::Here(node) => self.print(show, &self.secrets.hidden_raw(node), terminal),
-            Found::Missing(missing) => Err(self.nothing(&missing)),
-        }
-    }
-
-    fn evaluated(
-        &self,
-        show: Show,
-        terminal: &mut Terminal,
-        failures: &mut Vec<Failure>,
-    ) -> Result<(), Error> {
-        match self.result(failures)? {
-            Some(node) => self.print(show, &self.secrets.hidden(&node), terminal),
-            None if failures.is_empty() => Err(Error::Usage {
-                message: format!(
-                    "`{}` of cluster `{}` is left out by its expression",
-                    self.path, self.cluster
-                ),
-            }),
-            None => Ok(()),
-        }
-    }
-
-    /// What stands at the path; none where it is left out or fails.
-    fn result(&self, failures: &mut Vec<Failure>) -> Result<Option<Node>, Error> {
-        match walk::branch(self.evaluator, self.path) {
-            Ok(Found::Here(branch)) => Ok(walk::evaluated(&branch, failures)),
-            Ok(Found::Missing(missing)) => Err(self.nothing(&missing)),
-            Err(failure) => {
-                failures.push(failure);
-                Ok(None)
-            }
-        }
-    }
-
-    fn print(&self, show: Show, node: &Node, terminal: &mut Terminal) -> Result<(), Error> {
-        if show == Show::Origins {
-            let origins = Origins::new(&self.values.sources, &self.values.layers);
-            let leaves = origins.leaves(node, self.path);
-            return match self.format {
-                ListFormat::Human => Ok(origin::write(&leaves, &mut terminal.out)?),
-                _ => self.data(&leaves, terminal),
-            };
-        }
-        match self.format {
-            ListFormat::Json => self.data(&json(node), terminal),
-            _ => Ok(terminal.out.value(&node.value)?),
-        }
-    }
-
-    fn why(&self, terminal: &mut Terminal, failures: &mut Vec<Failure>) -> Result<(), Error> {
-        let origins = Origins::new(&self.values.sources, &self.values.layers);
-        let teller = Teller {
-            evaluator: self.evaluator,
-            secrets: self.secrets,
-            origins: &origins,
-        };
-        let spelled = walk::spelled(self.evaluator, &self.values.tree, self.path);
-        let layers = teller.settings(&self.values.layers, self.path, &spelled);
-        let result = match self.result(failures) {
-            // What a layer has removed may be asked for.
-            Err(_) if !layers.is_empty() => None,
-            result => result?,
-        };
-        let account = Account {
-            cluster: self.cluster.to_owned(),
-            path: self.path.to_string(),
-            layers,
-            fails: !failures.is_empty(),
-            expression: teller.expression(&self.values.tree, &spelled, result.as_ref()),
-            result: result.map(|node| Outcome {
-                kind: node.value.kind(),
-                value: json(&self.secrets.hidden(&node)),
-            }),
-        };
-        match self.format {
-            ListFormat::Human => Ok(text::account(&account, &mut terminal.out)?),
-            _ => self.data(&account, terminal),
-        }
-    }
-
-    fn data<T: Serialize>(&self, data: &T, terminal: &mut Terminal) -> Result<(), Error> {
-        match self.format {
-            ListFormat::Yaml => terminal.out.yaml(data)?,
-            _ => terminal.out.json(data)?,
-        }
-        Ok(())
-    }
-
-    /// The failures as findings.
-    fn told(&self, failures: Vec<Failure>) -> Vec<Finding> {
-        self.values.failed(failures)
-    }
-
-    fn nothing(&self, missing: &Missing) -> Error {
-        let steps = &self.path.steps;
-        let above = ValuePath {
-            steps: steps[..missing.steps].to_vec(),
-        };
-        let wanted = steps
-            .get(missing.steps)
-            .map(path::Step::as_key)
-            .unwrap_or_default();
-        let keys = missing.keys.iter().map(String::as_str);
-        let help = match did_you_mean(&wanted, keys.clone()) {
-            Some(key) => format!("did you mean `{}`?", above.key(key)),
-            None if missing.keys.is_empty() => format!("`{above}` has no keys"),
-            None if steps.len() == 1 || missing.steps == 0 => {
-                "`metalmark values` without a path prints them all".to_owned()
-            }
-            None => format!("`{above}` has {}", keys.collect::<Vec<_>>().join(", ")),
-        };
-        Error::Usage {
-            message: format!(
-                "cluster `{}` has no value `{}`\nhelp: {help}",
-                self.cluster, self.path
-            ),
-        }
-    }
-}
-
 /// The cluster and the path that are meant.
-fn asked<'w>(
+fn requested<'w>(
     workspace: &'w Workspace,
     options: &ValuesOptions,
 ) -> Result<(&'w ClusterEntry, String), Error> {
@@ -282,7 +132,7 @@ fn asked<'w>(
                 |near| format!("did you mean `{near}`?"),
             );
             let message = format!("there is no cluster `{name}`\nhelp: {help}");
-            return Err(Error::Usage { message });
+            return Err(Error::usage(message));
         }
         (None, path, _) => (None, path),
     };
@@ -295,13 +145,11 @@ fn asked<'w>(
                 names().collect::<Vec<_>>().join(", ")
             ),
         };
-        return Err(Error::Usage { message });
+        return Err(Error::usage(message));
     };
-    if options.show == Show::Why && path.is_empty() {
-        let message = "`--why` tells of one value\nhelp: name its path: `metalmark values CLUSTER --why PATH`";
-        return Err(Error::Usage {
-            message: message.to_owned(),
-        });
+    if options.why && path.is_empty() {
+        let message = "`--why` explains one value\nhelp: name its path: `metalmark values CLUSTER --why PATH`";
+        return Err(Error::usage(message));
     }
     Ok((entry, path))
 }
@@ -311,7 +159,14 @@ fn json(node: &Node) -> serde_json::Value {
     (&node.value).into()
 }
 
-/// A scalar, or an empty map or list, as YAML on one line.
-fn flat(value: &Value) -> String {
-    yaml::emit(value).trim_end().to_owned()
+/// The formats of data.
+fn data_format() -> impl TypedValueParser<Value = ListFormat> {
+    PossibleValuesParser::new([
+        PossibleValue::new("yaml").help("YAML"),
+        PossibleValue::new("json").help("JSON"),
+    ])
+    .map(|name| match name.as_str() {
+        "yaml" => ListFormat::Yaml,
+        _ => ListFormat::Json,
+    })
 }

@@ -2,38 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{self, Write};
-
-use serde::Serialize;
 
 use crate::model::merge::Layer;
 use crate::model::place::{Place, Sources};
 use crate::model::value::{Node, Value};
 use crate::report::Lines;
 
+use super::json;
 use super::path::ValuePath;
-use super::{flat, json};
-
-/// One leaf.
-#[derive(Debug, Serialize)]
-pub(super) struct Leaf {
-    path: String,
-    value: serde_json::Value,
-    #[serde(skip)]
-    text: String,
-    #[serde(flatten)]
-    origin: Option<Origin>,
-}
-
-/// Where a value stands.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Origin {
-    pub(super) file: String,
-    pub(super) line: usize,
-    pub(super) column: usize,
-    /// The layer's number, the lowest is 1.
-    pub(super) layer: Option<usize>,
-}
+use crate::report::values::{Leaf, Origin};
 
 /// Finds origins.
 pub(super) struct Origins<'a> {
@@ -85,10 +62,9 @@ impl<'a> Origins<'a> {
                     self.collect(item, &path.index(index), leaves);
                 }
             }
-            value => leaves.push(Leaf {
+            _ => leaves.push(Leaf {
                 path: path.to_string(),
                 value: json(node),
-                text: flat(value),
                 origin: self.of(node.place),
             }),
         }
@@ -103,27 +79,5 @@ fn number(node: &Node, layer: usize, known: &mut HashMap<Place, usize>) {
             .for_each(|entry| number(&entry.node, layer, known)),
         Value::List(items) => items.iter().for_each(|item| number(item, layer, known)),
         _ => {}
-    }
-}
-
-/// One line a leaf.
-pub(super) fn write(leaves: &[Leaf], out: &mut dyn Write) -> io::Result<()> {
-    for leaf in leaves {
-        match &leaf.origin {
-            Some(origin) => writeln!(out, "{}: {}  # {origin}", leaf.path, leaf.text)?,
-            None => writeln!(out, "{}: {}", leaf.path, leaf.text)?,
-        }
-    }
-    Ok(())
-}
-
-/// `file:line:column (layer N)`.
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
-        match self.layer {
-            Some(layer) => write!(f, " (layer {layer})"),
-            None => Ok(()),
-        }
     }
 }

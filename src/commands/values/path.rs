@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::Error;
 
-/// Keys and list positions from the root of the values. A position is a key that is a number: what stands there decides.
+/// Keys and list positions from the root of the values. A position is a key that is a number: the value there decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ValuePath {
     pub(super) steps: Vec<Step>,
@@ -100,7 +100,7 @@ impl Step {
     }
 }
 
-/// What stands in brackets, whether it was quoted, and what follows them.
+/// The text in brackets, whether it was quoted, and what follows them.
 fn bracketed(inner: &str) -> Result<(String, bool, &str), &'static str> {
     const OPEN: &str = "a bracket is not closed";
     if let Some(inner) = inner.strip_prefix('"') {

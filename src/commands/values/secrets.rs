@@ -7,7 +7,7 @@ use crate::evaluate::Evaluator;
 use crate::model::place::{Place, Sources};
 use crate::model::value::{Entry, Map, Node, Value};
 
-/// Tells secrets from other values; the evaluator knows which expressions read one.
+/// Distinguishes secrets from other values; the evaluator knows which expressions read one.
 pub(super) struct Secrets<'a> {
     sources: &'a Sources,
     evaluator: &'a Evaluator,
@@ -26,7 +26,7 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// A tree of evaluated values without its secrets: each is replaced by a word that says where it stands.
+    /// A tree of evaluated values without its secrets: each is replaced by a word that says where it is.
     pub(super) fn hidden(&self, node: &Node) -> Node {
         let value = match &node.value {
             Value::Map(_) | Value::List(_) if self.evaluator.reads_secret(node.place) => {
@@ -63,7 +63,7 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// A tree as the files have it, without what stands in secrets files.
+    /// A tree as the files have it, without the values of secrets files.
     pub(super) fn hidden_raw(&self, node: &Node) -> Node {
         let value = match &node.value {
             Value::Map(map) => {

@@ -1,11 +1,11 @@
-//! Finding a path in the values and evaluating what is there; what fails is left out and told.
+//! Finding a path in the values and evaluating what is there; what fails is left out and reported.
 
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::value::{Entry, Map, Node, Value};
 
 use super::path::ValuePath;
 
-/// What stands at a path.
+/// The value at a path.
 pub(super) enum Found<T> {
     /// A value.
     Here(T),
@@ -17,7 +17,7 @@ pub(super) enum Found<T> {
 pub(super) struct Missing {
     /// How many of its steps lead somewhere.
     pub(super) steps: usize,
-    /// The keys that stand there; none where that is no map.
+    /// The keys that exist there; none where that is no map.
     pub(super) keys: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ fn parts(branch: &Branch) -> Result<Parts, Failure> {
             key_place: entry.key_place,
             node: Node::computed(Value::Null),
         };
-        // In Helm's order, the entries of `_internal` are evaluated in stages, which only asking for one of them does.
+        // In Helm's order, the entries of `_internal` are evaluated in stages, which only evaluating one of them does.
         let child = match branch.path() == "_internal" {
             true => branch.child(&empty.key)?,
             false => None,

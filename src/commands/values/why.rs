@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::evaluate::{Evaluator, Reading};
@@ -11,80 +10,20 @@ use crate::model::place::Place;
 use crate::model::value::{Node, Value};
 
 use super::json;
-use super::origin::{Origin, Origins};
+use super::origin::Origins;
 use super::path::ValuePath;
 use super::secrets::Secrets;
 use super::walk::{self, Found};
+use crate::report::values::{Effect, Link, Setting};
 
-/// The whole answer.
-#[derive(Debug, Serialize)]
-pub(super) struct Account {
-    pub(super) cluster: String,
-    pub(super) path: String,
-    /// The layers that set it, lowest first.
-    pub(super) layers: Vec<Setting>,
-    /// How it was evaluated, where an expression had to be.
-    pub(super) expression: Option<Link>,
-    /// Whether its evaluation fails.
-    pub(super) fails: bool,
-    /// What it comes to; none where nothing is left of it or its expression fails.
-    pub(super) result: Option<Outcome>,
-}
-
-/// One layer's part.
-#[derive(Debug, Serialize)]
-pub(super) struct Setting {
-    /// The path that it sets: that which was asked for, or one that leads there.
-    pub(super) path: String,
-    pub(super) effect: Effect,
-    pub(super) value: Json,
-    #[serde(flatten)]
-    pub(super) origin: Option<Origin>,
-}
-
-/// What a layer does to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Effect {
-    /// Gives it a value, over any that it had.
-    Sets,
-    /// Adds keys to the map that it is, or begins one.
-    Merges,
-    /// Takes it away: the null of a layer above the chart's.
-    Removes,
-}
-
-/// One value on the way.
-#[derive(Debug, Serialize)]
-pub(super) struct Link {
-    pub(super) path: String,
-    /// What the file says.
-    pub(super) written: Json,
-    /// What it came to, where that is something else.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) value: Option<Json>,
-    #[serde(flatten)]
-    pub(super) origin: Option<Origin>,
-    /// What its expression read.
-    pub(super) reads: Vec<Link>,
-}
-
-/// What a value comes to.
-#[derive(Debug, Serialize)]
-pub(super) struct Outcome {
-    #[serde(rename = "type")]
-    pub(super) kind: &'static str,
-    pub(super) value: Json,
-}
-
-/// What answers are made of.
-pub(super) struct Teller<'a> {
+/// Explains values.
+pub(super) struct Explainer<'a> {
     pub(super) evaluator: &'a Evaluator,
     pub(super) secrets: &'a Secrets<'a>,
     pub(super) origins: &'a Origins<'a>,
 }
 
-impl Teller<'_> {
+impl Explainer<'_> {
     /// The layers that say something of a path, which the files may spell in another way: with an expression as a key.
     pub(super) fn settings<'l>(
         &self,
@@ -153,7 +92,7 @@ impl Teller<'_> {
             true => self.evaluator.readings(node.place).unwrap_or_default(),
             false => Default::default(),
         };
-        let reads = asked_for(&readings).into_iter().map(|reading| {
+        let reads = needed(&readings).into_iter().map(|reading| {
             let got = reading
                 .got
                 .as_ref()
@@ -198,8 +137,8 @@ fn deepest<'n>(tree: &'n Node, path: &ValuePath) -> Option<(ValuePath, &'n Node)
 }
 
 /// The readings, each once, without the maps that were only passed through.
-fn asked_for(readings: &[Reading]) -> Vec<&Reading> {
-    let mut told = HashSet::new();
+fn needed(readings: &[Reading]) -> Vec<&Reading> {
+    let mut known = HashSet::new();
     let passed = |reading: &Reading| {
         let below = |other: &Reading| {
             other
@@ -211,7 +150,7 @@ fn asked_for(readings: &[Reading]) -> Vec<&Reading> {
     };
     readings
         .iter()
-        .filter(|reading| !passed(reading) && told.insert(&reading.path))
+        .filter(|reading| !passed(reading) && known.insert(&reading.path))
         .collect()
 }
 

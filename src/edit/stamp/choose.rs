@@ -1,4 +1,4 @@
-//! From a wish to an image and to what is stamped of it.
+//! From a request to an image and to what is stamped of it.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::model::matching::{self, Library, Matching, PatternCache};
 use crate::model::place::Place;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
-use crate::model::stamping::{Asked, Wish};
+use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::model::suggest::did_you_mean;
 use crate::model::version::Version;
 use crate::providers::Stamp;
 
-/// What is stamped of an image; none where that is told elsewhere.
+/// What is stamped of an image; none where that is reported elsewhere.
 type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;
 
 /// The catalog, and how an image becomes a stamp.
@@ -29,26 +29,30 @@ pub struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The image that a wish comes to. `runs` is the Kubernetes version of the machines, where it is known: a selector that
-    /// asks for none gets it.
-    pub(super) fn image(&self, wish: &Wish, runs: Option<&str>) -> Result<ImageKey, Box<Finding>> {
-        match &wish.asked {
-            Asked::Image(name) => match matching::named(name, self.images) {
+    /// The image that a request resolves to. `runs` is the Kubernetes version of the machines, where it is known: a selector that
+    /// requires none gets it.
+    pub(super) fn image(
+        &self,
+        request: &ImageRequest,
+        runs: Option<&str>,
+    ) -> Result<ImageKey, Box<Finding>> {
+        match &request.image {
+            RequestedImage::Image(name) => match matching::named(name, self.images) {
                 Some(key) => Ok(Arc::clone(key)),
-                None => Err(Box::new(self.unknown(name, wish))),
+                None => Err(Box::new(self.unknown(name, request))),
             },
-            Asked::Selector(selector) => self.selected(selector, wish, runs),
-            Asked::Nothing => Err(Box::new(self.unknown("", wish))),
+            RequestedImage::Selector(selector) => self.selected(selector, request, runs),
+            RequestedImage::Nothing => Err(Box::new(self.unknown("", request))),
         }
     }
 
-    fn unknown(&self, name: &str, wish: &Wish) -> Finding {
+    fn unknown(&self, name: &str, request: &ImageRequest) -> Finding {
         let message = format!("the catalog has no image `{name}`");
         let finding = Finding::new(RuleId::UnknownImage, message).about(Subject {
             image: Some(name.to_owned()),
             ..Subject::default()
         });
-        let finding = finding.at(wish.spot.clone(), "this image is named here");
+        let finding = finding.at(request.spot.clone(), "this image is named here");
         match did_you_mean(name, self.images.keys().map(|key| &**key)) {
             Some(meant) => finding.help(format!("write `{meant}`")),
             None => finding.help("`metalmark images` lists what there is"),
@@ -58,14 +62,14 @@ impl Chooser<'_> {
     fn selected(
         &self,
         selector: &Selector,
-        wish: &Wish,
+        request: &ImageRequest,
         runs: Option<&str>,
     ) -> Result<ImageKey, Box<Finding>> {
-        let told = |rule, message: String| {
-            Box::new(Finding::new(rule, message).at(wish.spot.clone(), "this selector"))
+        let finding = |rule, message: String| {
+            Box::new(Finding::new(rule, message).at(request.spot.clone(), "this selector"))
         };
         let selector = with_version(selector, runs);
-        let invalid = |reason| told(RuleId::SelectorKeyUnknown, reason);
+        let invalid = |reason| finding(RuleId::SelectorKeyUnknown, reason);
         let library = Library::default();
         let found = matching::matching(
             &selector,
@@ -85,12 +89,12 @@ impl Chooser<'_> {
                 let version =
                     runs.map_or(String::new(), |runs| format!(" with Kubernetes `{runs}`"));
                 let message = format!("no image of the catalog matches the selector{version}");
-                Err(told(RuleId::NoImageMatches, message))
+                Err(finding(RuleId::NoImageMatches, message))
             }
             several => {
                 let keys: Vec<&str> = several.iter().map(|key| &**key).collect();
                 let message = format!("{} images match: {}", keys.len(), keys.join(", "));
-                Err(told(RuleId::SeveralImagesMatch, message))
+                Err(finding(RuleId::SeveralImagesMatch, message))
             }
         }
     }

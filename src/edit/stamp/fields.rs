@@ -1,14 +1,14 @@
-//! What of an object's image is not as it is to be, and the edits that mend it.
+//! What is wrong in an object's image fields, and the edits that fix it.
 //!
-//! A provider says which fields an image has; here they are held against the object, and what differs becomes edits of the
+//! A provider says which fields an image has; here they are compared with the object, and what differs becomes edits of the
 //! file's text. Fields that a map lacks together are added together.
 
 use crate::model::place::Place;
 use crate::model::value::{Map, Node, Value};
-use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant};
+use crate::providers::{self, Kind, Provider, Stamp, edited, is_meant, is_refused_later};
 use crate::yaml::edit::{Edit, Position, Step, Target};
 
-/// Why an image cannot be stamped, whoever chose it.
+/// Why an image cannot be stamped, regardless of who selected it.
 pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let mut problems = unknown(stamp, provider, kind);
     if let (false, Some(format)) = (is_bootable(stamp, provider, kind), &stamp.format) {
@@ -24,7 +24,7 @@ pub fn problems(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<Stri
 /// Whether the machines of a kind boot an image of that format, as far as it is known.
 pub(super) fn is_bootable(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> bool {
     let format = stamp.format.as_deref();
-    let is_later = format.is_some_and(|format| kind.is_refused_later(provider.name(), format));
+    let is_later = format.is_some_and(|format| is_refused_later(provider.name(), format));
     let fits = |format: &str| kind.formats.is_empty() || kind.formats.contains(&format);
     is_later || format.is_none_or(fits)
 }
@@ -33,13 +33,14 @@ pub(super) fn is_bootable(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -
 pub(super) fn unknown(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Vec<String> {
     let key = stamp.key.as_deref().unwrap_or(&stamp.url);
     let mut problems = Vec::new();
-    if kind.formats.is_empty() {
+    // The others name an image that their store has accepted already.
+    if provider.name() != "capm3" || kind.formats.is_empty() {
         return problems;
     }
     if stamp.format.is_none() {
         problems.push(format!("nothing says the format of image `{key}`"));
     }
-    if provider.name() == "capm3" && stamp.checksum.is_none() && !stamp.is_oci() {
+    if stamp.checksum.is_none() && !stamp.is_oci() {
         problems.push(format!("nothing says the checksum of image `{key}`"));
     }
     problems
@@ -48,36 +49,36 @@ pub(super) fn unknown(stamp: &Stamp, provider: &dyn Provider, kind: &Kind) -> Ve
 /// One field that is not as it is to be.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Where it stands in the object, as people write it.
+    /// Its path in the object, as people write it.
     pub path: String,
-    /// What stands there, and where; none where nothing does.
+    /// The current value and its place; none where there is none.
     pub current: Option<Node>,
-    /// What is to stand there; none where the field goes.
+    /// The new value; none where the field is removed.
     pub proposed: Option<Value>,
     /// The edit of the file; none where the change is part of another one.
     pub edit: Option<Edit>,
 }
 
 impl Change {
-    /// Where the field stands in the file.
+    /// The place of the field in the file.
     pub fn place(&self) -> Option<Place> {
         self.current.as_ref().map(|node| node.place)
     }
 }
 
-/// A node that lacks fields: what is to stand below it, as far as it does not.
+/// A node that lacks fields: what is to be added below it.
 struct Gap {
     /// The way to the node.
     steps: Vec<Step>,
     /// The key that is missing in it; none where the node is no map and becomes one.
     key: Option<&'static str>,
-    /// What is to stand there, seen from there.
+    /// What is to be added, relative to the node.
     fields: Vec<providers::Edit>,
-    /// The first change that it stands for.
+    /// The first change that it represents.
     change: usize,
 }
 
-/// What is to change in an object that stands in that document, below those steps; its fields in the provider's order.
+/// What is to change in an object in that document, below those steps; its fields in the provider's order.
 ///
 /// # Errors
 /// A list of the item has not the item that is meant; in one clause.
@@ -93,8 +94,8 @@ pub fn changes(
     };
     for field in wanted {
         match walked(item, start, field)? {
-            Standing::There(steps, node) => found.there(field, steps, node),
-            Standing::Missing(steps, key, rest) => found.missing(field, (steps, key), rest),
+            FieldPath::Found(steps, node) => found.there(field, steps, node),
+            FieldPath::Missing(steps, key, rest) => found.missing(field, (steps, key), rest),
         }
     }
     let Differences {
@@ -118,7 +119,7 @@ struct Differences {
 }
 
 impl Differences {
-    /// A field that stands, with another value or to be taken away.
+    /// An existing field, with another value or to be removed.
     fn there(&mut self, field: &providers::Edit, steps: Vec<Step>, node: &Node) {
         let at = Target::Path(self.document, steps);
         let edit = match &field.value {
@@ -137,7 +138,7 @@ impl Differences {
         });
     }
 
-    /// A field that does not stand: with others it fills one gap.
+    /// A field that does not exist: with others it fills one gap.
     fn missing(
         &mut self,
         field: &providers::Edit,
@@ -170,7 +171,7 @@ impl Differences {
     }
 }
 
-/// What stands below something that goes or changes as a whole is part of that change.
+/// What is below something that goes or changes as a whole is part of that change.
 fn drop_covered(changes: &mut [Change]) {
     let way = |change: &Change| match &change.edit {
         Some(
@@ -270,10 +271,10 @@ fn filled(gap: &Gap, document: usize) -> Result<Edit, String> {
     })
 }
 
-/// How far the way to a field stands.
-enum Standing<'n, 'f> {
+/// How much of the path to a field exists.
+enum FieldPath<'n, 'f> {
     /// All of it.
-    There(Vec<Step>, &'n Node),
+    Found(Vec<Step>, &'n Node),
     /// Up to a node that lacks the key, or that is no map; with what follows.
     Missing(Vec<Step>, Option<&'static str>, &'f [providers::Step]),
 }
@@ -282,18 +283,18 @@ fn walked<'n, 'f>(
     item: &'n Node,
     start: &[Step],
     field: &'f providers::Edit,
-) -> Result<Standing<'n, 'f>, String> {
+) -> Result<FieldPath<'n, 'f>, String> {
     let mut steps = start.to_vec();
     let mut node = item;
     for (depth, step) in field.path.iter().enumerate() {
         match step {
             providers::Step::Key(key) => {
                 let Some(map) = node.value.as_map() else {
-                    return Ok(Standing::Missing(steps, None, &field.path[depth..]));
+                    return Ok(FieldPath::Missing(steps, None, &field.path[depth..]));
                 };
                 let Some(below) = map.get(key) else {
                     let rest = &field.path[depth + 1..];
-                    return Ok(Standing::Missing(steps, Some(key), rest));
+                    return Ok(FieldPath::Missing(steps, Some(key), rest));
                 };
                 steps.push(Step::from(*key));
                 node = below;
@@ -304,7 +305,7 @@ fn walked<'n, 'f>(
                 let Some(found) = found else {
                     return match field.value {
                         Some(_) => Err(format!("there is no list item for `{field}`")),
-                        None => Ok(Standing::Missing(steps, None, &[])),
+                        None => Ok(FieldPath::Missing(steps, None, &[])),
                     };
                 };
                 steps.push(Step::from(found));
@@ -312,5 +313,5 @@ fn walked<'n, 'f>(
             }
         }
     }
-    Ok(Standing::There(steps, node))
+    Ok(FieldPath::Found(steps, node))
 }

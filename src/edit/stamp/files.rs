@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::model::engine::Engine;
 use crate::model::place::Source;
-use crate::objects::{Choice, Standing};
+use crate::objects::ManifestObject;
 use crate::yaml::edit::{Edit, edit};
 
+use super::plan::Choice;
+
 /// The texts of the files that change, and whether none is left out. A file that cannot be edited as a whole stays; the objects to
-/// blame are told.
+/// blame are reported.
 pub(super) fn changed(
-    objects: &[Standing],
+    objects: &[ManifestObject],
     edits: &BTreeMap<usize, Vec<Edit>>,
     choices: &mut [Choice],
 ) -> (Vec<(Arc<Source>, String)>, bool) {
@@ -47,7 +49,7 @@ pub(super) fn changed(
     (changed, is_whole)
 }
 
-/// Tells the objects whose own edits cannot be made; where all can, the first one.
+/// Reports the objects whose own edits cannot be made; where all can, the first one.
 fn blame(source: &Source, edits: &BTreeMap<usize, Vec<Edit>>, error: &str, choices: &mut [Choice]) {
     let mut blamed = 0;
     for (index, own) in edits {

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use crate::model::finding::{Finding, Subject};
 use crate::model::place::Source;
 use crate::model::rule::RuleId;
-use crate::objects::{Choice, Reference, Standing, references};
+use crate::objects::{ManifestObject, Reference, references};
 use crate::providers::PROVIDERS;
 use crate::yaml::edit::{Edit, Target};
+
+use super::plan::Choice;
 
 use super::files;
 use super::rotate::base;
@@ -75,7 +77,7 @@ pub struct Followed {
 }
 
 /// Moves the references to rendered objects to the names that those have now.
-pub fn follow(objects: &[Standing], rendered: &[Rendered<'_>]) -> Followed {
+pub fn follow(objects: &[ManifestObject], rendered: &[Rendered<'_>]) -> Followed {
     let mut by_base: BTreeMap<(&str, &str), Vec<&Rendered<'_>>> = BTreeMap::new();
     for object in rendered {
         let key = (object.kind, base(object.name));

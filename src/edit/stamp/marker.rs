@@ -5,24 +5,24 @@ use std::sync::Arc;
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Place, Spot};
 use crate::model::selector::{Selector, Term, Wanted};
-use crate::model::stamping::{Asked, Wish};
+use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::model::value::{Map, Value};
 use crate::objects::{MARKER, Text};
 use crate::yaml;
 
-/// A marker as it stands.
+/// A marker as written.
 pub(super) struct Marker {
-    /// Where its `#` stands in its text.
+    /// The offset of its `#` in its text.
     pub(super) at: u32,
     /// From its `#` to the end of the line, in its file.
     pub(super) spot: Option<Spot>,
     /// Whether the line holds nothing else.
     pub(super) is_alone: bool,
     /// What it says, or why it is not understood.
-    pub(super) wish: Result<Wish, String>,
+    pub(super) request: Result<ImageRequest, String>,
 }
 
-/// The markers of a text, in their order. Text in quotes may look like one: [`super::subject`] tells.
+/// The markers of a text, in their order. Text in quotes may look like one: [`super::subject`] distinguishes them.
 pub(super) fn markers(text: &Text) -> Vec<Marker> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -48,15 +48,15 @@ fn in_line(text: &Text, line: &str, start: usize) -> Option<Marker> {
     Some(Marker {
         at: place.start,
         is_alone: line[..at].trim().is_empty(),
-        wish: wish(rest.trim(), spot.clone()),
+        request: request(rest.trim(), spot.clone()),
         spot,
     })
 }
 
 /// `image=KEY` or `selector={…}` or `ignore`, then `field=…` and `region=…`.
-fn wish(text: &str, spot: Option<Spot>) -> Result<Wish, String> {
-    let mut wish = Wish {
-        asked: Asked::Nothing,
+fn request(text: &str, spot: Option<Spot>) -> Result<ImageRequest, String> {
+    let mut request = ImageRequest {
+        image: RequestedImage::Nothing,
         field: None,
         region: None,
         spot,
@@ -64,31 +64,31 @@ fn wish(text: &str, spot: Option<Spot>) -> Result<Wish, String> {
     let (mut rest, mut is_said) = (text, false);
     while !rest.is_empty() {
         let (word, behind) = word(rest)?;
-        let asked = match word.split_once('=') {
+        let image = match word.split_once('=') {
             Some((_, "")) => return Err(format!("`{word}` says nothing behind `=`")),
-            Some(("image", key)) => Some(Asked::Image(key.into())),
-            Some(("selector", map)) => Some(Asked::Selector(selector(map)?)),
+            Some(("image", key)) => Some(RequestedImage::Image(key.into())),
+            Some(("selector", map)) => Some(RequestedImage::Selector(selector(map)?)),
             Some(("field", name)) => {
-                wish.field = Some(name.into());
+                request.field = Some(name.into());
                 None
             }
             Some(("region", name)) => {
-                wish.region = Some(name.into());
+                request.region = Some(name.into());
                 None
             }
-            None if word == "ignore" => Some(Asked::Nothing),
+            None if word == "ignore" => Some(RequestedImage::Nothing),
             _ => return Err(format!("a marker knows no `{word}`")),
         };
-        if let Some(asked) = asked {
+        if let Some(image) = image {
             if is_said {
                 return Err("it names more than one image".to_owned());
             }
-            (wish.asked, is_said) = (asked, true);
+            (request.image, is_said) = (image, true);
         }
         rest = behind.trim_start();
     }
     match is_said {
-        true => Ok(wish),
+        true => Ok(request),
         false => Err("it names no image".to_owned()),
     }
 }
@@ -139,7 +139,7 @@ mod tests {
 
     use super::markers;
     use crate::model::place::Source;
-    use crate::model::stamping::Asked;
+    use crate::model::stamping::RequestedImage;
     use crate::objects::Text;
 
     fn said(text: &str) -> Result<String, String> {
@@ -147,10 +147,10 @@ mod tests {
         let marker = markers(&Text::of_file(Arc::new(source)))
             .pop()
             .expect("a marker");
-        marker.wish.map(|wish| match wish.asked {
-            Asked::Image(key) => format!("{key} {:?} {:?}", wish.field, wish.region),
-            Asked::Selector(selector) => format!("{} terms", selector.terms.len()),
-            Asked::Nothing => "nothing".to_owned(),
+        marker.request.map(|request| match request.image {
+            RequestedImage::Image(key) => format!("{key} {:?} {:?}", request.field, request.region),
+            RequestedImage::Selector(selector) => format!("{} terms", selector.terms.len()),
+            RequestedImage::Nothing => "nothing".to_owned(),
         })
     }
 

@@ -5,25 +5,27 @@
 //! project file that fits. Everything that is not an image field, a name that follows the content, or a reference to one
 //! keeps its bytes.
 //!
-//! Never guesses: an object that nobody speaks for is told of by a rule, and stays as it is.
+//! Never guesses: an object without a request is reported by a rule, and stays as it is.
 
 mod choose;
 mod fields;
 mod files;
+mod findings;
 mod follow;
 mod marker;
 mod past;
 mod plan;
+mod request;
 mod rotate;
 mod since;
 mod stamped;
 mod subject;
 mod variables;
 mod versions;
-mod wish;
 
 pub use choose::Chooser;
 pub use fields::{Change, changes, problems};
+pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
 pub use plan::{Options, Plan, plan};
-pub use since::since;
+pub use since::{guarded, since};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::engine::Engine;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::{KEPT_ANNOTATION, Standing};
+use crate::objects::{KEPT_ANNOTATION, ManifestObject};
 use crate::yaml;
 use crate::yaml::edit::{Edit, Position, Step, Target, edit};
 
@@ -17,7 +17,7 @@ type Name<'a> = (&'a str, &'a str, &'a str);
 
 /// The objects by name, and the templates that are kept of the past.
 pub(super) struct Past<'a> {
-    objects: &'a [Standing],
+    objects: &'a [ManifestObject],
     named: BTreeMap<Name<'a>, Vec<usize>>,
     kept: BTreeMap<Name<'a>, Vec<usize>>,
     /// How many are kept.
@@ -27,7 +27,7 @@ pub(super) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn of(objects: &'a [Standing], keep: usize, used: BTreeSet<usize>) -> Self {
+    pub(super) fn of(objects: &'a [ManifestObject], keep: usize, used: BTreeSet<usize>) -> Self {
         let (mut named, mut kept) = (BTreeMap::<_, Vec<usize>>::new(), BTreeMap::new());
         for (index, object) in objects.iter().enumerate() {
             let (kind, namespace): (&str, &str) = (&object.kind, &object.namespace);
@@ -50,7 +50,7 @@ impl<'a> Past<'a> {
     /// The name of the kept copy with this content. Content that comes back gets it, so that machines that were made from it stay.
     pub(super) fn name_of(&self, index: usize, spec: &Value) -> Option<String> {
         let object = &self.objects[index];
-        let has_content = |copy: &&Standing| {
+        let has_content = |copy: &&ManifestObject| {
             let own = copy.node.at(&["spec"]);
             Arc::ptr_eq(&copy.text, &object.text) && own.is_some_and(|own| own.value.same(spec))
         };
@@ -70,7 +70,7 @@ impl<'a> Past<'a> {
     /// past go.
     ///
     /// # Errors
-    /// An object that somebody keeps himself has that name.
+    /// An object that the user keeps has that name.
     pub(super) fn follow(&self, index: usize, name: &str, plan: &mut Plan) -> Result<(), String> {
         self.make_room(index, name, plan)?;
         keep(self.objects, index, name, self.keep, plan);
@@ -83,11 +83,11 @@ impl<'a> Past<'a> {
         let object = &self.objects[index];
         let known = self.named.get(&(&*object.kind, &*object.namespace, name));
         for &other in known.into_iter().flatten() {
-            let standing = &self.objects[other];
-            if !Arc::ptr_eq(standing.file(), object.file()) {
+            let existing = &self.objects[other];
+            if !Arc::ptr_eq(existing.file(), object.file()) {
                 continue;
             }
-            match standing.is_kept() {
+            match existing.is_kept() {
                 true => remove(self.objects, other, plan),
                 false => return Err(format!("its new name would be `{name}`, which is taken")),
             }
@@ -102,7 +102,7 @@ impl<'a> Past<'a> {
             let old = &self.objects[*old];
             *old.name != *successor && Arc::ptr_eq(&old.text, &object.text)
         };
-        // Copies stand behind their successors, so the newest comes first; one more is being added.
+        // Copies follow their successors, so the newest comes first; one more is being added.
         let past = self.copies(index).filter(is_past);
         for old in past.skip(self.keep.saturating_sub(1)) {
             if !self.used.contains(&old) {
@@ -113,7 +113,7 @@ impl<'a> Past<'a> {
 }
 
 /// The template as it was, behind the one that takes its place.
-fn keep(objects: &[Standing], index: usize, successor: &str, keep: usize, plan: &mut Plan) {
+fn keep(objects: &[ManifestObject], index: usize, successor: &str, keep: usize, plan: &mut Plan) {
     let object = &objects[index];
     if keep == 0 {
         return;
@@ -140,7 +140,7 @@ fn keep(objects: &[Standing], index: usize, successor: &str, keep: usize, plan: 
 }
 
 /// A document's text with the annotation in it; none of a JSON file, which holds one document.
-fn copy(object: &Standing, successor: &str) -> Option<String> {
+fn copy(object: &ManifestObject, successor: &str) -> Option<String> {
     let text = &object.text.source.text;
     if text.trim_start().starts_with('{') {
         return None;
@@ -187,7 +187,7 @@ fn marked(node: &Node, successor: &str) -> Value {
 }
 
 /// Takes an object out of its file.
-fn remove(objects: &[Standing], index: usize, plan: &mut Plan) {
+fn remove(objects: &[ManifestObject], index: usize, plan: &mut Plan) {
     let object = &objects[index];
     let edit = match object.steps.is_empty() {
         true => Edit::RemoveDocument {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::model::engine::Engine;
 use crate::model::place::{FileId, Source};
 use crate::model::value::{Node, Value};
-use crate::objects::{Reference, Standing, Text, references};
+use crate::objects::{ManifestObject, Reference, Text, references};
 use crate::render::objects::hash;
 use crate::yaml;
 use crate::yaml::edit::{Edit, Step, Target, edit};
@@ -23,7 +23,12 @@ use super::plan::Plan;
 const LONGEST_NAME: usize = 253;
 
 /// Renames the templates whose content changes, and moves what refers to them.
-pub(super) fn rotate(objects: &[Standing], keep: usize, unread: &[Arc<Source>], plan: &mut Plan) {
+pub(super) fn rotate(
+    objects: &[ManifestObject],
+    keep: usize,
+    unread: &[Arc<Source>],
+    plan: &mut Plan,
+) {
     let references = references(objects);
     let mut referring: BTreeMap<usize, Vec<&Reference<'_>>> = BTreeMap::new();
     for reference in &references {
@@ -60,7 +65,7 @@ pub(super) fn rotate(objects: &[Standing], keep: usize, unread: &[Arc<Source>], 
 }
 
 /// Whether a text that cannot be read names an object: its kind, and its name behind a key `name`.
-fn names(text: &str, object: &Standing) -> bool {
+fn names(text: &str, object: &ManifestObject) -> bool {
     let is_name = |rest: &str| {
         let rest = rest.trim_start().trim_start_matches(['"', '\'']);
         let rest = rest.strip_prefix(&*object.name);
@@ -74,13 +79,13 @@ fn names(text: &str, object: &Standing) -> bool {
 /// A name that a template gets in its file.
 type Identity<'a> = (*const Source, &'a str, &'a str, String);
 
-fn identity<'o>(object: &'o Standing, name: &str) -> Identity<'o> {
+fn identity<'o>(object: &'o ManifestObject, name: &str) -> Identity<'o> {
     let file = Arc::as_ptr(object.file());
     (file, &object.kind, &object.namespace, name.to_owned())
 }
 
-/// The specs that templates come to whose fields said something else before.
-fn specs(objects: &[Standing], plan: &Plan) -> BTreeMap<usize, Value> {
+/// The new specs of templates whose fields have changed.
+fn specs(objects: &[ManifestObject], plan: &Plan) -> BTreeMap<usize, Value> {
     let mut texts: BTreeMap<*const Text, Vec<Node>> = BTreeMap::new();
     let mut found = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {
@@ -101,8 +106,8 @@ fn specs(objects: &[Standing], plan: &Plan) -> BTreeMap<usize, Value> {
     found
 }
 
-/// The documents of a text with the edits of its objects; none where they cannot be made, which is told later.
-fn edited(objects: &[Standing], text: &Arc<Text>, plan: &Plan) -> Vec<Node> {
+/// The documents of a text with the edits of its objects; none where they cannot be made, which is reported later.
+fn edited(objects: &[ManifestObject], text: &Arc<Text>, plan: &Plan) -> Vec<Node> {
     let own = plan
         .edits
         .iter()
@@ -122,7 +127,7 @@ fn below<'n>(node: &'n Node, steps: &[Step]) -> Option<&'n Node> {
 
 /// The template's own name, and every reference to it.
 fn rename(
-    objects: &[Standing],
+    objects: &[ManifestObject],
     index: usize,
     name: &str,
     referring: &[&Reference<'_>],
@@ -145,7 +150,7 @@ fn rename(
 
 /// The name without the hash of earlier content, and with the hash of this. Where another template gets that name in this run, what
 /// looks like a hash is taken as a part of the name.
-fn named(object: &Standing, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
+fn named(object: &ManifestObject, spec: &Value, given: &BTreeSet<Identity<'_>>) -> String {
     let hash = hash::of_text(&yaml::emit(spec));
     let with_hash = |base: &str| {
         let end = base.floor_char_boundary(LONGEST_NAME - 1 - hash.len());

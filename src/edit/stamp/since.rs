@@ -1,28 +1,37 @@
-//! What became of templates since a commit: an edit by hand under the same name is told of as one by this run is.
+//! The changes of templates since a commit: a manual edit under the same name is reported like one by this run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::place::{Place, Source};
-use crate::model::value::{Node, Value};
-use crate::objects::{FieldChange, Manifests, Since, Standing, objects};
+use crate::model::place::Source;
+use crate::objects::{ManifestObject, objects};
+use crate::providers::{self, Change};
 
-use super::plan::Plan;
+use super::plan::{FieldChange, Plan, TemplateChange};
+
+/// The group of the bootstrap providers' templates, whose changes roll no machine either.
+const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
+/// What machines are made from.
+const MACHINE: &str = "spec.template.spec";
 
 /// What an object is found by in its file.
 type Name<'a> = (&'a str, &'a str, &'a str);
 
-/// Tells each template's choice what became of it since its file was that of `before`. `before` is asked once a file that holds
-/// templates; none is a file that was not there.
-pub fn since(all: &[Standing], plan: &mut Plan, mut before: impl FnMut(&Source) -> Option<String>) {
+/// Writes into each template's choice how it changed since its file was that of `before`. `before` is called once a file that
+/// holds templates; none is a file that was not there.
+pub fn since(
+    all: &[ManifestObject],
+    plan: &mut Plan,
+    mut before: impl FnMut(&Source) -> Option<String>,
+) {
     let mut start = 0;
     for file in all.chunk_by(|a, b| Arc::ptr_eq(a.file(), b.file())) {
         let range = start..start + file.len();
         start = range.end;
-        let guarded: Vec<usize> = range
-            .filter(|index| Manifests::guarded(&all[*index]).is_some())
+        let indexes: Vec<usize> = range
+            .filter(|index| guarded(&all[*index]).is_some())
             .collect();
-        if guarded.is_empty() {
+        if indexes.is_empty() {
             continue;
         }
         let source = file[0].file();
@@ -35,7 +44,7 @@ pub fn since(all: &[Standing], plan: &mut Plan, mut before: impl FnMut(&Source) 
             false => (read(&old), read(new)),
         };
         let (old, new) = (named(&old), named(&new));
-        for index in guarded {
+        for index in indexes {
             let object = &all[index];
             let choice = &mut plan.choices[index];
             if choice.is_rotated || object.is_kept() {
@@ -43,22 +52,37 @@ pub fn since(all: &[Standing], plan: &mut Plan, mut before: impl FnMut(&Source) 
             }
             choice.since = match (same, old.get(&name(object)), new.get(&name(object))) {
                 (false, Some(old), Some(new)) => compared(object, old, new),
-                _ => Since::Same,
+                _ => TemplateChange::Same,
             };
         }
     }
 }
 
-fn read(text: &str) -> Vec<Standing> {
+/// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
+/// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
+pub fn guarded(object: &ManifestObject) -> Option<&'static str> {
+    let (group, _) = object.group_version();
+    if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
+        return Some(MACHINE);
+    }
+    let (_, kind) = providers::of_object(&object.api_version, &object.kind)?;
+    match kind.change {
+        Change::Rolls => None,
+        Change::Ignored => kind.is_template().then_some(MACHINE),
+        Change::Refused(path) => Some(path),
+    }
+}
+
+fn read(text: &str) -> Vec<ManifestObject> {
     let source = Arc::new(Source::new("", text));
     objects(&source).map_or_else(|_| Vec::new(), |found| found.objects)
 }
 
-fn name(object: &Standing) -> Name<'_> {
+fn name(object: &ManifestObject) -> Name<'_> {
     (&object.kind, &object.namespace, &object.name)
 }
 
-fn named(objects: &[Standing]) -> BTreeMap<Name<'_>, &Standing> {
+fn named(objects: &[ManifestObject]) -> BTreeMap<Name<'_>, &ManifestObject> {
     // The first of one name counts, as for references.
     objects
         .iter()
@@ -68,54 +92,23 @@ fn named(objects: &[Standing]) -> BTreeMap<Name<'_>, &Standing> {
 }
 
 /// What differs of an object between then and the end of this run.
-fn compared(object: &Standing, old: &Standing, new: &Standing) -> Since {
-    let Some(path) = Manifests::guarded(object) else {
-        return Since::Same;
+fn compared(object: &ManifestObject, old: &ManifestObject, new: &ManifestObject) -> TemplateChange {
+    let Some(path) = guarded(object) else {
+        return TemplateChange::Same;
     };
-    let keys: Vec<&str> = path.split('.').collect();
-    let found = match (old.node.at(&keys), new.node.at(&keys)) {
-        (Some(old), Some(new)) => difference(old, new, path.to_owned()),
+    let guarded: Vec<&str> = path.split('.').collect();
+    let found = match (old.node.at(&guarded), new.node.at(&guarded)) {
+        (Some(old), Some(new)) => old.difference(new),
         (None, None) => None,
-        _ => Some(path.to_owned()),
+        _ => Some(Vec::new()),
     };
-    let Some(path) = found else {
-        return Since::Same;
+    let Some(below) = found else {
+        return TemplateChange::Same;
     };
-    let place = place(&object.node, &path);
-    Since::Changed(FieldChange {
-        spot: place.and_then(|place| object.spot(place)),
-        path,
+    let path = [guarded, below].concat();
+    TemplateChange::Changed(FieldChange {
+        spot: object.spot(object.node.place_at(&path)),
+        path: path.join("."),
         overwrites: true,
     })
-}
-
-/// The way to the first thing that differs.
-fn difference(old: &Node, new: &Node, path: String) -> Option<String> {
-    match (&old.value, &new.value) {
-        (Value::Map(a), Value::Map(b)) => {
-            let keys = a.iter().chain(b.iter()).map(|entry| &entry.key);
-            let mut found = keys.filter_map(|key| {
-                let below = format!("{path}.{key}");
-                match (a.get(key), b.get(key)) {
-                    (Some(a), Some(b)) => difference(a, b, below),
-                    _ => Some(below),
-                }
-            });
-            found.next()
-        }
-        (a, b) => (!a.same(b)).then_some(path),
-    }
-}
-
-/// Where a path, or as much of it as there is, stands in an object.
-fn place(node: &Node, path: &str) -> Option<Place> {
-    let (mut node, mut place) = (node, None);
-    for key in path.split('.') {
-        match node.at(&[key]) {
-            Some(below) => node = below,
-            None => break,
-        }
-        place = Some(node.place);
-    }
-    place
 }

@@ -1,37 +1,39 @@
-//! One wish: its image, and the edits that bring the object to it.
+//! One request: its image, and the edits that write it into the object.
 
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
 use crate::model::image::{ImageKey, fact};
-use crate::model::stamping::{Asked, Wish};
+use crate::model::stamping::{ImageRequest, RequestedImage};
 use crate::model::value::{Node, Value};
-use crate::objects::{Choice, FieldChange, Standing, kind_of, version_node};
+use crate::objects::{ManifestObject, version_node};
 use crate::providers::{self, Kind, Provider, Stamp};
+use crate::rules;
 use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::{self, Chooser};
 use super::fields::{self, Change};
-use super::plan::Plan;
-use super::wish::Wished;
+use super::findings::subject;
+use super::plan::{Choice, FieldChange, Plan};
+use super::request::Requested;
 
-/// Plans what a wish comes to. `runs` is the Kubernetes version of the object's machines, where it is known.
-pub(super) fn wish(
-    objects: &[Standing],
-    wished: &Wished,
+/// Plans one request. `runs` is the Kubernetes version of the object's machines, where it is known.
+pub(super) fn request(
+    objects: &[ManifestObject],
+    requested: &Requested,
     runs: Option<&str>,
     chooser: &Chooser<'_>,
     plan: &mut Plan,
 ) {
-    let (index, object) = (wished.object, &objects[wished.object]);
-    if matches!(wished.wish.asked, Asked::Nothing) || object.is_kept() {
+    let (index, object) = (requested.object, &objects[requested.object]);
+    if matches!(requested.request.image, RequestedImage::Nothing) || object.is_kept() {
         return;
     }
     let choice = &mut plan.choices[index];
-    if wished.field.is_none() || choice.spot.is_none() {
-        choice.spot.clone_from(&wished.wish.spot);
+    if requested.field.is_none() || choice.spot.is_none() {
+        choice.spot.clone_from(&requested.request.spot);
     }
-    let (key, stamp) = match image(&wished.wish, runs, chooser) {
+    let (key, stamp) = match image(&requested.request, runs, chooser) {
         Some(Ok(found)) => found,
         Some(Err(finding)) => return plan.findings.push(*finding),
         None => return,
@@ -39,50 +41,62 @@ pub(super) fn wish(
     if !choice.images.contains(&key) {
         choice.images.push(key);
     }
-    let made = match &wished.field {
-        Some(field) => of_field(object, field, &wished.wish, &stamp),
+    let known = providers::of_object(&object.api_version, &object.kind);
+    let refused = known.and_then(|(provider, kind)| {
+        let finding = rules::unbootable(provider, stamp.format.as_deref()?, kind.formats)?;
+        let formats = format!("one of {}", kind.formats.join(", "));
+        let finding = finding
+            .about(subject(object, choice))
+            .at(choice.spot.clone(), "this image is selected here");
+        Some(finding.at(object.name_spot(), formats))
+    });
+    plan.findings.extend(refused);
+    let made = match &requested.field {
+        Some(field) => of_field(object, field, &requested.request, &stamp),
         None => of_object(object, &stamp),
     };
     match made.and_then(without_expressions) {
         Ok(changes) => {
-            told(object, &changes, choice);
+            record(object, &changes, choice);
             learn_version(index, object, &changes, plan);
             let edits = changes.into_iter().filter_map(|change| change.edit);
             plan.edits.entry(index).or_default().extend(edits);
         }
         Err(problems) => {
-            choice.spot.clone_from(&wished.wish.spot);
+            choice.spot.clone_from(&requested.request.spot);
             choice.problems.extend(problems);
         }
     }
 }
 
-/// The image of a wish and what is stamped of it; none where what is wrong is told elsewhere.
+/// The image of a request and what is stamped of it; none where what is wrong is reported elsewhere.
 fn image(
-    wish: &Wish,
+    request: &ImageRequest,
     runs: Option<&str>,
     chooser: &Chooser<'_>,
 ) -> Option<Result<(ImageKey, Stamp), Box<Finding>>> {
-    let key = match chooser.image(wish, runs) {
+    let key = match chooser.image(request, runs) {
         Ok(key) => key,
         Err(finding) => return Some(Err(finding)),
     };
     let image = chooser.images.get(&key)?;
     let stamp = (chooser.stamp)(image)?;
-    let region = wish.region.clone();
+    let region = request.region.clone();
     Some(stamp.map(|stamp| (key, Stamp { region, ..stamp })))
 }
 
 /// The image fields of an object that are not as its image says.
-fn of_object(object: &Standing, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
+fn of_object(object: &ManifestObject, stamp: &Stamp) -> Result<Vec<Change>, Vec<String>> {
     let Some((provider, kind)) = providers::of_object(&object.api_version, &object.kind) else {
         let (_, version) = object.group_version();
-        let versions = kind_of(object).map_or(String::new(), |kind| kind.versions.join(", "));
+        let versions = object
+            .machine_kind()
+            .map_or(String::new(), |kind| kind.versions.join(", "));
         let message = format!("{} is known in {versions}, not in {version}", object.kind);
         return Err(vec![message]);
     };
     if !fields::is_bootable(stamp, provider, kind) {
-        // A rule tells.
+        // A rule reports it.
         return Err(Vec::new());
     }
     let mut problems = fields::unknown(stamp, provider, kind);
@@ -95,7 +109,7 @@ fn of_object(object: &Standing, stamp: &Stamp) -> Result<Vec<Change>, Vec<String
 }
 
 fn changes(
-    object: &Standing,
+    object: &ManifestObject,
     provider: &dyn Provider,
     kind: &Kind,
     stamp: &Stamp,
@@ -107,15 +121,15 @@ fn changes(
 
 /// One scalar that a marker or an entry names.
 fn of_field(
-    object: &Standing,
+    object: &ManifestObject,
     (steps, node): &(Vec<Step>, Node),
-    wish: &Wish,
+    request: &ImageRequest,
     stamp: &Stamp,
 ) -> Result<Vec<Change>, Vec<String>> {
-    let name = wish.field.as_deref().unwrap_or("url");
-    let text = match (&wish.asked, name) {
+    let name = request.field.as_deref().unwrap_or("url");
+    let text = match (&request.image, name) {
         // A key with dots has dashes in the catalog; elsewhere the image may have the name that the marker gives.
-        (Asked::Image(key), "key") => Some(Arc::from(&**key)),
+        (RequestedImage::Image(key), "key") => Some(Arc::from(&**key)),
         _ => choose::word(stamp, name),
     };
     let Some(text) = text else {
@@ -140,7 +154,7 @@ fn of_field(
     }])
 }
 
-/// Refuses to put text in the place of an expression that another program evaluates.
+/// Refuses to replace an expression by text that another program evaluates.
 fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>> {
     let held = |change: &Change| {
         let text = expression(&change.current.as_ref()?.value)?;
@@ -159,7 +173,7 @@ fn without_expressions(changes: Vec<Change>) -> Result<Vec<Change>, Vec<String>>
     }
 }
 
-/// The first text at or below a value in which a Helm or shell expression stands.
+/// The first text at or below a value that contains a Helm or shell expression.
 fn expression(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => (text.contains("{{") || text.contains("${")).then_some(&**text),
@@ -170,7 +184,7 @@ fn expression(value: &Value) -> Option<&str> {
 }
 
 /// A version that a field of the object itself gets is the one that its machines will run.
-fn learn_version(index: usize, object: &Standing, changes: &[Change], plan: &mut Plan) {
+fn learn_version(index: usize, object: &ManifestObject, changes: &[Change], plan: &mut Plan) {
     let Some((_, node)) = version_node(object) else {
         return;
     };
@@ -195,7 +209,7 @@ fn shown(steps: &[Step]) -> String {
     text
 }
 
-fn told(object: &Standing, changes: &[Change], choice: &mut Choice) {
+fn record(object: &ManifestObject, changes: &[Change], choice: &mut Choice) {
     let says = |node: &Node| {
         let is_empty = node.value.as_str().is_some_and(|text| text.is_empty());
         !node.value.is_null() && !is_empty

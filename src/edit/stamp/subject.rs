@@ -1,7 +1,7 @@
 //! Which object, or which field of one, a marker is about.
 
 use crate::model::value::{Node, Value};
-use crate::objects::Standing;
+use crate::objects::ManifestObject;
 use crate::yaml::edit::Step;
 
 use super::marker::Marker;
@@ -12,7 +12,7 @@ pub(super) enum Subject {
     Object(usize),
     /// A scalar of that object.
     Field(usize, Vec<Step>, Node),
-    /// Nothing: it stands in a string, or where no object follows; in one clause.
+    /// Nothing: it is in a string, or where no object follows; in one clause.
     Nothing(&'static str),
 }
 
@@ -20,11 +20,11 @@ pub(super) enum Subject {
 /// says which have image fields of their own.
 pub(super) fn subject(
     marker: &Marker,
-    objects: &[&Standing],
-    is_machine: impl Fn(&Standing) -> bool,
+    objects: &[&ManifestObject],
+    is_machine: impl Fn(&ManifestObject) -> bool,
 ) -> Subject {
     let at = marker.at;
-    let starts_before = |object: &&&Standing| object.node.place.start <= at;
+    let starts_before = |object: &&&ManifestObject| object.node.place.start <= at;
     let before = objects.iter().take_while(starts_before).count();
     let inside = |node: &Node| node.place.start <= at && at < node.place.end;
     let holds = |index: usize| {
@@ -34,15 +34,16 @@ pub(super) fn subject(
             .any(|(_, node)| inside(node))
     };
     if around(objects, before).any(holds) {
-        return Subject::Nothing(
-            "it stands in a string that is no YAML, or that holds no map or list",
-        );
+        return Subject::Nothing("it is in a string that is no YAML, or that holds no map or list");
     }
     let Some(index) = owner(at, objects, before) else {
         return Subject::Nothing("no object follows it in its document");
     };
     let text = &*objects[index].text.source.text;
-    let names_field = marker.wish.as_ref().is_ok_and(|wish| wish.field.is_some());
+    let names_field = marker
+        .request
+        .as_ref()
+        .is_ok_and(|request| request.field.is_some());
     if is_machine(objects[index]) && !names_field {
         return Subject::Object(index);
     }
@@ -52,7 +53,7 @@ pub(super) fn subject(
         }
         Some((steps, node)) => Subject::Field(index, steps, node),
         None => Subject::Nothing(
-            "no field, or not one alone, stands beside it, and its object has no image of its own",
+            "no field, or not one alone, is beside it, and its object has no image of its own",
         ),
     }
 }
@@ -61,8 +62,8 @@ fn has_lines(node: &Node) -> bool {
     matches!(&node.value, Value::String(text) if text.contains('\n'))
 }
 
-/// The last object that starts before a place, and those that it stands in.
-fn around<'o>(objects: &'o [&Standing], before: usize) -> impl Iterator<Item = usize> + 'o {
+/// The last object that starts before a place, and those that it is in.
+fn around<'o>(objects: &'o [&ManifestObject], before: usize) -> impl Iterator<Item = usize> + 'o {
     let last = objects[..before].last();
     let holds_last = move |index: &usize| {
         let object = objects[*index];
@@ -75,7 +76,7 @@ fn around<'o>(objects: &'o [&Standing], before: usize) -> impl Iterator<Item = u
 
 /// The scalar on a marker's line, or on the next one. Of several on that line it is the one of the key `value`, or of the key that
 /// the marker's field is called by.
-fn beside(marker: &Marker, text: &str, object: &Standing) -> Option<(Vec<Step>, Node)> {
+fn beside(marker: &Marker, text: &str, object: &ManifestObject) -> Option<(Vec<Step>, Node)> {
     let at = marker.at;
     let scalars = object.scalars();
     let nearest = match marker.is_alone {
@@ -94,7 +95,7 @@ fn beside(marker: &Marker, text: &str, object: &Standing) -> Option<(Vec<Step>, 
         .iter()
         .filter(|(_, node)| line.contains(&node.place.start));
     let beside: Vec<_> = beside.collect();
-    let field = marker.wish.as_ref().ok()?.field.as_deref();
+    let field = marker.request.as_ref().ok()?.field.as_deref();
     let called = |name: &str| {
         let is_called =
             |steps: &[Step]| matches!(steps.last(), Some(Step::Key(key)) if key == name);
@@ -132,14 +133,14 @@ fn follows(between: &str) -> bool {
 }
 
 /// The object that a place is in, or directly above; `before` of them start before it.
-fn owner(at: u32, objects: &[&Standing], before: usize) -> Option<usize> {
+fn owner(at: u32, objects: &[&ManifestObject], before: usize) -> Option<usize> {
     let text = &*objects.first()?.text.source.text;
     let next = objects.get(before).map(|object| object.node.place.start);
     let within = around(objects, before).find(|index| at <= end(objects[*index]));
     if let Some(within) = within {
         // Between the items of a list of objects, it is about the one below.
         let gap = |next: u32| text.get(at as usize..next as usize).is_some_and(opens_item);
-        let is_deeper = |next: &Standing| next.steps.len() > objects[within].steps.len();
+        let is_deeper = |next: &ManifestObject| next.steps.len() > objects[within].steps.len();
         let is_below = next.is_some_and(gap) && is_deeper(objects[before]);
         return Some(if is_below { before } else { within });
     }
@@ -155,7 +156,7 @@ fn owner(at: u32, objects: &[&Standing], before: usize) -> Option<usize> {
 }
 
 /// The end of an object's last line.
-fn end(object: &Standing) -> u32 {
+fn end(object: &ManifestObject) -> u32 {
     let text = &object.text.source.text;
     let scalars = object.scalars();
     let last = scalars.iter().map(|(_, node)| node.place.end).max();
@@ -180,7 +181,7 @@ mod tests {
     use crate::objects::objects;
 
     /// What each marker of a text is about.
-    fn told(text: &str) -> Vec<String> {
+    fn marked(text: &str) -> Vec<String> {
         let source = Arc::new(Source::new("a.yaml", text));
         let found = objects(&source).expect("YAML").objects;
         let objects: Vec<_> = found.iter().collect();
@@ -197,24 +198,24 @@ mod tests {
         let object = |name: &str| format!("apiVersion: v1\nkind: M\nmetadata: {{name: {name}}}\n");
         let (a, b) = (object("a"), object("b"));
         let mark = "# metalmark: image=x\n";
-        assert_eq!(told(&format!("{mark}{a}---\n{b}")), ["a"]);
-        assert_eq!(told(&format!("{mark}---\n{a}---\n{b}")), ["a"]);
-        assert_eq!(told(&format!("{a}---\n{mark}{b}")), ["b"]);
+        assert_eq!(marked(&format!("{mark}{a}---\n{b}")), ["a"]);
+        assert_eq!(marked(&format!("{mark}---\n{a}---\n{b}")), ["a"]);
+        assert_eq!(marked(&format!("{a}---\n{mark}{b}")), ["b"]);
         assert_eq!(
-            told(&format!("{a}spec: 1 # metalmark: image=x\n---\n{b}")),
+            marked(&format!("{a}spec: 1 # metalmark: image=x\n---\n{b}")),
             ["a"]
         );
-        let stray = told(&format!("{a}{mark}---\n{b}"));
+        let stray = marked(&format!("{a}{mark}---\n{b}"));
         assert_eq!(stray, ["no object follows it in its document"]);
         let list = "apiVersion: v1\nkind: List\nitems:\n# metalmark: image=x\n- {apiVersion: v1, kind: M, metadata: {name: a}}\n\
                     # metalmark: image=y\n- {apiVersion: v1, kind: M, metadata: {name: b}} # metalmark: image=z\n";
-        assert_eq!(told(list), ["a", "b", "b"]);
+        assert_eq!(marked(list), ["a", "b", "b"]);
     }
 
     #[test]
     fn a_field_of_any_object_may_be_marked() {
         let text = "apiVersion: v1\nkind: Cluster\nspec:\n  - name: image # metalmark: image=x\n    # metalmark: image=x\n    # more\n    value: y\n";
-        let fields = told(text);
+        let fields = marked(text);
         assert!(
             fields[0].contains("name") && fields[1].contains("value"),
             "{fields:?}"
@@ -222,9 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_string_is_no_marker() {
+    fn text_in_a_string_is_no_marker() {
         let text = "apiVersion: v1\nkind: M\na: 'b # metalmark: image=x'\nc: |\n  # metalmark: image=x\n  d\n";
-        let why = "it stands in a string that is no YAML, or that holds no map or list";
-        assert_eq!(told(text), [why, why]);
+        let why = "it is in a string that is no YAML, or that holds no map or list";
+        assert_eq!(marked(text), [why, why]);
     }
 }

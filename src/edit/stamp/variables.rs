@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::stamping::{StampEntry, Wish};
+use crate::model::stamping::{ImageRequest, StampEntry};
 use crate::model::value::Node;
-use crate::objects::Standing;
+use crate::objects::ManifestObject;
 use crate::yaml::edit::Step;
 
-use super::wish::{Wished, fits};
+use super::request::{Requested, fits};
 
 /// Where a Cluster gives variables: for all its machines, for its control plane, for its workers.
 const LISTS: [&str; 4] = [
@@ -22,21 +22,21 @@ const LISTS: [&str; 4] = [
 /// Where a ClusterClass has the value that holds where a Cluster gives none.
 const DEFAULT: [&str; 3] = ["schema", "openAPIV3Schema", "default"];
 
-/// What entries wish of variables; of several entries the first counts. A marker beside a value has spoken already.
-pub(super) fn wishes(
-    objects: &[Standing],
+/// What entries request for variables; of several entries the first counts. A marker beside a value comes first.
+pub(super) fn requests(
+    objects: &[ManifestObject],
     entries: &[StampEntry],
-    found: &mut Vec<Wished>,
+    found: &mut Vec<Requested>,
     findings: &mut Vec<Finding>,
 ) {
-    let said = found.iter().filter_map(|wished| {
-        let (steps, _) = wished.field.as_ref()?;
-        Some((wished.object, steps.clone()))
+    let said = found.iter().filter_map(|requested| {
+        let (steps, _) = requested.field.as_ref()?;
+        Some((requested.object, steps.clone()))
     });
     let mut said: BTreeSet<(usize, Vec<Step>)> = said.collect();
     for entry in entries {
         for (name, word) in &entry.variables {
-            let is_of = |object: &Standing| {
+            let is_of = |object: &ManifestObject| {
                 matches!(&*object.kind, "Cluster" | "ClusterClass") && fits(entry, object)
             };
             let fitting = objects.iter().enumerate();
@@ -46,7 +46,7 @@ pub(super) fn wishes(
                 for field in values(object, name) {
                     is_there = true;
                     if said.insert((*index, field.0.clone())) {
-                        found.push(wished(entry, *index, field, word));
+                        found.push(requested(entry, *index, field, word));
                     }
                 }
             }
@@ -57,13 +57,18 @@ pub(super) fn wishes(
     }
 }
 
-fn wished(entry: &StampEntry, object: usize, field: (Vec<Step>, Node), word: &Arc<str>) -> Wished {
-    Wished {
+fn requested(
+    entry: &StampEntry,
+    object: usize,
+    field: (Vec<Step>, Node),
+    word: &Arc<str>,
+) -> Requested {
+    Requested {
         object,
         field: Some(field),
-        wish: Wish {
+        request: ImageRequest {
             field: Some(Arc::clone(word)),
-            ..entry.wish.clone()
+            ..entry.request.clone()
         },
     }
 }
@@ -72,12 +77,12 @@ fn nowhere(entry: &StampEntry, name: &str) -> Finding {
     let message =
         format!("no Cluster or ClusterClass of this entry gives the variable `{name}` a value");
     Finding::new(RuleId::ImageUnstamped, message)
-        .at(entry.wish.spot.clone(), "")
+        .at(entry.request.spot.clone(), "")
         .help("write the variable with any value, or take it out of the entry")
 }
 
-/// The values of a variable in an object: `imageURL`, or `image.url` for what stands in a map.
-fn values(object: &Standing, name: &str) -> Vec<(Vec<Step>, Node)> {
+/// The values of a variable in an object: `imageURL`, or `image.url` for a value in a map.
+fn values(object: &ManifestObject, name: &str) -> Vec<(Vec<Step>, Node)> {
     let mut parts = name.split('.');
     let name = parts.next().unwrap_or_default();
     let inner: Vec<&str> = parts.collect();

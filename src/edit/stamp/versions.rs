@@ -1,4 +1,4 @@
-//! The Kubernetes versions of the machines of each template: what selectors ask for, and what `--set-version` writes.
+//! The Kubernetes versions of the machines of each template: what selectors require, and what `--set-version` writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,28 +6,55 @@ use std::sync::Arc;
 use crate::model::image::{Origin, fact};
 use crate::model::replacement;
 use crate::model::value::Value;
-use crate::objects::{Manifests, Standing, version_node, version_nodes};
+use crate::objects::{ManifestObject, references, version_node, version_nodes};
 use crate::yaml::edit::{Edit, Step, Target};
 
 use super::choose::Chooser;
 use super::plan::Plan;
-use super::wish::Wished;
+use super::request::Requested;
 
-/// The objects that say which version the machines of each template run.
-pub(super) fn runners(objects: &[Standing], chooser: &Chooser<'_>) -> BTreeMap<usize, Vec<usize>> {
-    let manifests = Manifests {
-        objects,
-        choices: &[],
-        images: chooser.images,
-        versions: &BTreeMap::new(),
-        matching: chooser.matching,
+/// The objects that say which Kubernetes version the machines of each template run: those that refer to it, and the clusters of
+/// the classes that do. What says a version runs its own images.
+pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>> {
+    let says = |index: &usize| version_node(&objects[*index]).is_some();
+    let own = (0..objects.len()).filter(says);
+    let mut found: BTreeMap<usize, Vec<usize>> = own.map(|index| (index, vec![index])).collect();
+    for reference in references(objects) {
+        let Some(template) = reference.to else {
+            continue;
+        };
+        let runners = found.entry(template).or_default();
+        let from = &objects[reference.from];
+        match &*from.kind {
+            "ClusterClass" => runners.extend(clusters_of(objects, from)),
+            _ => runners.push(reference.from),
+        }
+    }
+    for runners in found.values_mut() {
+        runners.sort_unstable();
+        runners.dedup();
+    }
+    found
+}
+
+/// The Clusters whose topology names a class.
+fn clusters_of(objects: &[ManifestObject], class: &ManifestObject) -> Vec<usize> {
+    let is_of_class = |cluster: &ManifestObject| {
+        let text = |path: &[&str]| cluster.node.at(path).and_then(|node| node.value.as_str());
+        let name = text(&["spec", "topology", "class"])
+            .or_else(|| text(&["spec", "topology", "classRef", "name"]));
+        &*cluster.kind == "Cluster" && name == Some(&class.name)
     };
-    manifests.all_runners()
+    let clusters = objects.iter().enumerate();
+    clusters
+        .filter(|(_, object)| is_of_class(object))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// The Kubernetes version of each template's machines, where its runners agree on one.
 pub(super) fn agreed(
-    objects: &[Standing],
+    objects: &[ManifestObject],
     runners: &BTreeMap<usize, Vec<usize>>,
 ) -> BTreeMap<usize, Arc<str>> {
     let one = runners.iter().filter_map(|(template, runners)| {
@@ -46,18 +73,18 @@ pub(super) fn agreed(
     one.collect()
 }
 
-/// Brings the Kubernetes version of those who run a stamped template to its image's. A version with a marker of its own is
+/// Brings the Kubernetes version of the pools that run a stamped template to its image's. A version with a marker of its own is
 /// what that says.
 pub(super) fn set(
-    objects: &[Standing],
+    objects: &[ManifestObject],
     runners: &BTreeMap<usize, Vec<usize>>,
-    wishes: &[Wished],
+    requests: &[Requested],
     chooser: &Chooser<'_>,
     plan: &mut Plan,
 ) {
-    let marked = wishes.iter().filter_map(|wished| {
-        let (steps, _) = wished.field.as_ref()?;
-        Some((wished.object, &**steps))
+    let marked = requests.iter().filter_map(|requested| {
+        let (steps, _) = requested.field.as_ref()?;
+        Some((requested.object, &**steps))
     });
     let marked: BTreeSet<(usize, &[Step])> = marked.collect();
     for (template, runners) in runners {
@@ -81,7 +108,7 @@ pub(super) fn set(
 
 /// Brings an object to a version, in each place that says it and has no marker.
 fn bring(
-    objects: &[Standing],
+    objects: &[ManifestObject],
     runner: usize,
     version: &Arc<str>,
     marked: &BTreeSet<(usize, &[Step])>,
@@ -89,10 +116,10 @@ fn bring(
 ) {
     let object = &objects[runner];
     for (steps, node) in version_nodes(object) {
-        let standing = node.value.as_str().map(|text| text.trim_start_matches('v'));
-        let is_there = standing == Some(version.trim_start_matches('v'));
+        let current = node.value.as_str().map(|text| text.trim_start_matches('v'));
+        let is_there = current == Some(version.trim_start_matches('v'));
         let may_follow =
-            standing.is_none_or(|standing| replacement::of_version(standing, version).is_none());
+            current.is_none_or(|current| replacement::of_version(current, version).is_none());
         if is_there || !may_follow || marked.contains(&(runner, &*steps)) {
             continue;
         }

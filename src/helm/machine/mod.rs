@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::code::{Constant, Index, Operation, Template};
 use super::object::Complex;
+use super::rendered::{Part, Rendered};
 use super::{Budget, Error, ErrorClass, Host, Value};
 use operands::Operand;
 use output::without_no_value;
@@ -35,7 +36,26 @@ pub fn execute(
     let mut machine = Machine::new(host, budget);
     let result = machine.run(template, dot);
     budget.leave(machine.frames.len() as u32);
-    result
+    result.map(without_no_value)
+}
+
+/// Executes a template file of a chart as Helm does, and records where the output comes from.
+///
+/// # Errors
+/// As [`execute`].
+pub fn render(
+    template: &Template,
+    dot: &Value,
+    host: &dyn Host,
+    budget: &Budget,
+) -> Result<Rendered, Error> {
+    let _nested = budget.enter_evaluation()?;
+    let mut machine = Machine::new(host, budget);
+    machine.parts = Some(Vec::new());
+    let result = machine.run(template, dot);
+    budget.leave(machine.frames.len() as u32);
+    let parts = machine.parts.take().unwrap_or_default();
+    result.map(|text| Rendered::new(text, parts))
 }
 
 struct Machine<'h> {
@@ -48,6 +68,8 @@ struct Machine<'h> {
     loops: Vec<Loop>,
     frames: Vec<Frame>,
     outputs: Vec<String>,
+    /// Where the parts of the outermost output were written, if that is recorded.
+    parts: Option<Vec<Part>>,
     /// The number of active includes of each name, as Helm counts them.
     included: HashMap<Arc<str>, u32>,
     tpl_depth: u32,
@@ -94,6 +116,7 @@ impl<'h> Machine<'h> {
             loops: Vec::new(),
             frames: Vec::with_capacity(1),
             outputs: Vec::with_capacity(1),
+            parts: None,
             included: HashMap::new(),
             tpl_depth: 0,
         }
@@ -324,7 +347,7 @@ impl<'h> Machine<'h> {
         }
         let text = self.outputs.pop().unwrap_or_default();
         match frame.caller {
-            Caller::Execute => return Ok(Some(without_no_value(text))),
+            Caller::Execute => return Ok(Some(text)),
             Caller::Tpl => {
                 self.tpl_depth -= 1;
                 self.push_text(without_no_value(text))?;

@@ -37,9 +37,9 @@ impl Operand {
         match &self.value {
             Value::Nil if self.boxed => Err(nil_pointer(name)),
             Value::Nil => Ok(Self::default()),
-            Value::Map(map) => Ok(match map.get(name)? {
-                Some(value) => Self::boxed(value),
-                None => Self::boxed(map.zero()),
+            Value::Map(map) => Ok(match map.as_map().filter(|_| name == "AsMap") {
+                Some(same) => Self::plain(same),
+                None => Self::boxed(map.get(name)?.unwrap_or_else(|| map.zero())),
             }),
             Value::Object(object) => object_field(&**object, name).map(Self::plain),
             other => Err(no_field(other, name)),

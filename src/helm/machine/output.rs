@@ -1,11 +1,10 @@
 //! The output of templates.
 
+use super::super::code::Operation;
+use super::super::rendered::{NO_VALUE, Part};
 use super::super::{Budget, Error, Value, print};
 use super::Machine;
 use super::operands::Operand;
-
-/// The text that Go prints for a missing value, and that Helm removes from the result.
-const NO_VALUE: &str = "<no value>";
 
 impl Machine<'_> {
     pub(super) fn text(&mut self, start: u32, end: u32) -> Result<(), Error> {
@@ -13,7 +12,8 @@ impl Machine<'_> {
             return Ok(());
         };
         let text = &frame.template.text.text[start as usize..end as usize];
-        append(self.budget, &mut self.outputs, text)
+        append(self.budget, &mut self.outputs, text)?;
+        self.record()
     }
 
     pub(super) fn print(&mut self) -> Result<(), Error> {
@@ -29,7 +29,35 @@ impl Machine<'_> {
     }
 
     pub(super) fn write(&mut self, text: &str) -> Result<(), Error> {
-        append(self.budget, &mut self.outputs, text)
+        append(self.budget, &mut self.outputs, text)?;
+        self.record()
+    }
+
+    /// Records what the outermost template's current instruction wrote, if that is recorded.
+    fn record(&mut self) -> Result<(), Error> {
+        let (Some(parts), [output], Some(frame)) =
+            (&mut self.parts, &self.outputs[..], self.frames.first())
+        else {
+            return Ok(());
+        };
+        let (operation, code) = (frame.next.saturating_sub(1), frame.template.code());
+        let written = match code.operations[operation] {
+            Operation::Text(start, end) => Some((start, end)),
+            _ => None,
+        };
+        let part = Part {
+            end: output.len(),
+            span: written.unwrap_or(code.spans[operation]),
+            is_text: written.is_some(),
+        };
+        match parts.last_mut() {
+            Some(last) if !part.is_text && last.span == part.span => last.end = part.end,
+            _ => {
+                self.budget.charge(2 * size_of::<Part>())?;
+                parts.push(part);
+            }
+        }
+        Ok(())
     }
 
     /// Pushes a text as a value.

@@ -31,6 +31,10 @@ impl Machine<'_> {
     /// Pops the value to iterate and starts a loop, or jumps if it has no items.
     pub(super) fn begin_range(&mut self, variables: Variables, target: Index) -> Result<(), Error> {
         let value = self.pop().value;
+        let value = match value {
+            Value::Object(object) if object.kind() == "map" => object.plain(),
+            value => value,
+        };
         let items = match value {
             Value::Nil => None,
             Value::List(list) => (!list.items.is_empty()).then_some(Items::List(list, 0)),

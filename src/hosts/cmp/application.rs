@@ -3,6 +3,8 @@
 //! Source: argoproj/argo-cd `reposerver/repository/repository.go` (`newEnv`, `getPluginEnvs`, `getPluginParamEnvs`) and
 //! `pkg/apis/application/v1alpha1/types.go` (`ApplicationSourcePluginParameters.Environ`, `Env.Envsubst`).
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Entry, Map, Node, Value};
@@ -12,16 +14,20 @@ use super::environment::{APP_NAME, ENV_PREFIX, Environment, PARAMETERS, SOURCE_P
 /// Argo CD's own namespace: an Application elsewhere has its namespace before its name.
 const OWN_NAMESPACE: &str = "argocd";
 
-/// What Argo CD would know beside the manifest.
-#[derive(Clone, Debug, Default)]
+/// What Argo CD knows besides the manifest.
+#[derive(Clone, Debug, Default, Args)]
 pub struct Simulated {
-    /// The commit that the source's revision came to; zeros unless given, or unless the manifest names a commit.
+    /// The commit that Argo CD would have checked out.
+    #[arg(long, value_name = "COMMIT")]
     pub revision: Option<String>,
     /// The destination cluster's Kubernetes version.
+    #[arg(long, default_value = "", value_name = "VERSION")]
     pub kube_version: String,
     /// The destination cluster's API versions.
+    #[arg(long, value_delimiter = ',', value_name = "VERSIONS")]
     pub api_versions: Vec<String>,
-    /// Which of several sources, from 1; the only one with a plugin unless given.
+    /// Which of the Application's sources, from 1.
+    #[arg(long, value_name = "NUMBER")]
     pub source: Option<usize>,
 }
 
@@ -61,9 +67,7 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
 }
 
 fn usage(message: &str) -> Error {
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }
 
 /// The text at a path; empty where there is none, as in Argo CD's own types.

@@ -10,7 +10,7 @@ pub(super) const APP_NAME: &str = "ARGOCD_APP_NAME";
 pub(super) const SOURCE_PATH: &str = "ARGOCD_APP_SOURCE_PATH";
 /// The parameters as JSON. The `PARAM_…` variables beside it collide and have no order, so they are not read.
 pub(super) const PARAMETERS: &str = "ARGOCD_APP_PARAMETERS";
-/// What stands before the names of `spec.source.plugin.env`.
+/// The prefix of the names of `spec.source.plugin.env`.
 pub(super) const ENV_PREFIX: &str = "ARGOCD_ENV_";
 
 /// Variables by name.

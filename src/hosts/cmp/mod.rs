@@ -14,13 +14,16 @@ mod selection;
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::model::manifest::FileKind;
 use crate::model::policy::Date;
 use crate::read::{self, Request};
 
 use crate::pipeline::rendered::{self, Faulty};
-use crate::pipeline::{Format, Terminal, Verdict};
+use crate::pipeline::{Terminal, Verdict};
+use crate::report::Format;
 pub use application::Simulated;
 pub use environment::Environment;
 use parameters::Given;
@@ -88,32 +91,24 @@ pub fn parameters(
 ) -> Result<Verdict, Error> {
     let request = confined(request, environment, &Given::default());
     let workspace = request.and_then(|request| read::workspace(&request));
-    // The form is shown whatever stands in the repository; what is wrong with it is told by `generate`.
+    // The form is shown whatever the repository contains; `generate` reports what is wrong with it.
     let announced = announce::announced(workspace.as_ref().ok(), environment);
     terminal.out.json(&announced)?;
     Ok(Verdict::Clean)
 }
 
-/// What `cmp simulate` was asked for.
-#[derive(Clone, Debug)]
+/// What is simulated.
+#[derive(Clone, Debug, Args)]
 pub struct SimulateOptions {
     /// The Application's manifest.
+    #[arg(long, value_name = "FILE")]
     pub app: PathBuf,
-    /// What Argo CD would know beside it.
+    /// What Argo CD knows besides the manifest.
+    #[command(flatten)]
     pub simulated: Simulated,
-    /// Print the environment instead of generating.
-    pub show: Simulation,
-    /// The day that waivers are held against.
-    pub today: Date,
-}
-
-/// What a simulation prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Simulation {
-    /// The variables, one a line.
-    Environment,
-    /// What `generate` prints.
-    Objects,
+    /// Print the variables and stop.
+    #[arg(long)]
+    pub environment: bool,
 }
 
 /// `metalmark cmp simulate`: `generate` as Argo CD would run it for an Application, in a sidecar with these variables.
@@ -124,11 +119,12 @@ pub fn simulate(
     request: &Request,
     sidecar: &Environment,
     options: &SimulateOptions,
+    today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let objects = read::objects(&options.app)?;
     let run = application::run(&objects, &options.simulated)?;
-    if options.show == Simulation::Environment {
+    if options.environment {
         for (name, value) in run.environment.iter() {
             writeln!(terminal.out, "{name}={value}")?;
         }
@@ -139,7 +135,7 @@ pub fn simulate(
         ..request.clone()
     };
     let environment = sidecar.with(&run.environment);
-    generate(&request, &environment, options.today, terminal)
+    generate(&request, &environment, today, terminal)
 }
 
 /// The folder that the run starts in.
@@ -174,15 +170,11 @@ fn confined(request: &Request, environment: &Environment, given: &Given) -> Resu
 fn no_host() -> Error {
     let message = "`ARGOCD_APP_SOURCE_PATH` is not set, so the repository that may be read is not known\n\
          help: Argo CD sets it; to try the plugin elsewhere, use `metalmark cmp simulate`";
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }
 
 fn no_project() -> Error {
     let message = "there is no `metalmark.yaml` in the application's folder, nor above it in what Argo CD sent of the repository\n\
          help: put one at the repository's root, and name it in argocd.argoproj.io/manifest-generate-paths where that is set";
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }

@@ -59,7 +59,7 @@ pub(super) const ALL: &[Parameter] = &[
     text(
         FROZEN,
         "Frozen",
-        "true: every image must stand in metalmark.lock; false: a lock is used where there is one",
+        "true: every image must be in metalmark.lock; false: a lock is used where there is one",
     ),
     text(
         ALLOW_EMPTY,
@@ -127,7 +127,7 @@ impl Given {
         })
     }
 
-    /// Sets the flags that stand for parameters.
+    /// Sets the flags that represent parameters.
     pub(super) fn set(&self, flags: &mut Flags) {
         if self.image_url.is_some() {
             flags.image_url.clone_from(&self.image_url);
@@ -245,7 +245,7 @@ fn word<T: Copy>(
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let known = known.join(", ");
             let message = format!("the parameter `{name}` is one of {known}, not `{value}`");
-            Err(Error::Usage { message })
+            Err(Error::usage(message))
         }
     }
 }
@@ -312,24 +312,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told() {
-        let told = |json: &str| given(&[("ARGOCD_APP_PARAMETERS", json)]).unwrap_err();
+    fn what_is_not_understood_is_reported() {
+        let refused = |json: &str| given(&[("ARGOCD_APP_PARAMETERS", json)]).unwrap_err();
         assert_eq!(
-            told(r#"[{"name":"clsuter","string":"x"}]"#),
+            refused(r#"[{"name":"clsuter","string":"x"}]"#),
             "there is no parameter `clsuter`\nhelp: did you mean `cluster`?"
         );
         assert_eq!(
-            told(r#"[{"name":"cluster","array":["x"]}]"#),
+            refused(r#"[{"name":"cluster","array":["x"]}]"#),
             "the parameter `cluster` is a text: set its `string`"
         );
         assert_eq!(
-            told(r#"[{"name":"scope","string":"al"}]"#),
+            refused(r#"[{"name":"scope","string":"al"}]"#),
             "the parameter `scope` is one of cluster, shared, all, not `al`"
         );
         assert_eq!(
-            told(r#"[{"name":"scope","string":"all"},{"name":"scope","string":"shared"}]"#),
+            refused(r#"[{"name":"scope","string":"all"},{"name":"scope","string":"shared"}]"#),
             "the parameter `scope` is set twice"
         );
-        assert!(told("{").starts_with("ARGOCD_APP_PARAMETERS is not a JSON list"));
+        assert!(refused("{").starts_with("ARGOCD_APP_PARAMETERS is not a JSON list"));
     }
 }

@@ -1,15 +1,19 @@
 //! The plugin's configuration file, as Argo CD's sidecar reads it (`cmpserver/plugin/config.go`).
 
+use clap::Args;
+
 use crate::error::Error;
 use crate::pipeline::{Terminal, Verdict};
 use crate::yaml;
 
-/// What `cmp plugin-config` was asked for.
-#[derive(Clone, Debug)]
+/// How the sidecar serves Applications.
+#[derive(Clone, Debug, Args)]
 pub struct PluginOptions {
-    /// The plugin's name: what Applications say in `spec.source.plugin.name`.
+    /// The name that Applications say in `spec.source.plugin.name`.
+    #[arg(long, default_value = "metalmark", value_name = "NAME")]
     pub name: String,
-    /// Whether Applications that name no plugin are looked at too.
+    /// Serve Applications that name no plugin too; costs sending the repository twice.
+    #[arg(long)]
     pub discover: bool,
 }
 
@@ -21,9 +25,7 @@ pub fn plugin_config(options: &PluginOptions, terminal: &mut Terminal) -> Result
     if options.name.is_empty() || options.name.contains('/') {
         let message =
             "a plugin's name is the name of its socket: it is not empty and holds no slash";
-        return Err(Error::Usage {
-            message: message.to_owned(),
-        });
+        return Err(Error::usage(message));
     }
     terminal.out.product(text(options).as_bytes())?;
     Ok(Verdict::Clean)

@@ -48,7 +48,7 @@ impl Selected {
     }
 }
 
-/// Whether a target's objects speak to a GitOps engine: an application that held its own Application would own itself.
+/// Whether a target's objects configure a GitOps engine: an application that held its own Application would own itself.
 fn is_for_an_engine(target: &str) -> bool {
     target == "argocd" || target.starts_with("flux")
 }
@@ -63,7 +63,7 @@ pub(super) fn outputs(outputs: &mut Vec<Output>, targets: &[String]) -> Result<(
                  help: add `- {{target: {target}, path: rendered}}` to `outputs` in metalmark.yaml",
                 known.join(", ")
             );
-            return Err(Error::Usage { message });
+            return Err(Error::usage(message));
         }
     }
     outputs.retain(|output| match targets {
@@ -73,9 +73,7 @@ pub(super) fn outputs(outputs: &mut Vec<Output>, targets: &[String]) -> Result<(
     if outputs.is_empty() {
         let message = "the project has no output with objects for Argo CD to apply\n\
              help: add `- {target: manifests, path: rendered}` to `outputs` in metalmark.yaml";
-        return Err(Error::Usage {
-            message: message.to_owned(),
-        });
+        return Err(Error::usage(message));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use super::result::{FunctionResult, Severity};
 /// The label by which Cluster API's tools find a cluster's objects.
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
-/// The project as far as items asked for it.
+/// The project as far as items require it.
 pub(super) struct Project<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) tools: &'a Tools,
@@ -43,7 +43,7 @@ pub(super) struct Cluster {
 /// What an item gets.
 pub(super) enum Choice {
     Stamp(Stamp),
-    /// Its cluster has errors, which are told as such.
+    /// Its cluster has errors, which are reported as such.
     Faulty,
     Refused(FunctionResult),
 }

@@ -1,4 +1,4 @@
-//! The `functionConfig`: which function, and what it is told.
+//! The `functionConfig`: which function, and its options.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ const FUNCTIONS: &[(&str, &str, Function)] = &[
     ("MetalmarkValidator", "validator", Function::Validator),
 ];
 
-/// What a function is told.
+/// The options of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) function: Function,
@@ -69,10 +69,10 @@ impl Config {
         let is_map = identity.kind == "ConfigMap" && identity.api_version == "v1";
         let part = if is_map { "data" } else { "spec" };
         let empty = Map::default();
-        let told = config.at(&[part]).and_then(|node| node.value.as_map());
-        let told = told.map_or(&empty, |told| told);
+        let section = config.at(&[part]).and_then(|node| node.value.as_map());
+        let section = section.map_or(&empty, |section| section);
         let function = match is_map {
-            true => text(told, "function")?.unwrap_or_default(),
+            true => text(section, "function")?.unwrap_or_default(),
             false => identity.kind.clone(),
         };
         let is_ours = is_map || identity.api_version.split('/').next() == Some(GROUP);
@@ -83,15 +83,15 @@ impl Config {
         let Some((_, _, function)) = found else {
             return Err(usage(NO_CONFIG));
         };
-        known_keys(told, is_map)?;
+        known_keys(section, is_map)?;
         Ok(Self {
             function: *function,
-            cluster: text(told, "cluster")?,
-            targets: list(told, "targets")?,
-            image: text(told, "image")?,
-            project: text(told, "project")?,
-            image_url: text(told, "image-url")?,
-            checksum: checksum(text(told, "checksum")?)?,
+            cluster: text(section, "cluster")?,
+            targets: list(section, "targets")?,
+            image: text(section, "image")?,
+            project: text(section, "project")?,
+            image_url: text(section, "image-url")?,
+            checksum: checksum(text(section, "checksum")?)?,
             identity,
         })
     }
@@ -121,13 +121,11 @@ const NO_CONFIG: &str = "the functionConfig names no function of metalmark\n\
      help: or a ConfigMap with `data: {function: generator}`, `transformer` or `validator`";
 
 fn usage(message: &str) -> Error {
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }
 
-fn known_keys(told: &Map, is_map: bool) -> Result<(), Error> {
-    for entry in told {
+fn known_keys(section: &Map, is_map: bool) -> Result<(), Error> {
+    for entry in section {
         let key = &*entry.key;
         if KEYS.contains(&key) || is_map && key == "function" {
             continue;
@@ -143,8 +141,8 @@ fn known_keys(told: &Map, is_map: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn text(told: &Map, key: &str) -> Result<Option<String>, Error> {
-    match told.get(key).map(|node| &node.value) {
+fn text(section: &Map, key: &str) -> Result<Option<String>, Error> {
+    match section.get(key).map(|node| &node.value) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.to_string())),
@@ -158,9 +156,9 @@ fn text(told: &Map, key: &str) -> Result<Option<String>, Error> {
 }
 
 /// A list, or a text with commas, as a ConfigMap has it.
-fn list(told: &Map, key: &str) -> Result<Vec<String>, Error> {
-    let Some(items) = told.get(key).and_then(|node| node.value.as_list()) else {
-        let text = text(told, key)?.unwrap_or_default();
+fn list(section: &Map, key: &str) -> Result<Vec<String>, Error> {
+    let Some(items) = section.get(key).and_then(|node| node.value.as_list()) else {
+        let text = text(section, key)?.unwrap_or_default();
         let parts = text.split(',').map(|part| part.trim().to_owned());
         return Ok(parts.filter(|part| !part.is_empty()).collect());
     };

@@ -5,7 +5,7 @@ use crate::report::{Color, Findings, Lines};
 
 use super::result::{FunctionResult, Severity};
 
-/// One result for each thing to mend, in the order of the files.
+/// One result for each thing to fix, in the order of the files.
 pub(super) fn results(judged: &[Judged]) -> Vec<FunctionResult> {
     let findings = Findings::new(judged, 0, Color::Never);
     let (mut lines, groups) = (Lines::default(), findings.groups.iter());

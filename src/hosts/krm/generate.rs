@@ -19,11 +19,11 @@ use super::findings;
 use super::list::{List, below_item};
 use super::result::{ItemReference, Outcome};
 
-/// Where an item stands in which file, for hosts that write items to disk.
+/// The file of an item and its index there, for hosts that write items to disk.
 const PATH: &str = "internal.config.kubernetes.io/path";
 const INDEX: &str = "internal.config.kubernetes.io/index";
 
-/// What stands in the list for an item until its text is put there.
+/// The placeholder of an item in the list until its text is put there.
 const PLACEHOLDER: &str = "metalmark-generated-item-";
 
 /// A new item.
@@ -49,8 +49,8 @@ pub(super) fn run(
     let entry = cluster(&workspace, config)?;
     let part = entry.as_ref().map_or(Part::Whole, Part::Cluster);
     let rendered = rendered::rendered(&mut workspace, today, part, Faulty::StopAll)?;
-    let results = findings::results(&rendered.survey.judged);
-    if rendered.survey.has_errors() {
+    let results = findings::results(&rendered.fleet_check.judged);
+    if rendered.fleet_check.has_errors() {
         return Ok(super::unchanged(list, results));
     }
     let mut items = Vec::new();
@@ -75,9 +75,7 @@ pub(super) fn run(
 }
 
 fn usage(message: &str) -> Error {
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }
 
 fn cluster(workspace: &Workspace, config: &Config) -> Result<Option<read::ClusterEntry>, Error> {
@@ -166,7 +164,7 @@ fn annotated(text: &str, node: &Node, path: &str, index: usize) -> Result<String
     edit(text, Engine::Kubectl, &edits)
 }
 
-/// The list with the new items: the configuration's own item goes, an object of the same identity is replaced where it stands,
+/// The list with the new items: the configuration's own item goes, an object of the same identity is replaced in place,
 /// others are added behind.
 fn with_items(
     list: &List<'_>,
@@ -221,7 +219,7 @@ fn with_items(
     filled(&text, items)
 }
 
-/// The placeholders replaced: by the items' own texts where they stand on lines of their own, else by their values.
+/// The placeholders replaced: by the items' own texts where they are on lines of their own, else by their values.
 fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
     let mut out = String::with_capacity(text.len());
     let mut left = items.len();
@@ -268,7 +266,7 @@ fn filled(text: &str, items: &[Item]) -> Result<String, EditError> {
     edit(text, Engine::Kubectl, &edits)
 }
 
-/// A document as an item of a list whose dashes stand in that column.
+/// A document as an item of a list whose dashes are in that column.
 fn indented(text: &str, column: usize, out: &mut String) {
     let (dash, spaces) = (" ".repeat(column) + "- ", " ".repeat(column + 2));
     for (number, line) in text.lines().enumerate() {

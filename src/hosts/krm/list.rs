@@ -1,4 +1,4 @@
-//! The ResourceList: read once, changed where it stands.
+//! The ResourceList: read once, changed in place.
 
 use crate::error::Error;
 use crate::model::engine::Engine;
@@ -58,9 +58,7 @@ impl<'a> List<'a> {
 }
 
 fn usage(message: &str) -> Error {
-    Error::Usage {
-        message: message.to_owned(),
-    }
+    Error::usage(message)
 }
 
 /// The place of something below an item.
@@ -72,7 +70,7 @@ pub(super) fn below_item(index: usize, path: &[&str]) -> Target {
     Target::Path(0, steps.collect())
 }
 
-/// What stands in the list for the results until their text is put there.
+/// The placeholder of the results in the list until their text is put there.
 const PLACEHOLDER: &str = "metalmark-results";
 
 /// The list's text with the results in it, one below the other however the list is written.
@@ -110,7 +108,7 @@ pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
     edit(&text, Engine::Kubectl, &[Edit::Set { at: at(), value }]).map_err(no_place)
 }
 
-/// The results in the place of a line that holds nothing else; none where it is not so, or would not read back.
+/// The results instead of a line that holds nothing else; none where it is not so, or would not read back.
 fn filled(text: &str, value: &Value) -> Option<String> {
     let line = format!("results: {PLACEHOLDER}\n");
     let start = match text.strip_suffix(&line) {

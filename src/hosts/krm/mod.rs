@@ -1,8 +1,8 @@
 //! `metalmark fn`: a KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
 //!
-//! The contract is kustomize's functions specification (cmd/config/docs/api-conventions/functions-spec.md). What was not asked
-//! for keeps its bytes. Hosts swallow results or show nothing else, so errors are in the list and on stderr; while one stands
-//! the items are passed on as they came.
+//! The contract is kustomize's functions specification (cmd/config/docs/api-conventions/functions-spec.md). What was not
+//! requested keeps its bytes. Hosts swallow results or show nothing else, so errors are in the list and on stderr; while there is
+//! one the items are passed on as they came.
 
 mod choice;
 mod config;

@@ -9,7 +9,7 @@ use crate::printer::{masked, plain};
 pub(super) struct Outcome {
     /// The list's text, without new results.
     pub(super) text: String,
-    /// Whether `results` stands in it.
+    /// Whether it has `results`.
     pub(super) has_results: bool,
     pub(super) results: Vec<FunctionResult>,
 }

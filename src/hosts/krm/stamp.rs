@@ -1,4 +1,4 @@
-//! The transformer and the validator: the image fields of machine templates, held against what their images say.
+//! The transformer and the validator: the image fields of machine templates, compared with the facts of their images.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use super::findings;
 use super::list::List;
 use super::result::{Field, FunctionResult, ItemReference, Outcome, Severity};
 
-/// Stamps the items; as they came where an error stands.
+/// Stamps the items; unchanged where there is an error.
 pub(super) fn transform(
     request: &Request,
     config: &Config,
@@ -58,8 +58,8 @@ pub(super) fn validate(
 ) -> Result<Outcome, Error> {
     let (stamped, mut workspace) = stamped(request, config, list, today)?;
     let tools = fleet::tools(&mut workspace, today)?;
-    let survey = fleet::survey(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
-    let mut results = findings::results(&survey.judged);
+    let fleet_check = fleet::check_fleet(&workspace, &tools, |_, _| Ok(((), Vec::new())))?;
+    let mut results = findings::results(&fleet_check.judged);
     let of_items = stamped
         .results
         .into_iter()
@@ -68,7 +68,7 @@ pub(super) fn validate(
     Ok(super::unchanged(list, results))
 }
 
-/// A change that the transformer would make, as the validator tells it.
+/// A change that the transformer would make, as the validator reports it.
 fn as_fault(result: FunctionResult) -> FunctionResult {
     let Some(field) = result
         .field
@@ -84,7 +84,7 @@ fn as_fault(result: FunctionResult) -> FunctionResult {
     }
 }
 
-/// What stamping comes to.
+/// The result of stamping.
 #[derive(Default)]
 struct Stamped {
     edits: Vec<Edit>,
@@ -188,7 +188,7 @@ fn one(
     Ok(())
 }
 
-/// A kind that is known, in a version that is not: it cannot be told where its image stands.
+/// A kind that is known, in a version that is not: the place of its image is unknown.
 fn unknown_version(item: &Node) -> Option<FunctionResult> {
     let identity = ItemReference::of(item);
     let (group, version) = identity.api_version.split_once('/')?;

@@ -25,9 +25,9 @@ struct CompiledTerm<'a> {
 /// How well an image fits in [`Matching::Normalized`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// A fact speaks against it.
+    /// A fact excludes it.
     No,
-    /// Nothing speaks against it, but its Kubernetes version is known by its name only, which proves nothing.
+    /// Nothing excludes it, but its Kubernetes version is known by its name only, which proves nothing.
     Possible,
     /// Every fact is as wanted.
     Yes,
@@ -206,7 +206,7 @@ fn is_described(image: &Image) -> bool {
     image.facts.iter().any(|(_, fact)| described(fact.origin))
 }
 
-/// Whether a text in the usual spelling starts with another minor: told without parsing, for it is so of most images.
+/// Whether a text in the usual spelling starts with another minor: found without parsing, since it is true of most images.
 fn is_evidently_other(wanted: &Version, text: &str) -> bool {
     let mut parts = text.split('.');
     let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());

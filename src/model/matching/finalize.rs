@@ -40,7 +40,7 @@ pub fn finalize(selector: &Selector, cluster: &ClusterFacts<'_>) -> Result<Selec
     let version = version.strip_prefix('v').unwrap_or(version);
     let provider = cluster
         .bootstrap_provider
-        .ok_or("the cluster has no `bootstrap_provider` to tell the flavor of its images")?;
+        .ok_or("the cluster has no `bootstrap_provider` to determine the flavor of its images")?;
     let flavor = flavor_of(provider).ok_or_else(|| {
         format!("no image flavor is known for the bootstrap provider `{provider}`")
     })?;

@@ -17,10 +17,10 @@ use compare::{Compiled, Fit};
 pub use finalize::{IMAGE_KEY, REGISTRY_KEY, SELECTOR_KEYS, USE_EXTRA_KEYS, finalize, validate};
 pub use pattern::{PatternCache, is_pattern};
 
-/// What a pool's choice comes to.
+/// The result of a pool's selection.
 ///
 /// A selector comes before `image_key`, which must name the same image; a key alone is taken as it is
-/// (docs/sylva.md#selection-levels). A URL counts where neither stands.
+/// (docs/sylva.md#selection-levels). A URL counts where neither is given.
 pub fn select(
     choice: &Choice,
     cluster: &ClusterFacts<'_>,
@@ -56,7 +56,7 @@ pub fn select(
     }
 }
 
-/// The images that a selector matches as it stands, not finalized: the additional selectors of the image server
+/// The images that a selector matches as written, not finalized: the additional selectors of the image server
 /// (docs/sylva.md#the-image-server).
 pub fn matching(
     selector: &Selector,
@@ -196,10 +196,10 @@ pub enum Matching {
 /// What became of one pool's choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The selector that was matched: the user's terms and those that finalizing added
+    /// The selector that was matched: the user's terms and the terms that finalizing added
     /// (docs/sylva.md#what-is-added-to-a-selector). Empty where a key was named.
     pub finalized: Selector,
-    /// Where a selector came to anything but one image: every image of the catalog with the facts that keep it from
+    /// Where a selector does not match exactly one image: every image of the catalog with the facts that keep it from
     /// matching, sorted by key. Empty otherwise; [`candidates`] makes it on demand.
     pub candidates: Vec<Candidate>,
     /// The answer.
@@ -219,7 +219,7 @@ pub enum Outcome {
     Explicit,
     /// The pool gives the name of an image in its provider's store; the image of the catalog that is known under it.
     Named(Option<ImageKey>),
-    /// The pool chooses nothing.
+    /// The pool selects nothing.
     Nothing,
     /// The key is not in the catalog.
     Unknown(ImageKey),
@@ -285,7 +285,7 @@ fn by_selector(
         Ok(keys) => picked(keys, key, images),
         Err(reason) => Outcome::Invalid(reason),
     };
-    // A version known by its name only never beats a proven one, and two of them are as many as any two.
+    // A version known by its name only never beats a proven one, and two of them count as two matches.
     let fitting = match found.proven.is_empty() {
         true => found.possible,
         false => found.proven,

@@ -105,7 +105,7 @@ fn spliced(text: &str) -> Option<Regexp> {
     Regexp::within(COMPILED_LIMIT, &format!("^({text})$")).ok()
 }
 
-/// What stands for one character of the text.
+/// What matches one character of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// That character.
@@ -121,7 +121,7 @@ pub(super) fn units(pattern: &str) -> impl Iterator<Item = Option<Unit>> {
         let c = chars.next()?;
         Some(match c {
             '.' => Some(Unit::AnyChar),
-            // Go: an escaped ASCII character that is neither letter nor digit stands for itself.
+            // Go: an escaped ASCII character that is neither letter nor digit matches itself.
             '\\' => chars
                 .next()
                 .filter(|escaped| escaped.is_ascii() && !escaped.is_ascii_alphanumeric())

@@ -119,7 +119,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes up to the end of a group and returns what stands behind it; none where a part has no fact to say.
+    /// Writes up to the end of a group and returns what follows it; none where a part has no fact to say.
     fn group<'t>(&mut self, mut tokens: &'t [Token<'t>]) -> Option<&'t [Token<'t>]> {
         while let Some((token, rest)) = tokens.split_first() {
             tokens = rest;

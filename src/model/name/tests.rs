@@ -77,7 +77,7 @@ fn every_scheme_has_examples_and_an_id_of_its_own() {
     let mut ids: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.id).collect();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), 16);
+    assert_eq!(ids.len(), 17);
     assert_eq!(ids.len(), SCHEMES.len());
     assert!(SCHEMES.iter().all(|scheme| !scheme.examples.is_empty()));
 }

@@ -1,4 +1,4 @@
-//! The objects of a bundle's manifests: what each is called and where it stands, without what it says.
+//! The objects of a bundle's manifests: the name and place of each, without its content.
 //!
 //! A bundle may hold ten thousand objects; their files are read one after the other and let go.
 
@@ -23,9 +23,9 @@ pub use scope::is_cluster_scoped;
 pub struct Bundled {
     /// The file, by its number among the bundle's.
     pub file: usize,
-    /// Where its document stands in the file, in bytes.
+    /// The range of its document in the file, in bytes.
     pub document: Range<usize>,
-    /// The number of the document, where several stand there without a line between them: JSON may.
+    /// The number of the document, where there are several without a line between them: JSON may.
     pub number: usize,
     /// The way to it within the document: none, or to an item of a list.
     pub steps: Vec<Step>,
@@ -37,7 +37,7 @@ pub struct Bundled {
     pub namespace: Arc<str>,
     /// Its `metadata.name`.
     pub name: Arc<str>,
-    /// Where its name stands in the file, in bytes.
+    /// The range of its name in the file, in bytes.
     pub named: Range<usize>,
     /// What it makes known to the cluster: a CustomResourceDefinition.
     pub defines: Option<Defined>,
@@ -58,9 +58,9 @@ pub struct Defined {
 pub struct Bundle<'a> {
     /// The objects, in the order of the files.
     pub objects: &'a [Bundled],
-    /// The files that stand for people who look at places.
+    /// The files that people see in places.
     pub files: &'a dyn BundleFiles,
-    /// In which order whoever takes the bundle applies its objects.
+    /// The order in which the consumer of the bundle applies its objects.
     pub order: Order,
     /// The objects that define kinds, by group and kind; of several the first one.
     definitions: BTreeMap<(&'a str, &'a str), &'a Bundled>,
@@ -80,7 +80,7 @@ impl Bundled {
             .map_or("", |(group, _)| group)
     }
 
-    /// What the cluster tells objects apart by.
+    /// What identifies an object in the cluster.
     pub fn identity(&self) -> (&str, &str, &str, &str) {
         (self.group(), &self.kind, &self.namespace, &self.name)
     }
@@ -121,7 +121,7 @@ impl<'a> Bundle<'a> {
             .copied()
     }
 
-    /// Where an object's name stands.
+    /// The place of an object's name.
     pub fn spot(&self, object: &Bundled) -> Option<Spot> {
         Some(Spot {
             source: self.files.source(object.file)?,
@@ -285,8 +285,8 @@ mod tests {
         let text = "# nothing\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
                     apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: shop}}\n";
         let found = index(3, text).expect("YAML");
-        let told: Vec<String> = found.objects.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["Secret a", "Secret shop/b"]);
+        let reported: Vec<String> = found.objects.iter().map(ToString::to_string).collect();
+        assert_eq!(reported, ["Secret a", "Secret shop/b"]);
         for object in &found.objects {
             assert_eq!(&text[object.named.clone()], &*object.name);
             assert_eq!(object.file, 3);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told_with_its_line() {
+    fn what_is_no_object_is_reported_with_its_line() {
         let text =
             "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\nkind: Secret\n---\n- 1\n";
         let found = index(0, text).expect("YAML");

@@ -1,6 +1,6 @@
 //! In which order objects are applied.
 
-/// In which order whoever takes a bundle applies its objects.
+/// The order in which the consumer of a bundle applies its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By their kinds, as Helm does, and with it RukPak; Flux and Argo CD put definitions and namespaces first as well.

@@ -37,6 +37,7 @@ pub(super) fn compose(
         })
     else {
         return Ok(Composed {
+            chart: None,
             layers: Vec::new(),
             missing: Vec::new(),
         });
@@ -57,6 +58,7 @@ pub(super) fn compose(
         .map_err(|(message, place)| chart.reader.refused(message, place))?;
     layers.extend(user);
     Ok(Composed {
+        chart: chart.home(),
         layers,
         missing: chart.missing,
     })

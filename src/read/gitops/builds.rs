@@ -13,16 +13,16 @@ use crate::files::Files;
 use crate::model::finding::{Finding, Level};
 use crate::model::place::{Located, Place, Source, Sources};
 use crate::model::value::{Node, Value};
-use crate::objects::Standing;
+use crate::objects::ManifestObject;
 
 use super::super::files::display;
 use super::files::below;
-use super::kustomization;
+use super::kustomization::{self, Built};
 use super::object::{Object, items, set, text};
 use super::reader::{ComposeError, Reader};
 use super::variables::{Variables, substituted};
 use super::work::Work;
-use super::{Options, UNSUPPORTED};
+use super::{Composition, Options, State, UNSUPPORTED, deployments};
 
 /// The group of Flux Kustomizations.
 pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
@@ -31,7 +31,7 @@ pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
 pub(in crate::read) struct Build {
     /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.
     pub(in crate::read) source: Arc<Source>,
-    /// The objects, whose places are in [`Builds::sources`].
+    /// The objects.
     pub(in crate::read) objects: Vec<Node>,
 }
 
@@ -41,8 +41,8 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) builds: Vec<Build>,
     /// The files that were built.
     pub(in crate::read) parts: BTreeSet<PathBuf>,
-    /// All files that were read.
-    pub(in crate::read) sources: Sources,
+    /// The charts that are deployed.
+    pub(in crate::read) compositions: Vec<Composition>,
     /// The folders that do not build.
     pub(in crate::read) findings: Vec<Finding>,
 }
@@ -53,13 +53,15 @@ pub(in crate::read) struct Input<'i> {
     pub(in crate::read) folders: BTreeSet<PathBuf>,
     /// The files of interest.
     pub(in crate::read) files: BTreeSet<PathBuf>,
+    /// Those with a HelmRelease, an Application or an ApplicationSet.
+    pub(in crate::read) deployments: BTreeSet<PathBuf>,
     /// The Flux Kustomizations.
-    pub(in crate::read) flux: Vec<&'i Standing>,
+    pub(in crate::read) flux: Vec<&'i ManifestObject>,
     /// The ConfigMaps with their variables.
-    pub(in crate::read) config_maps: &'i [Standing],
+    pub(in crate::read) config_maps: &'i [ManifestObject],
 }
 
-/// Builds each folder that leads to a file of interest.
+/// Builds each folder that leads to a file of interest. All places are in `sources`.
 ///
 /// # Errors
 /// A file exists and cannot be read.
@@ -67,10 +69,10 @@ pub(in crate::read) fn builds(
     files: &dyn Files,
     input: &Input<'_>,
     options: &Options,
+    sources: &mut Sources,
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
-    let mut sources = Sources::default();
-    let mut reader = Reader::new(files, options, &mut sources);
+    let mut reader = Reader::new(files, options, sources);
     reader.work = Work::of_builds(input.folders.len() + input.flux.len());
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Vec::new();
@@ -88,8 +90,15 @@ pub(in crate::read) fn builds(
             target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
         }
     }
-    drop(reader);
-    made.sources = sources;
+    for file in input.deployments.difference(&made.parts) {
+        let compositions = match deployments::built(&mut reader, file) {
+            Ok(Some(built)) => deployments::each_of_built(&mut reader, &State::default(), &built)?,
+            Err(ComposeError::Error(error)) => return Err(error),
+            // What is no YAML is reported where manifests are read.
+            Ok(None) | Err(ComposeError::Finding(_)) => Vec::new(),
+        };
+        made.compositions.extend(compositions);
+    }
     made.findings = by_cause(refused);
     Ok(made)
 }
@@ -242,7 +251,7 @@ struct Target<'t> {
     /// Where the build is declared.
     place: Place,
     /// The Flux Kustomization that fills in variables.
-    flux: Option<(Node, &'t Standing)>,
+    flux: Option<(Node, &'t ManifestObject)>,
 }
 
 impl<'t> Target<'t> {
@@ -261,7 +270,7 @@ impl<'t> Target<'t> {
         reader: &mut Reader<'_>,
         folders: &Folders,
         input: &Input<'_>,
-        object: &'t Standing,
+        object: &'t ManifestObject,
     ) -> Option<Self> {
         let flux = object.adopted(&object.node, reader.sources);
         let path = text(&flux, &["spec", "path"]).unwrap_or(".");
@@ -307,9 +316,16 @@ impl<'t> Target<'t> {
         refused: &mut Vec<(Finding, PathBuf)>,
     ) -> Result<(), Error> {
         match self.build(reader, folders, input) {
-            Ok((objects, parts)) => {
+            Ok((built, parts)) => {
                 made.parts.extend(parts);
                 let source = reader.source(self.place.file);
+                if !input.deployments.is_empty() {
+                    let compositions =
+                        deployments::each_of_built(reader, &State::default(), &built);
+                    made.compositions.extend(compositions?);
+                }
+                let objects = built.objects.into_iter().map(|object| object.tree);
+                let objects = objects.collect();
                 made.builds.push(Build { source, objects });
             }
             Err(ComposeError::Error(error)) => return Err(error),
@@ -324,7 +340,7 @@ impl<'t> Target<'t> {
         reader: &mut Reader<'_>,
         folders: &Folders,
         input: &Input<'_>,
-    ) -> Result<(Vec<Node>, BTreeSet<PathBuf>), ComposeError> {
+    ) -> Result<(Built, BTreeSet<PathBuf>), ComposeError> {
         let mut parts = BTreeSet::new();
         let (kustomization, place) = (&self.kustomization, self.place);
         folders
@@ -339,7 +355,7 @@ impl<'t> Target<'t> {
         }
         let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
         reader.findings.clear();
-        let mut objects = built?.objects;
+        let mut built = built?;
         if let Some((flux, object)) = &self.flux {
             let variables = variables(flux, object, input.config_maps, reader.sources);
             let is_disabled = |object: &Object| {
@@ -348,21 +364,20 @@ impl<'t> Target<'t> {
                     .map(of)
                     .contains(&Some("disabled"))
             };
-            for object in objects.iter_mut().filter(|object| !is_disabled(object)) {
+            for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
                 let filled = substituted(&object.tree, &variables, &reader.work);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
             }
         }
-        let objects = objects.into_iter().map(|object| object.tree);
-        Ok((objects.collect(), parts))
+        Ok((built, parts))
     }
 }
 
 /// The variables of a Flux Kustomization. Those of a ConfigMap or Secret that is not here are not known.
 fn variables(
     flux: &Node,
-    object: &Standing,
-    config_maps: &[Standing],
+    object: &ManifestObject,
+    config_maps: &[ManifestObject],
     sources: &mut Sources,
 ) -> Variables {
     let mut variables = Variables::new();
@@ -376,13 +391,13 @@ fn variables(
         }
     };
     for from in items(flux, &["spec", "postBuild", "substituteFrom"]) {
-        let is_meant = |map: &&Standing| {
+        let is_meant = |map: &&ManifestObject| {
             let is_open = map.namespace.is_empty() || object.namespace.is_empty();
             text(from, &["kind"]) == Some("ConfigMap")
                 && text(from, &["name"]) == Some(&*map.name)
                 && (is_open || map.namespace == object.namespace)
         };
-        let common = |map: &&Standing| {
+        let common = |map: &&ManifestObject| {
             let folders = map.folder().split('/').zip(object.folder().split('/'));
             folders.take_while(|(a, b)| a == b).count()
         };

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
 use crate::model::place::Place;
 
+use super::files::below;
 use super::kustomization::{self, Built};
-use super::object::{Object, text};
+use super::object::{Object, items, text};
 use super::reader::{ComposeError, Reader};
 use super::{Composition, State, application, application_set, release};
 
@@ -33,24 +35,77 @@ pub(super) fn all(
     state: &State,
     path: &Path,
 ) -> Result<Vec<Composition>, ComposeError> {
-    let Some(built) = built(reader, path)? else {
-        return Ok(Vec::new());
-    };
+    match built(reader, path)? {
+        Some(built) => of_built(reader, state, &built),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Composes everything that these objects deploy, in their order.
+pub(super) fn of_built(
+    reader: &mut Reader<'_>,
+    state: &State,
+    built: &Built,
+) -> Result<Vec<Composition>, ComposeError> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
-        if is_release(object) {
-            let composed = of_release(reader, state, &built, object)?;
-            all.push(with_findings(composed, reader));
-            continue;
+        all.extend(of_object(reader, state, built, object)?);
+    }
+    Ok(all)
+}
+
+/// As [`of_built`], but what does not compose is one composition with the finding, so that the others are composed all the same.
+pub(super) fn each_of_built(
+    reader: &mut Reader<'_>,
+    state: &State,
+    built: &Built,
+) -> Result<Vec<Composition>, Error> {
+    let mut all = Vec::new();
+    for object in built.objects.iter().filter(|object| is_one(object)) {
+        match of_object(reader, state, built, object) {
+            Ok(composed) => all.extend(composed),
+            Err(ComposeError::Error(error)) => return Err(error),
+            Err(ComposeError::Finding(finding)) => {
+                reader.findings.clear();
+                all.push(Composition {
+                    chart: chart(object),
+                    findings: vec![*finding],
+                    ..Composition::failed(object.name().to_owned(), object.tree.place)
+                });
+            }
         }
-        let applications = match is_argo(object, "Application") {
-            true => vec![object.clone()],
-            false => application_set::applications(reader, object)?,
-        };
-        for application in applications {
-            let composed = of_application(reader, state, &application)?;
-            all.push(with_findings(composed, reader));
-        }
+    }
+    Ok(all)
+}
+
+/// The folder of the chart that an object names, if it is in this repository.
+fn chart(object: &Object) -> Option<PathBuf> {
+    let paths: [&[&str]; 2] = [
+        &["spec", "chart", "spec", "chart"],
+        &["spec", "source", "path"],
+    ];
+    let mut named = paths.iter().filter_map(|path| text(&object.tree, path));
+    below(Path::new(""), named.next()?.trim_start_matches('/'))
+}
+
+fn of_object(
+    reader: &mut Reader<'_>,
+    state: &State,
+    built: &Built,
+    object: &Object,
+) -> Result<Vec<Composition>, ComposeError> {
+    if is_release(object) {
+        let composed = of_release(reader, state, built, object)?;
+        return Ok(vec![with_findings(composed, reader)]);
+    }
+    let applications = match is_argo(object, "Application") {
+        true => vec![object.clone()],
+        false => application_set::applications(reader, object)?,
+    };
+    let mut all = Vec::new();
+    for application in applications {
+        let composed = of_application(reader, state, &application)?;
+        all.push(with_findings(composed, reader));
     }
     Ok(all)
 }
@@ -82,6 +137,8 @@ fn of_release(
             .unwrap_or(release.namespace())
             .to_owned(),
         place: release.tree.place,
+        chart: composed.chart,
+        has_post_renderers: !items(&release.tree, &["spec", "postRenderers"]).is_empty(),
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),
@@ -102,6 +159,8 @@ fn of_application(
             .unwrap_or_default()
             .to_owned(),
         place: application.tree.place,
+        chart: composed.chart,
+        has_post_renderers: false,
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),

@@ -31,14 +31,13 @@ pub(in crate::read) fn below(from: &Path, path: &str) -> Option<PathBuf> {
 /// # Errors
 /// A folder cannot be read. An invalid pattern matches nothing.
 pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
-    let parts: Vec<&str> = pattern
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
+    let parts = pattern.split('/').filter(|part| !matches!(*part, "" | "."));
+    let compiled = |part: &str| Glob::new(part).map(|glob| glob.compile_matcher());
+    let parts: Vec<_> = parts.map(|part| (part, compiled(part))).collect();
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
     while let Some((path, at)) = open.pop() {
-        let Some(part) = parts.get(at) else {
+        let Some((part, glob)) = parts.get(at) else {
             found.push(path);
             continue;
         };
@@ -49,7 +48,6 @@ pub(super) fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, 
             continue;
         }
         let next = if *part == "**" { at } else { at + 1 };
-        let glob = Glob::new(part).map(|glob| glob.compile_matcher());
         let Ok(glob) = glob else { continue };
         for name in files.folder(&path)?.unwrap_or_default() {
             let is_hidden = name.starts_with('.') && !part.starts_with('.');

@@ -90,6 +90,10 @@ pub struct Composition {
     pub namespace: String,
     /// Where it is declared.
     pub place: Place,
+    /// The chart's folder, if it is in this repository.
+    pub chart: Option<PathBuf>,
+    /// Whether its objects are changed after they were rendered: by `postRenderers`.
+    pub has_post_renderers: bool,
     /// Its values, lowest first.
     pub layers: Vec<Layer>,
     /// What it needs and the repository does not contain.
@@ -276,7 +280,8 @@ fn compositions(
         Err(ComposeError::Error(error)) => return Err(error),
         Err(ComposeError::Finding(finding)) => {
             reader.findings.push(*finding);
-            vec![unfinished(path)]
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            vec![Composition::failed(name.into_owned(), Place::NONE)]
         }
     };
     if let Some(first) = all.first_mut() {
@@ -285,15 +290,18 @@ fn compositions(
     Ok(all)
 }
 
-/// The composition of a cluster that failed to compose.
-fn unfinished(path: &Path) -> Composition {
-    let name = path.file_stem().unwrap_or_default();
-    Composition {
-        name: name.to_string_lossy().into_owned(),
-        namespace: String::new(),
-        place: Place::NONE,
-        layers: Vec::new(),
-        missing: Vec::new(),
-        findings: Vec::new(),
+impl Composition {
+    /// One that failed, without values.
+    fn failed(name: String, place: Place) -> Self {
+        Self {
+            name,
+            namespace: String::new(),
+            place,
+            chart: None,
+            has_post_renderers: false,
+            layers: Vec::new(),
+            missing: Vec::new(),
+            findings: Vec::new(),
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::model::rule::RuleId;
 use crate::model::value::{Node, Value};
 use crate::yaml::{self, Documents, Notice, NoticeKind, Spelling};
 
-use super::super::files::{broken, display, told};
+use super::super::files::{broken, display, notice_finding};
 use super::super::own_output::OwnOutput;
 use super::kustomization::NAMES;
 use super::work::Work;
@@ -266,7 +266,7 @@ impl<'r> Reader<'r> {
         })?;
         for mut notice in notices {
             place_notice(&mut notice, &at);
-            self.findings.extend(told(&notice, self.sources));
+            self.findings.extend(notice_finding(&notice, self.sources));
         }
         Ok(match within {
             Some(_) => tree.with_places(&mut |place| at(place)),

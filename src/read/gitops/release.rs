@@ -22,6 +22,8 @@ const VALUES_KEY: &str = "values.yaml";
 
 /// The layers of a release, and what it needs that is not in the repository.
 pub(super) struct Composed {
+    /// The chart's folder, if it is in this repository.
+    pub(super) chart: Option<PathBuf>,
     pub(super) layers: Vec<Layer>,
     pub(super) missing: Vec<MissingSource>,
 }
@@ -38,6 +40,7 @@ pub(super) fn compose(
         state,
         built,
         release,
+        chart: None,
         missing: Vec::new(),
     };
     let mut layers = release.chart()?;
@@ -50,6 +53,7 @@ pub(super) fn compose(
         .map_err(|(message, place)| release.reader.refused(message, place))?;
     layers.extend(user);
     Ok(Composed {
+        chart: release.chart,
         layers,
         missing: release.missing,
     })
@@ -60,6 +64,7 @@ struct Release<'c, 'r> {
     state: &'c State,
     built: &'c Built,
     release: &'c Object,
+    chart: Option<PathBuf>,
     missing: Vec<MissingSource>,
 }
 
@@ -84,6 +89,10 @@ impl Release<'_, '_> {
             (true, None) => Some(PathBuf::new()),
             (_, home) => home,
         };
+        self.chart = { root.as_ref() }.and_then(|root| match is_here {
+            true => below(root, chart.trim_start_matches('/')),
+            false => Some(root.clone()),
+        });
         let mut files: Vec<(&str, Place)> = Vec::new();
         let named = spec
             .at(&["valuesFile"])

@@ -12,7 +12,7 @@ use crate::helm::{self, NoHost, convert};
 use crate::model::engine::Engine;
 use crate::model::place::FileId;
 use crate::model::value::{Entry, Map, Node, Value};
-use crate::objects::Standing;
+use crate::objects::ManifestObject;
 use crate::providers::named::{ImageFields, image_fields};
 use crate::read::gitops::{Dialect, apply_json_patch, items, text};
 use crate::yaml;
@@ -29,7 +29,7 @@ type Variables = BTreeMap<Arc<str>, Node>;
 
 /// The patches of one class for one Cluster.
 pub(super) struct Patches<'t> {
-    class: &'t Standing,
+    class: &'t ManifestObject,
     topology: &'t Topology<'t>,
     /// Those of all machines.
     variables: Variables,
@@ -285,15 +285,20 @@ impl<'t> Patches<'t> {
 /// (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass#builtin-variables>).
 fn builtin(reader: &mut Reader<'_, '_>, topology: &Topology<'_>) -> Node {
     let Topology {
+        index,
         cluster,
         node: topology,
         class_name,
         class_namespace,
     } = *topology;
+    let stamped = reader.graph.stamped_version(index);
     let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
     let of_cluster = |path: &[&str]| cluster.node.at(path);
     let at_run_time = || Some(Node::computed(AT_RUN_TIME));
-    let version = adopt(topology.at(&["version"]));
+    let version = match stamped {
+        Some(version) => Some(Node::computed(&**version)),
+        None => adopt(topology.at(&["version"])),
+    };
     let class_ref = map([
         ("name", Some(Node::computed(class_name))),
         ("namespace", Some(Node::computed(class_namespace))),
@@ -332,7 +337,7 @@ fn spend_on(reader: &Reader<'_, '_>, node: &Node) -> Result<(), &'static str> {
 
 /// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server
 /// converts them.
-fn selects(definition: &Node, template: &Standing, machines: Machines<'_>) -> bool {
+fn selects(definition: &Node, template: &ManifestObject, machines: Machines<'_>) -> bool {
     let selector = |path: &[&str]| definition.at(&["selector"])?.at(path);
     let of_text = |key: &str| selector(&[key]).and_then(|node| node.value.as_str());
     let group = of_text("apiVersion").and_then(|version| version.split_once('/'));

@@ -1,25 +1,28 @@
-//! The objects of a repository as they are deployed: as kustomize and Flux build them, with their variables filled in.
+//! The objects of a repository as they are deployed: as kustomize, Flux and Helm make them, with their variables filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
-use crate::model::place::{Located, Place};
-use crate::objects::{Standing, Text};
+use crate::model::place::{Located, Place, Sources};
+use crate::objects::{ManifestObject, Text};
 
 use super::super::environment;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, Work, items, substituted};
+use super::super::helm_charts::{DEPLOYING, HelmCharts};
 use super::super::manifests;
+use super::eks_anywhere::EKS_ANYWHERE;
 use super::{CLUSTER_API, CONTROL_PLANE};
 
 /// The groups of objects that make clusters and node pools.
-const GROUPS: [&str; 3] = [
+const GROUPS: [&str; 4] = [
     CLUSTER_API,
     CONTROL_PLANE,
     "infrastructure.cluster.x-k8s.io",
+    EKS_ANYWHERE,
 ];
 
 /// The objects below these paths, and the findings about folders that do not build.
@@ -30,13 +33,17 @@ pub(super) fn deployed(
     tree: &dyn Files,
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
-) -> Result<(Vec<Standing>, Vec<Finding>), Error> {
-    let is_meant = |text: &str| text.contains("cluster.x-k8s.io") || text.contains(FLUX);
+) -> Result<(Vec<ManifestObject>, Vec<Finding>), Error> {
+    let is_meant = |text: &str| {
+        let mut named = ["cluster.x-k8s.io", EKS_ANYWHERE, FLUX].into_iter();
+        named.any(|named| text.contains(named))
+    };
     let found = manifests::below(tree, paths, is_meant)?;
-    let is_whole = |object: &&Standing| object.text.host.is_none();
-    let is_flux =
-        |object: &&Standing| object.group_version().0 == FLUX && &*object.kind == "Kustomization";
-    let flux: Vec<&Standing> = { found.objects.iter() }
+    let is_whole = |object: &&ManifestObject| object.text.host.is_none();
+    let is_flux = |object: &&ManifestObject| {
+        object.group_version().0 == FLUX && &*object.kind == "Kustomization"
+    };
+    let flux: Vec<&ManifestObject> = { found.objects.iter() }
         .filter(|object| is_whole(object) && is_flux(object))
         .collect();
     let from = ["spec", "postBuild", "substituteFrom"];
@@ -44,11 +51,27 @@ pub(super) fn deployed(
         true => manifests::below(tree, paths, |text| text.contains("ConfigMap"))?.objects,
         false => Vec::new(),
     };
-    let is_of_pools = |object: &&Standing| GROUPS.contains(&object.group_version().0);
+    let mut sources = Sources::default();
+    let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
+    let releases = match charts.is_empty() {
+        true => Vec::new(),
+        false => {
+            let is_meant = |text: &str| DEPLOYING.iter().any(|(_, kind)| text.contains(kind));
+            manifests::below(tree, paths, is_meant)?.objects
+        }
+    };
+    let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
+    let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group_version().0);
     let whole = found.objects.iter().filter(is_whole).filter(is_of_pools);
+    let releases = releases.iter().filter(is_whole).filter(is_deploying);
+    let deployments: BTreeSet<PathBuf> = releases.map(|object| path(object).to_owned()).collect();
     let input = Input {
         folders: found.kustomizations,
-        files: whole.map(|object| path(object).to_owned()).collect(),
+        files: whole
+            .map(|object| path(object).to_owned())
+            .chain(deployments.iter().cloned())
+            .collect(),
+        deployments,
         flux,
         config_maps: &config_maps,
     };
@@ -56,15 +79,21 @@ pub(super) fn deployed(
         own_output: Arc::clone(own_output),
         ..gitops::Options::default()
     };
-    let built = gitops::builds(tree, &input, &options)?;
-    let is_part = |object: &Standing| is_whole(&object) && built.parts.contains(path(object));
+    let built = gitops::builds(tree, &input, &options, &mut sources)?;
+    let is_template = |object: &ManifestObject| charts.has_template(path(object));
+    let is_part = |object: &ManifestObject| is_whole(&object) && built.parts.contains(path(object));
     let mut objects = found.objects;
-    objects.retain(|object| !is_part(object));
-    let sources = Arc::new(built.sources);
-    for build in built.builds {
-        let text = Text::of_build(build.source, Arc::clone(&sources));
-        let of_text = |node| Standing::new(&text, 0, &[], node);
-        objects.extend(build.objects.into_iter().map(of_text));
+    objects.retain(|object| !is_part(object) && !is_template(object));
+    let releases = charts.render(tree, &built.compositions, &mut sources)?;
+    let sources = Arc::new(sources);
+    let builds = built
+        .builds
+        .into_iter()
+        .map(|build| (build.source, build.objects));
+    for (source, nodes) in builds.chain(releases.objects) {
+        let text = Text::of_build(source, Arc::clone(&sources));
+        let of_text = |node| ManifestObject::new(&text, 0, &[], node);
+        objects.extend(nodes.into_iter().map(of_text));
     }
     let mut environment = Environment {
         tree,
@@ -74,10 +103,11 @@ pub(super) fn deployed(
     for object in &mut objects {
         environment.fill(object)?;
     }
-    Ok((objects, built.findings))
+    let findings = built.findings.into_iter().chain(releases.findings);
+    Ok((objects, findings.collect()))
 }
 
-fn path(object: &Standing) -> &Path {
+fn path(object: &ManifestObject) -> &Path {
     Path::new(&*object.file().path)
 }
 
@@ -91,13 +121,13 @@ struct Environment<'t> {
 
 impl Environment<'_> {
     /// Fills in the variables of an object.
-    fn fill(&mut self, object: &mut Standing) -> Result<(), Error> {
+    fn fill(&mut self, object: &mut ManifestObject) -> Result<(), Error> {
         if !object.may_have_variables() {
             return Ok(());
         }
         let variables = self.of(Path::new(object.folder()))?;
         if let Some(node) = substituted(&object.node, &variables, &self.work) {
-            *object = Standing::new(&object.text, object.document, &object.steps, node);
+            *object = ManifestObject::new(&object.text, object.document, &object.steps, node);
         }
         Ok(())
     }

@@ -6,7 +6,9 @@
 //! the reason.
 
 mod class_patches;
+mod dangling;
 mod deployed;
+mod eks_anywhere;
 mod pairs;
 mod pools;
 mod topology;
@@ -21,25 +23,25 @@ use crate::helm::{Budget, Limits};
 use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::finding::Finding;
-use crate::model::place::Sources;
+use crate::model::image::ImageKey;
+use crate::model::place::{Sources, Spot};
 use crate::model::signing::SigningKeys;
 use crate::model::workspace::ClusterRead;
-use crate::objects::{Name, Names, Reference, Standing, references};
+use crate::objects::{ManifestObject, Name, Names, Reference, references};
 
 use super::gitops::{OwnOutput, Work};
 use deployed::deployed;
 pub use pairs::has_pair;
 pub(super) use pairs::of_pairs;
-use pools::{Reader, image_node};
+use pools::Reader;
+pub(super) use pools::image_node;
 
 /// Cluster API's own group.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
 /// The group of control planes.
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
-/// The label by which Cluster API's tools find a cluster's objects.
-const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
-
-/// So many machine templates that are equally near are compared; more are taken for several.
+/// The maximum number of equally near machine templates that are compared; more are taken for several. Also the maximum number
+/// of names that are compared with one that is not there.
 const MOST_NEAR: usize = 100;
 
 /// The keys of references to machine templates, in Cluster API's kinds and all control planes.
@@ -52,11 +54,22 @@ mod unknown {
     pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
     pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
+    pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
     pub(super) const SECRET: &str = "its image or version is in a Secret";
+    pub(super) const NOT_STAMPED: &str = "its image is not stamped";
     pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
     pub(super) const EXTENSION: &str =
         "a runtime extension may change the image of its ClusterClass";
+}
+
+/// What `metalmark stamp` writes into objects, by the object's index.
+#[derive(Debug, Default)]
+pub struct Stamped {
+    /// The images that an object boots, and where they are selected.
+    pub images: BTreeMap<usize, (Vec<ImageKey>, Option<Spot>)>,
+    /// The Kubernetes version of an object.
+    pub versions: BTreeMap<usize, Arc<str>>,
 }
 
 /// The clusters of the manifests below these paths, by name and then by folder, and the findings about folders that do not
@@ -69,15 +82,25 @@ pub(super) fn clusters(
     paths: &[PathBuf],
     own_output: &Arc<OwnOutput>,
 ) -> Result<(Vec<ClusterRead>, Vec<Finding>), Error> {
-    let (objects, findings) = deployed(tree, paths, own_output)?;
-    Ok((of_objects(&objects), findings))
+    let (objects, mut findings) = deployed(tree, paths, own_output)?;
+    let (clusters, dangling) = of_objects(&objects, None, &no_values());
+    findings.extend(dangling);
+    Ok((clusters, findings))
 }
 
-fn of_objects(objects: &[Standing]) -> Vec<ClusterRead> {
-    let graph = Graph::new(objects);
+/// The clusters of objects, by name and then by folder, and their dangling references. Once they are stamped, the image of an
+/// object that gets none is not looked at: it is not this run's. `shared` is what each cluster starts from: a catalog, and the
+/// files that its places point into.
+pub fn of_objects(
+    objects: &[ManifestObject],
+    stamped: Option<&Stamped>,
+    shared: &ClusterRead,
+) -> (Vec<ClusterRead>, Vec<Finding>) {
+    let graph = Graph::new(objects, stamped, shared);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {
-        if is_of_group(object, CLUSTER_API) && &*object.kind == "Cluster" {
+        let is_cluster = is_of_group(object, CLUSTER_API) && &*object.kind == "Cluster";
+        if is_cluster || eks_anywhere::is_cluster(object) {
             found.entry(Owner::Object(index)).or_default();
         } else if is_pool(object) {
             found.entry(graph.owner(index)).or_default().push(index);
@@ -97,16 +120,16 @@ fn of_objects(objects: &[Standing]) -> Vec<ClusterRead> {
         .filter(|(_, _, read)| !read.cluster.pools.is_empty())
         .collect();
     clusters.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    with_names(clusters)
+    (with_names(clusters), graph.dangling())
 }
 
-/// A cluster that no values make.
-fn cluster_read(cluster: Cluster, sources: Sources) -> ClusterRead {
+/// What a cluster starts from that no values make.
+fn no_values() -> ClusterRead {
     ClusterRead {
-        cluster,
+        cluster: Cluster::default(),
         catalog: Arc::new(Catalog::default()),
         signing: SigningKeys::default(),
-        sources,
+        sources: Sources::default(),
         findings: Vec::new(),
     }
 }
@@ -164,22 +187,25 @@ enum Owner<'a> {
     Name(&'a str, &'a str),
 }
 
-fn is_of_group(object: &Standing, group: &str) -> bool {
+fn is_of_group(object: &ManifestObject, group: &str) -> bool {
     object.group_version().0 == group
 }
 
-fn is_control_plane(object: &Standing) -> bool {
+fn is_control_plane(object: &ManifestObject) -> bool {
     is_of_group(object, CONTROL_PLANE) && object.kind.ends_with("ControlPlane")
 }
 
-fn is_pool(object: &Standing) -> bool {
+fn is_pool(object: &ManifestObject) -> bool {
     let workers = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
     is_control_plane(object) || is_of_group(object, CLUSTER_API) && workers.contains(&&*object.kind)
 }
 
 /// All objects, with the references between them.
 struct Graph<'a> {
-    objects: &'a [Standing],
+    objects: &'a [ManifestObject],
+    stamped: Option<&'a Stamped>,
+    /// What each cluster starts from.
+    shared: &'a ClusterRead,
     /// Those of each object.
     references: BTreeMap<usize, Vec<Reference<'a>>>,
     names: Names<'a>,
@@ -191,7 +217,11 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(objects: &'a [Standing]) -> Self {
+    fn new(
+        objects: &'a [ManifestObject],
+        stamped: Option<&'a Stamped>,
+        shared: &'a ClusterRead,
+    ) -> Self {
         let mut by_object: BTreeMap<usize, Vec<Reference<'a>>> = BTreeMap::new();
         for reference in references(objects) {
             by_object.entry(reference.from).or_default().push(reference);
@@ -208,6 +238,8 @@ impl<'a> Graph<'a> {
         }
         Self {
             objects,
+            stamped,
+            shared,
             references: by_object,
             names: Names::only(objects, |_| true),
             led,
@@ -216,16 +248,18 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The Kubernetes version that is stamped into an object.
+    fn stamped_version(&self, index: usize) -> Option<&Arc<str>> {
+        self.stamped?.versions.get(&index)
+    }
+
     /// What a pool belongs to: the Cluster that refers to it, else the nearest Cluster of the name that it gives.
     fn owner(&self, pool: usize) -> Owner<'a> {
         if let Some(cluster) = self.led.get(&pool) {
             return Owner::Object(*cluster);
         }
         let object = &self.objects[pool];
-        let field = object.node.at(&["spec", "clusterName"]);
-        let field = field.and_then(|node| node.value.as_str());
-        let said = field.or_else(|| object.label(CLUSTER_LABEL));
-        let name: &str = said.map_or(&object.name, |name| name);
+        let name = object.cluster_name().unwrap_or(&object.name);
         let wanted = Name {
             kind: "Cluster",
             group: Some(CLUSTER_API),
@@ -241,7 +275,7 @@ impl<'a> Graph<'a> {
     fn cluster(&self, owner: &Owner<'_>, pools: &[usize]) -> ClusterRead {
         let mut reader = Reader {
             graph: self,
-            sources: Sources::default(),
+            sources: self.shared.sources.clone(),
         };
         let mut cluster = Cluster {
             origin: ClusterOrigin::Manifests,
@@ -252,7 +286,10 @@ impl<'a> Graph<'a> {
                 let object = &self.objects[*index];
                 cluster.object_name = Arc::clone(&object.name);
                 cluster.namespace = Arc::clone(&object.namespace);
-                reader.topology(*index, &mut cluster);
+                match eks_anywhere::is_cluster(object) {
+                    true => reader.eks_anywhere(*index, &mut cluster),
+                    false => reader.topology(*index, &mut cluster),
+                }
             }
             Owner::Name(name, _) => cluster.object_name = (*name).into(),
         }
@@ -262,7 +299,11 @@ impl<'a> Graph<'a> {
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));
-        cluster_read(cluster, reader.sources)
+        ClusterRead {
+            cluster,
+            sources: reader.sources,
+            ..self.shared.clone()
+        }
     }
 
     /// The machine template that a reference of an object leads to.
@@ -271,7 +312,7 @@ impl<'a> Graph<'a> {
         let Some(reference) = found.find(|reference| is_it(reference)) else {
             return Template::Unnamed;
         };
-        let (Some(first), Some(name)) = (reference.to, reference.name.value.as_str()) else {
+        let Some(name) = reference.name.value.as_str() else {
             return Template::Missing;
         };
         let name = Name {
@@ -280,7 +321,15 @@ impl<'a> Graph<'a> {
             namespace: reference.namespace,
             name,
         };
+        self.nearest(name, from)
+    }
+
+    /// The machine template of a name. Several that are equally near are one if they name one image.
+    fn nearest(&self, name: Name<'_>, from: usize) -> Template {
         let all = self.names.all_nearest(name, from, MOST_NEAR);
+        let Some(first) = all.first().copied() else {
+            return Template::Missing;
+        };
         let image = |index: usize| image_node(&self.objects[index]).map(|(node, _)| &node.value);
         let is_one = all.iter().all(|other| image(*other) == image(first));
         match is_one && all.len() < MOST_NEAR {

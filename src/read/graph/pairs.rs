@@ -25,7 +25,7 @@ use super::super::files::{broken, display};
 use super::super::gitops::{Work, below, matches};
 use super::super::project::PairOptions;
 use super::super::settings::Places;
-use super::{cluster_read, pools};
+use super::{no_values, pools};
 
 /// The steps of work for one node pool: 10,000 are the most of all pairs.
 const POOL: usize = 1000;
@@ -82,7 +82,11 @@ pub(in crate::read) fn of_pairs(
         }
     }
     let clusters = reader.clusters.into_values();
-    let clusters = clusters.map(|(cluster, sources)| cluster_read(cluster, sources));
+    let clusters = clusters.map(|(cluster, sources)| ClusterRead {
+        cluster,
+        sources,
+        ..no_values()
+    });
     Ok((clusters.collect(), reader.findings))
 }
 

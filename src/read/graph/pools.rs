@@ -6,12 +6,18 @@ use crate::model::cluster::{Choice, Cluster, NamedTemplate, Pool, PoolName};
 use crate::model::component_choice::BundleChoice;
 use crate::model::place::{Located, Place, Sources};
 use crate::model::value::{Node, Number, Value};
-use crate::objects::{Reference, Standing, version_node};
+use crate::objects::{ManifestObject, Reference, version_node};
 use crate::providers;
 use crate::providers::named::{NamedBy, image_fields};
 use crate::yaml::edit::Step;
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
+
+/// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
+const CONFIGURATIONS: [&[&str]; 2] = [
+    &["spec", "template", "spec", "bootstrap", "configRef", "kind"],
+    &["spec", "bootstrap", "configRef", "kind"],
+];
 
 /// Reads one cluster.
 pub(super) struct Reader<'g, 'a> {
@@ -21,16 +27,20 @@ pub(super) struct Reader<'g, 'a> {
 
 impl Reader<'_, '_> {
     /// A place of an object, in this cluster's files.
-    pub(super) fn place(&mut self, object: &Standing, place: Place) -> Place {
+    pub(super) fn place(&mut self, object: &ManifestObject, place: Place) -> Place {
         object.adopted_place(place, &mut self.sources)
     }
 
     /// A value of an object, with its places in this cluster's files.
-    pub(super) fn adopt(&mut self, object: &Standing, node: &Node) -> Node {
+    pub(super) fn adopt(&mut self, object: &ManifestObject, node: &Node) -> Node {
         object.adopted(node, &mut self.sources)
     }
 
-    pub(super) fn text(&mut self, object: &Standing, node: &Node) -> Option<Located<Arc<str>>> {
+    pub(super) fn text(
+        &mut self,
+        object: &ManifestObject,
+        node: &Node,
+    ) -> Option<Located<Arc<str>>> {
         let text = Arc::clone(node.value.as_str()?);
         Some(Located::new(text, self.place(object, node.place)))
     }
@@ -44,18 +54,23 @@ impl Reader<'_, '_> {
         };
         let template = self.graph.template(index, is_template);
         let is_leader = is_control_plane(object);
-        if is_leader {
-            cluster.bootstrap_provider = flavor_provider(&object.kind).map(|provider| {
+        let bootstrap_provider = match is_leader {
+            true => bootstrap_provider(&object.kind).map(|provider| {
                 let place = object.name_place();
                 Located::new(provider.into(), self.place(object, place))
-            });
+            }),
+            false => CONFIGURATIONS
+                .iter()
+                .find_map(|path| self.bootstrap_provider(object, object.node.at(path)?)),
+        };
+        if is_leader {
+            cluster.bootstrap_provider.clone_from(&bootstrap_provider);
         }
         let name = match is_leader {
             true => PoolName::ControlPlane,
             false => PoolName::MachineDeployment(Arc::clone(&object.name)),
         };
-        let version = version_node(object).map(|(_, node)| node.clone());
-        let version = version.and_then(|node| self.text(object, &node));
+        let version = version_node(object).and_then(|(_, node)| self.version(index, node));
         if is_leader && template == Template::Unnamed {
             // A hosted control plane has no machines of its own; its workers are compared with its version.
             cluster.k8s_version = version;
@@ -68,11 +83,68 @@ impl Reader<'_, '_> {
         let mut pool = pool(&self.sources, name, place, version, selection, is_variable);
         pool.replicas = replicas.and_then(|node| self.count(object, &node));
         pool.template = template.index().and_then(|index| self.named(index));
-        cluster.pools.push(pool);
+        pool.bootstrap_provider = bootstrap_provider;
+        self.push(pool, [Some(index), template.index()], cluster);
         self.provider(template, cluster);
     }
 
-    pub(super) fn count(&mut self, object: &Standing, node: &Node) -> Option<Located<u32>> {
+    /// Adds a pool, with the image that is stamped into the first of these objects that gets one; of several images, a pool for
+    /// each.
+    pub(super) fn push(
+        &mut self,
+        pool: Pool,
+        made_from: [Option<usize>; 2],
+        cluster: &mut Cluster,
+    ) {
+        let Some(stamped) = self.graph.stamped else {
+            cluster.pools.push(pool);
+            return;
+        };
+        let image = |index| stamped.images.get(&index);
+        let Some((keys, spot)) = made_from.into_iter().flatten().find_map(image) else {
+            cluster.pools.push(Pool {
+                choice: Choice::default(),
+                unknown: Some(unknown::NOT_STAMPED),
+                ..pool
+            });
+            return;
+        };
+        let place = spot.as_ref().map_or(Place::NONE, |spot| Place {
+            file: self.sources.adopt(&spot.source),
+            start: spot.start,
+            end: spot.end,
+        });
+        cluster.pools.extend(keys.iter().map(|key| Pool {
+            choice: Choice {
+                key: Some(Located::new(Arc::clone(key), place)),
+                ..Choice::default()
+            },
+            unknown: None,
+            ..pool.clone()
+        }));
+    }
+
+    /// The Kubernetes version of an object: the one that is stamped into it, else its own.
+    pub(super) fn version(&mut self, index: usize, node: &Node) -> Option<Located<Arc<str>>> {
+        let own = self.text(&self.graph.objects[index], node)?;
+        Some(match self.graph.stamped_version(index) {
+            Some(version) => Located::new(Arc::clone(version), own.place),
+            None => own,
+        })
+    }
+
+    /// The bootstrap provider that the kind of a control plane or a bootstrap configuration belongs to.
+    pub(super) fn bootstrap_provider(
+        &mut self,
+        object: &ManifestObject,
+        kind: &Node,
+    ) -> Option<Located<Arc<str>>> {
+        let kind = self.text(object, kind)?;
+        let provider = bootstrap_provider(&kind.value)?;
+        Some(Located::new(provider.into(), kind.place))
+    }
+
+    pub(super) fn count(&mut self, object: &ManifestObject, node: &Node) -> Option<Located<u32>> {
         let Value::Number(Number::Int(count)) = node.value else {
             return None;
         };
@@ -92,12 +164,15 @@ impl Reader<'_, '_> {
     }
 
     /// A machine template by its name.
-    fn named(&self, template: usize) -> Option<NamedTemplate> {
+    fn named(&mut self, template: usize) -> Option<NamedTemplate> {
         let object = &self.graph.objects[template];
         let spec = image_fields(&object.kind)?.spec(&object.node)?;
+        let place = self.place(object, object.name_place());
         Some(NamedTemplate {
-            name: Arc::clone(&object.name),
-            spec: spec.clone(),
+            api_version: Arc::clone(&object.api_version),
+            kind: Arc::clone(&object.kind),
+            name: Located::new(Arc::clone(&object.name), place),
+            spec: self.adopt(object, spec),
         })
     }
 
@@ -109,20 +184,22 @@ impl Reader<'_, '_> {
             Template::Several => return Err(unknown::SEVERAL),
             Template::At(index) => &self.graph.objects[index],
         };
-        let image = self.image(&object.kind, &object.node, Some(object));
-        image.ok_or(unknown::NO_IMAGE)
+        self.image(&object.kind, &object.node, Some(object))
     }
 
-    /// The image that a machine template names. Its places are those of the object, or in this cluster's files already.
+    /// The image that a machine template names, or the reason why it is not known. Its places are those of the object, or in this cluster's files already.
     pub(super) fn image(
         &mut self,
         kind: &str,
         template: &Node,
-        object: Option<&Standing>,
-    ) -> Option<Choice> {
-        let fields = image_fields(kind)?;
-        let spec = fields.spec(template)?;
-        let (node, by) = fields.image(spec)?;
+        object: Option<&ManifestObject>,
+    ) -> Result<Choice, &'static str> {
+        let fields = image_fields(kind).ok_or(unknown::NO_IMAGE)?;
+        let spec = fields.spec(template).ok_or(unknown::NO_IMAGE)?;
+        if fields.is_looked_up(spec) {
+            return Err(unknown::LOOKED_UP);
+        }
+        let (node, by) = fields.image(spec).ok_or(unknown::NO_IMAGE)?;
         let mut text = |node: &Node| match object {
             Some(object) => self.text(object, node),
             None => Some(Located::new(Arc::clone(node.value.as_str()?), node.place)),
@@ -130,7 +207,7 @@ impl Reader<'_, '_> {
         let named = text(node);
         let image = spec.at(&["image"]);
         let mut field = |name: &str| text(image?.at(&[name])?);
-        Some(match by {
+        Ok(match by {
             NamedBy::Name => Choice {
                 name: named,
                 ..Choice::default()
@@ -161,7 +238,7 @@ pub(super) fn pool(
     };
     let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
     let is_open = is_variable || texts().any(|text| is_variable_text(&text.value));
-    // What is said of an image tells its name, or a part of it.
+    // What describes an image is its name, or a part of it.
     let is_secret = texts().any(|text| sources.is_secret(text.place));
     if is_secret || is_open {
         let why = if is_secret {
@@ -178,6 +255,7 @@ pub(super) fn pool(
         place,
         replicas: None,
         k8s_version: version,
+        bootstrap_provider: None,
         settings: Node::computed(Value::empty_map()),
         template: None,
         unknown,
@@ -185,13 +263,13 @@ pub(super) fn pool(
 }
 
 /// The image that a machine template names.
-pub(super) fn image_node(template: &Standing) -> Option<(&Node, NamedBy)> {
+pub(in crate::read) fn image_node(template: &ManifestObject) -> Option<(&Node, NamedBy)> {
     let fields = image_fields(&template.kind)?;
     fields.image(fields.spec(&template.node)?)
 }
 
 /// Whether the version that an object declares is filled in by another program.
-fn has_variable_version(object: &Standing) -> bool {
+fn has_variable_version(object: &ManifestObject) -> bool {
     let paths = [
         &["spec", "version"][..],
         &["spec", "template", "spec", "version"],
@@ -206,13 +284,16 @@ fn is_variable_text(text: &str) -> bool {
     text.contains("${") || text.contains("{{")
 }
 
-/// Sylva's name of the bootstrap provider that a control plane's kind belongs to.
-pub(super) fn flavor_provider(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "KubeadmControlPlane" | "KamajiControlPlane" => "cabpk",
-        "RKE2ControlPlane" => "cabpr",
-        "CK8sControlPlane" => "cabpck",
-        "OpenshiftAssistedControlPlane" => "cabpoa",
-        _ => return None,
-    })
+/// Sylva's name of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
+fn bootstrap_provider(kind: &str) -> Option<&'static str> {
+    let known = [
+        ("Kubeadm", "cabpk"),
+        ("Kamaji", "cabpk"),
+        ("RKE2", "cabpr"),
+        ("KThrees", "cabpk3s"),
+        ("CK8s", "cabpck"),
+        ("OpenshiftAssisted", "cabpoa"),
+    ];
+    let found = known.iter().find(|(prefix, _)| kind.starts_with(prefix));
+    found.map(|(_, provider)| *provider)
 }

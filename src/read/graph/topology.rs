@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::model::cluster::{Choice, Cluster, PoolName};
 use crate::model::place::Located;
 use crate::model::value::Node;
-use crate::objects::{Name, Reference, Standing};
+use crate::objects::{ManifestObject, Name, Reference};
 
 use super::class_patches::Patches;
-use super::pools::{Reader, flavor_provider, pool};
+use super::pools::{Reader, pool};
 use super::{CLUSTER_API, Template, unknown};
 
 /// The lists of workers, in a topology and in a class.
@@ -40,8 +40,10 @@ impl<'t> Machines<'t> {
 
 /// A Cluster's topology.
 pub(super) struct Topology<'t> {
+    /// The Cluster's index.
+    pub(super) index: usize,
     /// The Cluster.
-    pub(super) cluster: &'t Standing,
+    pub(super) cluster: &'t ManifestObject,
     /// Its `spec.topology`.
     pub(super) node: &'t Node,
     /// The class's name.
@@ -51,11 +53,13 @@ pub(super) struct Topology<'t> {
 }
 
 impl<'t> Topology<'t> {
-    fn of(cluster: &'t Standing) -> Option<Self> {
+    fn of(objects: &'t [ManifestObject], index: usize) -> Option<Self> {
+        let cluster = &objects[index];
         let node = cluster.node.at(&["spec", "topology"])?;
         let text = |path: &[&str]| node.at(path)?.value.as_str().map(|text| &**text);
         let namespace = text(&["classNamespace"]).or_else(|| text(&["classRef", "namespace"]));
         Some(Self {
+            index,
             cluster,
             node,
             class_name: text(&["class"]).or_else(|| text(&["classRef", "name"]))?,
@@ -78,7 +82,7 @@ impl<'t> Topology<'t> {
 impl Reader<'_, '_> {
     /// The pools of a Cluster whose topology names a class.
     pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
-        let Some(topology) = Topology::of(&self.graph.objects[index]) else {
+        let Some(topology) = Topology::of(self.graph.objects, index) else {
             return;
         };
         let name = Name {
@@ -107,7 +111,7 @@ impl Reader<'_, '_> {
     ) {
         let object = topology.cluster;
         let version = topology.node.at(&["version"]);
-        let version = version.and_then(|node| self.text(object, node));
+        let version = version.and_then(|node| self.version(topology.index, node));
         let name = match machines {
             Machines::ControlPlane(_) => PoolName::ControlPlane,
             Machines::Workers(..) => match machines.text("name") {
@@ -125,65 +129,69 @@ impl Reader<'_, '_> {
             cluster.k8s_version = version;
             return;
         }
-        let selection = match patches {
+        let (selection, own) = match patches {
             Some(patches) => self.patched(patches, template, machines),
-            None => Err(unknown::NO_CLASS),
+            None => (Err(unknown::NO_CLASS), None),
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
         let mut pool = pool(&self.sources, name, place, version, selection, false);
         let replicas = node.and_then(|node| node.at(&["replicas"]));
         pool.replicas = replicas.and_then(|node| self.count(object, node));
-        cluster.pools.push(pool);
+        pool.bootstrap_provider = class.and_then(|class| self.worker_kind(class, machines));
+        self.push(pool, [Some(topology.index), own], cluster);
         self.provider(template, cluster);
     }
 
-    /// The image of a class's template, after the class's patches.
+    /// The image of a class's template, after the class's patches, and the template if they leave it its own image.
     fn patched(
         &mut self,
         patches: &mut Patches<'_>,
         template: Template,
         machines: Machines<'_>,
-    ) -> Result<Choice, &'static str> {
+    ) -> (Result<Choice, &'static str>, Option<usize>) {
+        let own = self.selection(template);
         let Template::At(index) = template else {
-            return self.selection(template);
+            return (own, None);
         };
-        match patches.apply(self, index, machines)? {
-            None => self.selection(template),
-            Some(patched) => {
-                let kind = &self.graph.objects[index].kind;
-                self.image(kind, &patched, None).ok_or(unknown::NO_IMAGE)
-            }
-        }
+        let patched = match patches.apply(self, index, machines) {
+            Ok(None) => return (own, Some(index)),
+            Ok(Some(patched)) => self.image(&self.graph.objects[index].kind, &patched, None),
+            Err(why) => Err(why),
+        };
+        let image = |choice: &Choice| {
+            let text = choice.url.as_ref().or(choice.name.as_ref());
+            text.map(|text| Arc::clone(&text.value))
+        };
+        let is_same = patched.as_ref().map(image) == own.as_ref().map(image);
+        (patched, Some(index).filter(|_| is_same))
     }
 
     /// The provider of the control plane that a class makes from a template.
     fn control_plane_kind(&mut self, class: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[class];
-        let template = ["ref", "templateRef"]
-            .iter()
-            .find_map(|key| object.node.at(&["spec", "controlPlane", key, "kind"]));
-        let Some(kind) = template.and_then(|kind| self.text(object, kind)) else {
-            return;
-        };
-        let provider = flavor_provider(kind.value.trim_end_matches("Template"));
-        cluster.bootstrap_provider =
-            provider.map(|provider| Located::new(provider.into(), kind.place));
+        let control_plane = object.node.at(&["spec", "controlPlane"]);
+        let kind = control_plane.and_then(|node| reference(node)?.at(&["kind"]));
+        cluster.bootstrap_provider = kind.and_then(|kind| self.bootstrap_provider(object, kind));
     }
 
-    /// The machine template that a class names for machines: as `ref` until v1beta1, as `templateRef` since.
+    /// The provider of the bootstrap configuration that a class makes for workers.
+    fn worker_kind(&mut self, class: usize, machines: Machines<'_>) -> Option<Located<Arc<str>>> {
+        let object = &self.graph.objects[class];
+        let kind = reference(worker_part(&object.node, machines, "bootstrap")?)?.at(&["kind"])?;
+        self.bootstrap_provider(object, kind)
+    }
+
+    /// The machine template that a class names for machines.
     fn class_template(&self, class: usize, machines: Machines<'_>) -> Template {
         let object = &self.graph.objects[class].node;
         let made_from = match machines {
             Machines::ControlPlane(_) => {
                 object.at(&["spec", "controlPlane", "machineInfrastructure"])
             }
-            Machines::Workers(list, _) => worker_class(object, list, machines.text("class")),
+            Machines::Workers(..) => worker_part(object, machines, "infrastructure"),
         };
-        let name = made_from.and_then(|made_from| {
-            let old = made_from.at(&["ref", "name"]);
-            old.or_else(|| made_from.at(&["templateRef", "name"]))
-        });
+        let name = made_from.and_then(|made_from| reference(made_from)?.at(&["name"]));
         name.map_or(Template::Unnamed, |name| {
             let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
             self.graph.template(class, is_it)
@@ -191,14 +199,24 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Where a class of workers names the template of its machines: below `template` until v1beta1.
-fn worker_class<'n>(class: &'n Node, list: &str, name: Option<&Arc<str>>) -> Option<&'n Node> {
+/// A class's reference to a template: `ref` until v1beta1, `templateRef` since.
+fn reference(holder: &Node) -> Option<&Node> {
+    let old = holder.at(&["ref"]);
+    old.or_else(|| holder.at(&["templateRef"]))
+}
+
+/// A part of what a class says of workers: below `template` until v1beta1.
+fn worker_part<'n>(class: &'n Node, machines: Machines<'_>, part: &str) -> Option<&'n Node> {
+    let Machines::Workers(list, _) = machines else {
+        return None;
+    };
+    let name = machines.text("class");
     let workers = class.at(&["spec", "workers", list])?.value.as_list()?;
     let is_meant = |worker: &&Node| {
         let class = worker.at(&["class"]).and_then(|node| node.value.as_str());
         class.is_some() && class == name
     };
     let worker = workers.iter().find(is_meant)?;
-    let old = worker.at(&["template", "infrastructure"]);
-    old.or_else(|| worker.at(&["infrastructure"]))
+    let old = worker.at(&["template", part]);
+    old.or_else(|| worker.at(&[part]))
 }

@@ -33,7 +33,7 @@ pub(super) fn choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {
     }
 }
 
-/// A map below the settings; none where nothing, null or `false` stands.
+/// A map below the settings; none for nothing, null or `false`.
 fn inner(
     map: &Map,
     key: &str,

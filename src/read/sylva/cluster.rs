@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::report::Report;
-use super::{Asked, endpoint, pools};
+use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::matching::Library;
@@ -28,7 +28,7 @@ pub(super) fn cluster(
     evaluator: &Evaluator,
     name: &Arc<str>,
     namespace: &Arc<str>,
-    asked: Asked,
+    scope: Scope,
     report: &mut Report<'_>,
 ) -> Cluster {
     let root = evaluator.root();
@@ -77,7 +77,7 @@ pub(super) fn cluster(
         .or_else(|| only_provider(&branch, report))
         .or_else(|| Some(Located::new(DEFAULT_PROVIDER.into(), Place::NONE)));
     pools::pools(&branch, &mut cluster, report);
-    cluster.endpoint = endpoint::endpoint(&root, &branch, &cluster, asked, report);
+    cluster.endpoint = endpoint::endpoint(&root, &branch, &cluster, scope, report);
     let chooses = cluster.pools.iter().any(|pool| pool.choice.is_made());
     if chooses && cluster.k8s_version.is_none() && !version_is_wrong {
         let help = "set `cluster.k8s_version`: no image can be matched without it";

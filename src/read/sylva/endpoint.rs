@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-use super::Asked;
+use super::Scope;
 use super::inventory::{host_text, hosts, key_place};
 use super::report::Report;
 use crate::evaluate::Branch;
@@ -24,16 +24,16 @@ const SYLVA: [&str; 2] = ["cluster_virtual_ip", "cluster.cluster_virtual_ip"];
 /// The classes of addresses that a host is reached by, the first that is there.
 const CLASSES: [&str; 4] = ["internal", "primary", "public", "vpn"];
 
-/// What is said of the endpoint; nothing where the values have no word of metalmark's own on it and nobody asks.
+/// What is said of the endpoint; nothing where the values have no word of metalmark's own on it and nothing requires it.
 pub(super) fn endpoint(
     root: &Branch,
     branch: &Branch,
     cluster: &Cluster,
-    asked: Asked,
+    scope: Scope,
     report: &mut Report<'_>,
 ) -> Option<Box<ControlPlaneEndpoint>> {
     let own = report.value(branch, KEY);
-    if own.is_none() && asked == Asked::ImagesAlone {
+    if own.is_none() && scope == Scope::ImagesAlone {
         return None;
     }
     let mut found = ControlPlaneEndpoint::unsaid(match &own {
@@ -151,7 +151,7 @@ fn derived(
         },
     };
     let (host, address) = lowest_host(&found.hosts, |labels| selector.matches(labels), &classes)?;
-    // It is the choice that a person would change, wherever the address itself stands.
+    // A person would change the selection, regardless of the place of the address.
     let place = if address.place.is_known() {
         address.place
     } else {
@@ -292,7 +292,7 @@ fn port(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<u16>
     }
 }
 
-/// A map, or nothing by null; anything else is told.
+/// A map, or nothing by null; anything else is reported.
 fn map<'n>(path: &str, node: &'n Node, report: &mut Report<'_>) -> Option<&'n Map> {
     match &node.value {
         Value::Map(map) => Some(map),

@@ -1,5 +1,5 @@
 //! The machines that the values list, with their labels and addresses: metalmark's own `inventory`, and Sylva's
-//! `baremetal_hosts`. Nothing else of them is read: credentials stand beside.
+//! `baremetal_hosts`. Nothing else of them is read: credentials are beside it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ fn labels(holder: &Branch, path: &[&str], report: &mut Report<'_>) -> Labels {
     let mut labels = Labels::new();
     for entry in entries.unwrap_or_default() {
         let node = report.answer(entry.branch.node());
-        // A label that is a number here is a text for whoever reads the object.
+        // A label that is a number here is a string to the readers of the object.
         if let Some(text) = node.and_then(|node| scalar_text(&node.value)) {
             labels.insert(entry.key, text);
         }
@@ -112,7 +112,7 @@ fn addresses(
     found
 }
 
-/// An address or a DNS name; null and an empty text are none, anything else is told.
+/// An address or a DNS name; null and an empty text are none, anything else is reported.
 pub(super) fn host_text(
     path: &str,
     node: &Node,
@@ -129,7 +129,7 @@ pub(super) fn host_text(
     }
 }
 
-/// Where a key stands, else its map.
+/// The place of a key, else of its map.
 pub(super) fn key_place(holder: &Branch, key: &str, report: &mut Report<'_>) -> Place {
     let entries = report.answer(holder.entries()).unwrap_or_default();
     let entry = entries.iter().find(|entry| &*entry.key == key);

@@ -1,6 +1,6 @@
 //! What a cluster's values say of images and nodes: evaluated where they need it, in the model's words.
 //!
-//! Reads no more than what is asked: an expression that fails is a finding only where its value is needed, and one pool's
+//! Reads no more than what is requested: an expression that fails is a finding only where its value is needed, and one pool's
 //! failure hides no other pool.
 
 mod bundles;
@@ -44,7 +44,7 @@ pub(super) fn catalog(
 
 /// What is read beside what the images need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Scope {
     /// The control plane endpoint, also where the values have none in metalmark's own words.
     Endpoints,
     /// Nothing.
@@ -58,14 +58,14 @@ pub(super) fn cluster(
     sources: &Sources,
     name: &Arc<str>,
     namespace: &Arc<str>,
-    asked: Asked,
+    scope: Scope,
 ) -> (Cluster, Vec<Finding>) {
     let subject = Subject {
         cluster: Some(name.to_string()),
         ..Subject::default()
     };
     let mut report = Report::new(sources, subject);
-    let cluster = cluster::cluster(evaluator, name, namespace, asked, &mut report);
+    let cluster = cluster::cluster(evaluator, name, namespace, scope, &mut report);
     report.order(evaluator);
     (cluster, report.findings)
 }

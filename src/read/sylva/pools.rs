@@ -44,6 +44,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         place: control_plane_place(branch, report),
         replicas: replicas(branch, "control_plane_replicas", report),
         k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
+        bootstrap_provider: None,
         settings,
         template: None,
         unknown: None,
@@ -102,6 +103,7 @@ fn deployment(
         place: found.key_place,
         replicas: replicas(&counted, "replicas", report),
         k8s_version: report.string(&versioned, "k8s_version"),
+        bootstrap_provider: None,
         settings,
         template: None,
         unknown: None,
@@ -134,7 +136,7 @@ fn part(branch: &Branch, key: &str, report: &mut Report<'_>) -> Option<Branch> {
     None
 }
 
-/// Whether a map stands there, or nothing by null; anything else is told.
+/// Whether there is a map, or nothing by null; anything else is reported.
 pub(super) fn is_map(path: &str, branch: &Branch, report: &mut Report<'_>) -> bool {
     match report.answer(branch.shallow()) {
         Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
@@ -152,7 +154,7 @@ struct Levels {
 }
 
 impl Levels {
-    /// The provider's settings that stand at a level, evaluated as far as they are needed.
+    /// The provider's settings at a level, evaluated as far as they are needed.
     fn read(&mut self, name: LevelName, part: Option<&Branch>, report: &mut Report<'_>) -> Node {
         let settings = part
             .zip(self.infra.as_ref())
@@ -164,7 +166,7 @@ impl Levels {
     }
 }
 
-/// The settings that choose an image and a component bundle, and those that the provider's machine templates take. Others are the
+/// The settings that select an image and a component bundle, and those that the provider's machine templates take. Others are the
 /// chart's own affair (networks, credentials) and are not even evaluated.
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;

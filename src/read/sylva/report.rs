@@ -17,7 +17,7 @@ pub(super) struct Report<'s> {
     sources: &'s Sources,
     subject: Subject,
     pub(super) findings: Vec<Finding>,
-    told: HashSet<(Place, String)>,
+    reported: HashSet<(Place, String)>,
 }
 
 impl<'s> Report<'s> {
@@ -26,7 +26,7 @@ impl<'s> Report<'s> {
             sources,
             subject,
             findings: Vec::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
         }
     }
 
@@ -35,7 +35,7 @@ impl<'s> Report<'s> {
         self.subject.pool = pool;
     }
 
-    /// The answer of an evaluation; a failure is told and gives nothing.
+    /// The answer of an evaluation; a failure is reported and gives nothing.
     pub(super) fn answer<T>(&mut self, result: Result<Option<T>, Failure>) -> Option<T> {
         match result {
             Ok(answer) => answer,
@@ -118,7 +118,7 @@ impl<'s> Report<'s> {
         if self.is_new(place, &message) {
             let spot = self.sources.resolve(place);
             let finding = Finding::new(RuleId::ValueMissing, message)
-                .at(spot, "it would stand here")
+                .at(spot, "it would be here")
                 .help(help);
             self.add(finding);
         }
@@ -138,7 +138,7 @@ impl<'s> Report<'s> {
         self.add(finding.help("`cluster.capi_providers.infra_provider: …`"));
     }
 
-    /// Warns of the expressions that Helm would come to something else with (docs/sylva.md#values-and-their-order).
+    /// Warns of the expressions that Helm would evaluate differently (docs/sylva.md#values-and-their-order).
     pub(super) fn order(&mut self, evaluator: &Evaluator) {
         for difference in evaluator.order_differences() {
             self.differs(&difference);
@@ -148,13 +148,13 @@ impl<'s> Report<'s> {
     fn differs(&mut self, difference: &OrderDifference) {
         let here = to_json(&difference.lazy.value, Html::Plain);
         let there = match &difference.exact {
-            Ok(node) => format!("comes to `{}`", to_json(&node.value, Html::Plain)),
+            Ok(node) => format!("evaluates to `{}`", to_json(&node.value, Html::Plain)),
             Err(message) => format!("stops: {message}"),
         };
         let spot = self.sources.resolve(difference.place);
         let secret = spot.as_ref().is_some_and(Spot::is_secret);
         let message = if secret || here.len() + there.len() > 300 {
-            format!("`{}` comes to something else in Helm", difference.path)
+            format!("`{}` evaluates to something else in Helm", difference.path)
         } else {
             format!(
                 "`{}` is `{here}` here, and in Helm it {there}",
@@ -173,14 +173,14 @@ impl<'s> Report<'s> {
         self.text_of(&path_of(parent, key), &node)
     }
 
-    /// A value below a map; none where nothing or null stands.
+    /// A value below a map; none for nothing or null.
     pub(super) fn value(&mut self, parent: &Branch, key: &str) -> Option<Node> {
         let branch = self.answer(parent.child(key))?;
         self.answer(branch.node())
             .filter(|node| !node.value.is_null())
     }
 
-    /// A node as a string. A number or boolean is told and taken as it reads: an engine has changed what its author wrote.
+    /// A node as a string. A number or boolean is reported and taken as written: an engine has changed what its author wrote.
     pub(super) fn text_of(&mut self, path: &str, node: &Node) -> Option<Located<Arc<str>>> {
         match &node.value {
             Value::Null => None,
@@ -205,7 +205,7 @@ impl<'s> Report<'s> {
     }
 
     fn is_new(&mut self, place: Place, message: &str) -> bool {
-        self.told.insert((place, message.to_owned()))
+        self.reported.insert((place, message.to_owned()))
     }
 
     fn add(&mut self, mut finding: Finding) {

@@ -85,7 +85,7 @@ fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<Na
     }
 }
 
-/// A boolean, or the text of one that an expression printed. Anything else is told, and signatures are looked at.
+/// A boolean, or the text of one that an expression printed. Anything else is reported, and signatures are looked at.
 fn skips(images: &Branch, report: &mut Report<'_>) -> bool {
     let name = "skip_signing_check";
     let Some(node) = report.value(images, name) else {

@@ -124,7 +124,7 @@ impl Slips<'_> {
     }
 }
 
-/// Whether a key may be a slip away from one of these: nearly as long, with the same first or last letter. It is asked of
+/// Whether a key may be a slip away from one of these: nearly as long, with the same first or last letter. It is called for
 /// every key of every cluster, and most are far from all.
 fn near(wanted: &[&str]) -> impl Fn(&str) -> bool {
     let letter = |byte: Option<&u8>| usize::from(byte.map_or(0, |byte| byte & 31));

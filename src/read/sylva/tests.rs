@@ -25,7 +25,7 @@ fn cluster(text: &str) -> (Cluster, Vec<String>) {
         &sources,
         &name,
         &namespace,
-        super::Asked::ImagesAlone,
+        super::Scope::ImagesAlone,
     );
     (cluster, found.iter().map(shown).collect())
 }
@@ -43,7 +43,7 @@ fn shown(finding: &Finding) -> String {
     format!("{} {line}:{column} {}", finding.rule, finding.message)
 }
 
-/// What a pool chooses: key, selector and URL.
+/// What a pool selects: key, selector and URL.
 fn choice(pool: &Pool) -> String {
     let choice = &pool.choice;
     let terms = choice.selector.iter().flat_map(|selector| {
@@ -172,7 +172,7 @@ fn the_provider_is_named_or_the_only_one_there() {
 }
 
 #[test]
-fn nulls_that_the_charts_refuse_are_told() {
+fn nulls_that_the_charts_refuse_are_reported() {
     let (cluster, found) = cluster(&format!(
         "{BASE}  control_plane: null\n  machine_deployment_default: {{capm3: null}}\n  machine_deployments: {{md0: null}}\n"
     ));
@@ -365,7 +365,7 @@ fn an_edited_expression_is_warned_of() {
 }
 
 #[test]
-fn lists_of_another_kind_are_told() {
+fn lists_of_another_kind_are_reported() {
     let (catalog, found) = catalog(
         "os_images: [a]\nsylva_diskimagebuilder_images: {a: text}\nsylva_diskimagebuilder_version: 1.10\n",
     );

@@ -65,7 +65,7 @@ pub fn contexts(
 fn invalid(view: &ClusterView, pool: &Pool, stamp: Option<&Stamp>, problem: String) -> Finding {
     let image = stamp.and_then(|stamp| stamp.key.as_deref());
     Finding::new(RuleId::ManifestInvalid, problem)
-        .at(view.sources.resolve(pool.choice.place()), "chosen here")
+        .at(view.sources.resolve(pool.choice.place()), "selected here")
         .about(Subject {
             cluster: Some(view.cluster.name.to_string()),
             pool: Some(pool.name.to_string()),

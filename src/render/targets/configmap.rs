@@ -63,7 +63,7 @@ impl Target for ConfigMaps {
             ),
             (
                 "os-images-info-root",
-                "true: the facts stand under `os_images_info` as well, with url, checksum, checksumType and format",
+                "true: the facts are under `os_images_info` as well, with url, checksum, checksumType and format",
             ),
             (
                 UUIDS,

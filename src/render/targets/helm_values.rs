@@ -45,7 +45,7 @@ impl Target for HelmValues {
         &[
             (
                 "choice",
-                "how a chosen image is written: `auto` (default, in the level's own spelling), `url` (machine_image_*) or `key`",
+                "how a selected image is written: `auto` (default, in the level's own spelling), `url` (machine_image_*) or `key`",
             ),
             (
                 "chart",

@@ -1,20 +1,57 @@
 //! What a change does to a cluster's machines: two sides of it, compared by meaning. Pure.
 //!
-//! Cluster API replaces a machine when its control plane or machine deployment refers to another machine template, or asks for
+//! Cluster API replaces a machine when its control plane or machine deployment refers to another machine template, or requires
 //! another Kubernetes version (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). A template that is changed
 //! under its name replaces none: what exists stays, and only machines that are made later have the change.
 
+mod in_place;
+mod markdown;
 mod pool;
 pub mod served;
+mod text;
+mod words;
 
+use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::model::finding::Judged;
+use crate::printer::Printer;
 use crate::rules::ChangeInput;
 
+pub use in_place::keeps_names;
 pub use pool::{Booted, Cause, Edit, Machines, PoolChange, Rollout};
 pub use served::{Served, ServedChange, ServedImage};
+
+/// What a change does to all clusters.
+#[derive(Debug, Serialize)]
+pub struct Impact {
+    /// The commit that it starts from, in full.
+    pub against: String,
+    /// How that was found.
+    pub base: String,
+    /// The clusters that it touches: existing ones in the project's order, then those that are gone.
+    pub clusters: Vec<ClusterChange>,
+    /// How many clusters it leaves as they are.
+    pub unchanged: usize,
+    /// The images that are served.
+    pub served: ServedChange,
+    /// What could not be compared.
+    pub notes: Vec<String>,
+}
+
+impl Impact {
+    /// Prints it for people.
+    pub fn text(&self, out: &mut Printer) -> io::Result<()> {
+        text::write(self, out)
+    }
+
+    /// Prints it as a comment on a merge request, with the errors of the later side.
+    pub fn markdown(&self, judged: &[Judged], out: &mut Printer) -> io::Result<()> {
+        markdown::write(self, judged, out)
+    }
+}
 
 /// What happens to one cluster.
 #[derive(Clone, Debug, Serialize)]

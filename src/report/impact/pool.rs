@@ -29,7 +29,7 @@ pub struct PoolChange {
     /// How many machines it has, where that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Edit<u32>>,
-    /// The machines that are deleted and made anew; those of a pool that comes or goes.
+    /// The machines that are replaced; those of a pool that is new or gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<Machines>,
     /// How its existing machines get the change.
@@ -72,7 +72,7 @@ pub struct Booted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Machines {
-    /// So many.
+    /// A known number.
     Number(u32),
     /// All, however many: the values do not say it.
     #[serde(serialize_with = "all_machines")]
@@ -191,7 +191,7 @@ fn changed(
         because.push(Cause::Kubernetes);
     }
     let named = old.template.as_ref().zip(new.template.as_ref());
-    let is_renamed = named.is_some_and(|(old, new)| old.name != new.name);
+    let is_renamed = named.is_some_and(|(old, new)| old.name.value != new.name.value);
     let is_edited = named.is_some_and(|(old, new)| !old.spec.value.same(&new.spec.value));
     let is_changed = is_renamed || is_edited || template(before, was) != template(after, is);
     if because.first() != Some(&Cause::Image) && is_changed {

@@ -33,12 +33,12 @@ fn by_status(cells: &[Cell], status: impl Fn(Cell) -> i32) -> BTreeMap<i32, Vec<
 }
 
 /// The findings of a run, and what else it printed: the failures.
-struct Told {
+struct Output {
     findings: Vec<Value>,
     rest: String,
 }
 
-impl Told {
+impl Output {
     /// Of a stream that begins with a JSON document, where there are findings.
     fn read(text: &str) -> Self {
         let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
@@ -111,7 +111,7 @@ impl Wrong {
 }
 
 /// What a run says of each cell's image beside what it writes.
-fn compare_told(wrong: &mut Wrong, told: &Told, cell: Cell, expected: &Outcome) {
+fn compare_output(wrong: &mut Wrong, told: &Output, cell: Cell, expected: &Outcome) {
     if !expected.fails {
         wrong.compare(cell, "failures", cell.is_named_in(&told.rest), false);
     }
@@ -137,7 +137,7 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
     for (status, cells) in by_status(&cells, |cell| rules::lock(cell).status(cell.key)) {
         let site = Site::new(&world, &cells, false);
         let run = site.run("lock --output json");
-        let told = Told::read(&run.stderr);
+        let told = Output::read(&run.stderr);
         assert_eq!(run.status, status, "{}", run.stderr);
         for key in cells.iter().filter_map(|cell| cell.key.finding()) {
             assert!(
@@ -151,7 +151,7 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
         let (actual, mut wrong) = (blocks(&written), Wrong::default());
         for cell in &cells {
             let outcome = rules::lock(*cell);
-            compare_told(&mut wrong, &told, *cell, &outcome);
+            compare_output(&mut wrong, &told, *cell, &outcome);
             let actual = actual.get(cell.name().as_str());
             let expected = site.after(*cell, &outcome.after);
             wrong.compare(
@@ -174,7 +174,7 @@ fn lock_writes_what_the_key_the_lock_and_the_registry_allow() {
 }
 
 #[test]
-fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
+fn verify_reports_what_is_not_in_place_and_what_the_key_did_not_sign() {
     let mut cells = cells();
     cells.retain(|cell| cell.entry != Entry::Absent);
     let world = World::new(&cells);
@@ -192,7 +192,7 @@ fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
             before,
             "nothing is written"
         );
-        let (told, mut wrong) = (Told::read(&run.stderr), Wrong::default());
+        let (told, mut wrong) = (Output::read(&run.stderr), Wrong::default());
         for key in cells.iter().filter_map(|cell| cell.key.finding()) {
             assert!(told.has(key), "{key}");
         }
@@ -205,7 +205,7 @@ fn verify_tells_what_is_not_in_place_and_what_the_key_did_not_sign() {
         assert_eq!(shown.len(), cells.len());
         for cell in &cells {
             let outcome = rules::verify(*cell);
-            compare_told(&mut wrong, &told, *cell, &outcome);
+            compare_output(&mut wrong, &told, *cell, &outcome);
             let name = cell.name();
             let image = shown.iter().find(|image| image["key"] == name.as_str());
             let image = image.expect("every entry has its line");
@@ -260,7 +260,7 @@ fn gates_without_a_network_refuse_what_is_not_locked_or_not_signed_by_the_key() 
                 assert_eq!(refused.clone().count(), refused.filter(is_told).count());
                 continue;
             }
-            let (told, mut wrong) = (Told::read(&run.stdout), Wrong::default());
+            let (told, mut wrong) = (Output::read(&run.stdout), Wrong::default());
             for key in cells.iter().filter_map(|cell| cell.key.finding()) {
                 assert!(told.has(key), "{command}: {key}");
             }

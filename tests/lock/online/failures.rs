@@ -22,7 +22,7 @@ fn site(registry: &Registry, images: &[&str]) -> Site {
 }
 
 #[test]
-fn all_that_failed_is_told_at_once_and_the_rest_is_locked() {
+fn all_that_failed_is_reported_at_once_and_the_rest_is_locked() {
     let registry = Registry::plain();
     let site = site(&registry, &[NOBLE, JAMMY, FOCAL, LEAP]);
     registry.hook(|request, _| {
@@ -79,7 +79,7 @@ fn a_registry_that_is_down_changes_nothing() {
 }
 
 #[test]
-fn who_is_not_logged_in_is_told_where_credentials_were_looked_for() {
+fn without_a_login_the_places_of_credentials_are_reported() {
     let registry = Registry::plain();
     let mut site = site(&registry, &[NOBLE, JAMMY]);
     let (user, password) = (USER.0.to_owned(), USER.1.to_owned());
@@ -127,7 +127,7 @@ fn what_another_key_signed_is_not_locked() {
 }
 
 #[test]
-fn a_mirror_is_asked_in_the_registrys_place_and_recorded() {
+fn a_mirror_is_queried_instead_of_the_registry_and_recorded() {
     let registry = Registry::plain();
     let site = site(&registry, &[NOBLE, JAMMY]);
     site.project.values("0.4.12", &[NOBLE, JAMMY], "");

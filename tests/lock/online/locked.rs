@@ -40,7 +40,7 @@ fn the_lock_counts_before_the_users_value() {
 
 /// Where a fact is not known, the lock would tell it; once it is locked, that is no advice any more.
 #[test]
-fn what_the_lock_would_tell_is_to_be_locked() {
+fn what_the_lock_would_prove_is_to_be_locked() {
     let registry = Registry::plain();
     let site = Site::of(&registry, PLAIN);
     publish(&registry, NOBLE, "0.4.12", "a");
@@ -49,7 +49,7 @@ fn what_the_lock_would_tell_is_to_be_locked() {
     for rule in ["error[checksum-missing]", "error[format-missing]"] {
         assert!(told.stdout.contains(rule), "{}", told.stdout);
     }
-    let advice = "help: ask its registry: `metalmark lock`";
+    let advice = "help: run `metalmark lock` to query its registry";
     assert!(told.stdout.contains(advice), "{}", told.stdout);
     site.ends(0, "lock");
     site.ends(0, "check");

@@ -46,9 +46,11 @@ const MODULES: &[&str] = &[
     "src/catalog/offers",
     "src/yaml/edit",
     "src/edit/fix",
+    "src/edit/update",
     "src/commands/update",
     "src/commands/lock",
     "src/commands/verify",
+    "src/pipeline/booted",
 ];
 
 #[derive(Parser)]
@@ -145,7 +147,7 @@ fn whole(options: &Options) -> Result<bool, Box<dyn Error>> {
         .canonicalize()?;
     let mut candidates = match &options.file[..] {
         [] => sampled(by_rule(&project, options)?, options),
-        files => by_hand(&project, files)?,
+        files => manual(&project, files)?,
     };
     if let Some(output) = &options.again {
         let output = fs::read_to_string(output)?;
@@ -296,7 +298,7 @@ struct Edit {
     test: Option<String>,
 }
 
-fn by_hand(project: &Path, files: &[PathBuf]) -> Result<Vec<Candidate>, Box<dyn Error>> {
+fn manual(project: &Path, files: &[PathBuf]) -> Result<Vec<Candidate>, Box<dyn Error>> {
     let mut candidates: Vec<(String, Candidate)> = Vec::new();
     for list in files {
         for line in fs::read_to_string(list)?.lines() {

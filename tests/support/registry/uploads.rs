@@ -37,7 +37,7 @@ impl State {
             "POST" => self.begin(repository),
             "PATCH" => self.append(repository, id, request),
             "PUT" => self.finish(id, query, request),
-            _ => self.standing(repository, id),
+            _ => self.status(repository, id),
         })
     }
 
@@ -75,14 +75,14 @@ impl State {
                 open.extend(&request.bytes);
             }
         }
-        let Reply { headers, .. } = self.standing(repository, id);
+        let Reply { headers, .. } = self.status(repository, id);
         Reply {
             headers,
             ..Reply::new(202, "")
         }
     }
 
-    fn standing(&self, repository: &str, id: &str) -> Reply {
+    fn status(&self, repository: &str, id: &str) -> Reply {
         let Some(length) = held(&self.uploads).open.get(id).map(Vec::len) else {
             return fault(404, "BLOB_UPLOAD_UNKNOWN", "no such upload");
         };

@@ -3,13 +3,12 @@
 //! Source: distribution-spec 1.1, "Pushing manifests with subject" and "Referrers tag schema". Of two concurrent pushes, one
 //! may lose the other's entry: registries offer no protection against that.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::oci::{Content, Descriptor, Digest, FailureKind, Manifest, Reference};
+use crate::oci::{Content, Descriptor, Digest, FailureKind, INDEX_TYPE, Manifest, Reference};
 
 use super::super::content;
 use super::super::error::RegistryError;
-use super::super::lists::INDEX;
 use super::super::session::{Context, Sessions};
 use super::put;
 
@@ -31,7 +30,15 @@ pub(super) async fn add(
     let Some(bytes) = with_entry(known, descriptor, content)? else {
         return Ok(());
     };
-    put(sessions, &tag, INDEX, &bytes, &Digest::of(&bytes), context).await?;
+    put(
+        sessions,
+        &tag,
+        INDEX_TYPE,
+        &bytes,
+        &Digest::of(&bytes),
+        context,
+    )
+    .await?;
     Ok(())
 }
 
@@ -46,7 +53,7 @@ fn with_entry(
         RegistryError::new(FailureKind::Unsupported, message)
     };
     let mut index = match known {
-        None => json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}),
+        None => json!({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": []}),
         Some(known) => serde_json::from_slice(&known.bytes).map_err(|_| not_an_index())?,
     };
     let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
@@ -59,11 +66,10 @@ fn with_entry(
     Ok(Some(index.to_string().into_bytes()))
 }
 
+/// The descriptor with the annotations of the manifest, and with the type of its configuration if it declares no artifact type.
 fn entry(descriptor: &Descriptor, content: &Content) -> Value {
-    let mut entry = Map::new();
-    entry.insert("mediaType".to_owned(), json!(descriptor.media_type));
-    entry.insert("digest".to_owned(), json!(descriptor.digest.as_str()));
-    entry.insert("size".to_owned(), json!(descriptor.size));
+    let (media_type, digest) = (&descriptor.media_type, descriptor.digest.clone());
+    let mut entry = Descriptor::new(media_type, digest, descriptor.size);
     if let Content::Image {
         config,
         annotations,
@@ -71,11 +77,8 @@ fn entry(descriptor: &Descriptor, content: &Content) -> Value {
         ..
     } = content
     {
-        let kind = artifact_type.as_ref().unwrap_or(&config.media_type);
-        entry.insert("artifactType".to_owned(), json!(kind));
-        if !annotations.is_empty() {
-            entry.insert("annotations".to_owned(), json!(annotations));
-        }
+        entry.annotations.clone_from(annotations);
+        entry.artifact_type = artifact_type.clone().or(Some(config.media_type.clone()));
     }
-    Value::Object(entry)
+    json!(entry)
 }

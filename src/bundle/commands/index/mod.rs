@@ -5,32 +5,28 @@ mod order;
 mod written;
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use crate::artifacts::registry::Progress;
-use crate::bundle::{Bundle, File, Kind, MANIFESTS, registry};
+use crate::bundle::{Bundle, File, Kind, MANIFESTS, unsupported};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::read::Request;
 
-use super::from::{From, Loaded};
-use super::{below, lost};
+use super::input::{Input, Loaded};
+use super::{Run, collision};
 use written::{Child, Index};
 
 /// The annotation of a bundle that was made of others: their names, in their order.
 const CONTAINS: &str = "dev.metalmark.bundle.contains";
 
-/// How many indexes may stand in each other.
+/// How deeply indexes may be nested.
 const DEEPEST: usize = 16;
 
-/// How many bundles are read in all: two indexes that each name the next one twice would come to any number.
+/// How many bundles are read in all: two indexes that each name the next one twice would be any number of them.
 const MOST: usize = 10_000;
 
 /// How an index is read: for whom, and below which others.
 pub(super) struct Reading<'a> {
-    request: &'a Request,
-    progress: Option<&'a Progress>,
+    run: &'a Run<'a>,
     /// The indexes that are being read, outermost first.
     above: Vec<PathBuf>,
     /// How many bundles were read.
@@ -38,21 +34,20 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(request: &'a Request, progress: Option<&'a Progress>) -> Self {
+    pub(super) fn new(run: &'a Run<'a>) -> Self {
         Self {
-            request,
-            progress,
+            run,
             above: Vec::new(),
             count: 0,
         }
     }
 
-    /// The bundle that an index comes to.
+    /// The bundle that an index describes.
     ///
     /// # Errors
-    /// A bundle that it names cannot be had.
+    /// A bundle that it names cannot be read or fetched.
     pub(super) fn load(&mut self, written: &Path) -> Result<Loaded, Error> {
-        let mut index = written::read(written, &below(self.request, written))?;
+        let mut index = written::read(written, &self.run.below(written))?;
         let order = index.order();
         let mut findings = std::mem::take(&mut index.findings);
         self.above.push(plain(written));
@@ -66,10 +61,7 @@ impl<'a> Reading<'a> {
             names.push(child.name.to_string());
         }
         self.above.pop();
-        let twice = |path: Arc<str>| Error::Usage {
-            message: format!("two files come to `{path}`"),
-        };
-        let mut bundle = Bundle::new(Kind::Plain, gathered).map_err(twice)?;
+        let mut bundle = Bundle::new(Kind::Plain, gathered).map_err(collision)?;
         bundle
             .annotations
             .insert(CONTAINS.to_owned(), names.join(","));
@@ -100,13 +92,9 @@ impl<'a> Reading<'a> {
         };
         let is_sound = loaded.findings.is_empty();
         findings.extend(loaded.findings);
-        let files = loaded.bundle.files();
         match loaded.bundle.kind {
-            Kind::Plain => return Ok(files.to_vec()),
-            Kind::Registry => match registry::plain(files, None).map_err(lost(&loaded.shown))? {
-                Ok(files) => return Ok(files),
-                Err(found) => findings.extend(found),
-            },
+            Kind::Plain => return Ok(loaded.bundle.files().to_vec()),
+            Kind::Registry if is_sound => findings.push(unsupported(spot)),
             kind if is_sound => {
                 let from = &child.from;
                 let message = format!(
@@ -119,15 +107,15 @@ impl<'a> Reading<'a> {
         Ok(Vec::new())
     }
 
-    /// What a bundle is had from; the inner error is what is wrong with the name.
+    /// The bundle of a child; the inner error is what is wrong with its name.
     fn loaded(&mut self, child: &Child, folder: &Path) -> Result<Result<Loaded, Finding>, Error> {
-        let from = match From::parse(&child.from) {
+        let from = match Input::parse(&child.from) {
             Ok(from) => from.within(folder),
             Err(message) => return Ok(Err(Finding::new(RuleId::ManifestInvalid, message))),
         };
         self.count += 1;
-        let From::Index(path) = &from else {
-            return from.load(self.request, self.progress).map(Ok);
+        let Input::Index(path) = &from else {
+            return from.load(self.run).map(Ok);
         };
         let message = if self.above.contains(&plain(path)) {
             format!(
@@ -135,7 +123,7 @@ impl<'a> Reading<'a> {
                 path.display()
             )
         } else if self.above.len() >= DEEPEST {
-            format!("more than {DEEPEST} indexes stand in each other")
+            format!("indexes are nested more than {DEEPEST} deep")
         } else if self.count > MOST {
             format!("the indexes name more than {MOST} bundles")
         } else {

@@ -1,4 +1,4 @@
-//! In which order the bundles of an index come: each behind those that it requires.
+//! The order of the bundles of an index: each behind those that it requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

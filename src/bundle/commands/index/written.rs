@@ -108,7 +108,7 @@ impl Index {
             return;
         }
         if self.children.iter().any(|child| child.name == name) {
-            self.refuse(node.place, &format!("the bundle `{name}` stands twice"));
+            self.refuse(node.place, &format!("the index has two bundles `{name}`"));
             return;
         }
         let mut requires = Vec::new();
@@ -124,13 +124,9 @@ impl Index {
         });
     }
 
-    /// Where something stands in the index.
+    /// A place in the index.
     pub(super) fn spot(&self, place: Place) -> Option<Spot> {
-        Some(Spot {
-            source: Arc::clone(&self.source),
-            start: place.start,
-            end: place.end,
-        })
+        Some(Spot::new(&self.source, place))
     }
 
     fn refuse(&mut self, place: Place, message: &str) {

@@ -28,7 +28,7 @@ fn the_file_name_is_declared_or_the_formats_never_derived() {
 }
 
 #[test]
-fn stronger_sources_win_and_disagreements_are_told() {
+fn stronger_sources_win_and_disagreements_are_reported() {
     let key = "ubuntu-noble-plain-rke2-1-31-8";
     let catalog = catalog(vec![built(key, Some("sylva"))]);
     let known = Known::of(

@@ -75,7 +75,7 @@ fn catalog(entries: Vec<CatalogEntry>) -> Catalog {
     }
 }
 
-/// A source that knows what it is told.
+/// A source of given facts.
 #[derive(Default)]
 struct Known(BTreeMap<ImageKey, Arc<Described>>);
 

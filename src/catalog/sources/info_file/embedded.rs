@@ -1,4 +1,4 @@
-//! YAML inside a YAML string: where its nodes stand in the outer file.
+//! YAML inside a YAML string: the places of its nodes in the outer file.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Facts from a file: an exported `os-images-info` ConfigMap, its `values.yaml` alone, a map of images, or what Packer wrote of
-//! image-builder's builds. Its content tells which.
+//! image-builder's builds. Its content decides which.
 
 mod embedded;
 mod packer;
@@ -95,7 +95,7 @@ pub(super) fn read(
     })
 }
 
-/// The roots that a map of images stands under: today's, the one until 2024-03, and the proposal's.
+/// The roots that may hold a map of images: today's, the one until 2024-03, and the proposal's.
 const ROOTS: [&str; 3] = ["os_images", "osImages", "os_images_info"];
 
 struct Reader {
@@ -274,7 +274,7 @@ fn scalar_text(node: &Node, source: &Source) -> Option<Arc<str>> {
 /// Whether a map without a root is one of images all the same: each of its values is a map, and one has a fact that only
 /// images have.
 fn is_map_of_images(map: &Map) -> bool {
-    const TELLING: [&str; 5] = [
+    const DISTINCTIVE: [&str; 5] = [
         fact::URI,
         fact::SHA256,
         fact::K8S_VERSION,
@@ -283,7 +283,7 @@ fn is_map_of_images(map: &Map) -> bool {
     ];
     let has_fact = |entry: &Entry| {
         let properties = entry.node.value.as_map();
-        properties.is_some_and(|map| TELLING.iter().any(|fact| map.get(fact).is_some()))
+        properties.is_some_and(|map| DISTINCTIVE.iter().any(|fact| map.get(fact).is_some()))
     };
     map.iter().all(|entry| entry.node.value.as_map().is_some()) && map.iter().any(has_fact)
 }

@@ -289,9 +289,9 @@ fn a_folder_of_image_files_gives_names_and_digests() {
     assert_eq!(fact("md5").as_deref(), Some(&digest[..32]));
     assert_eq!(fact("image-format").as_deref(), Some("qcow2"));
     assert_eq!(listed(&info).len(), 2);
-    let told: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+    let reported: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
     assert_eq!(
-        told,
+        reported,
         ["`images/other.raw.sha256sum` holds no sha256 digest"]
     );
 }

@@ -1,6 +1,6 @@
 //! The evidence of a lock: one line of JSON for each digest, in a file beside the lock.
 //!
-//! A file of its own, because nobody reviews it and git may join it blindly: every line proves itself, so that the lines of two
+//! A file of its own, because it is not reviewed and git may join it blindly: every line proves itself, so that the lines of two
 //! branches are right together. One manifest and one signature take some 3 kB a line, which would bury the lock's own lines.
 
 use std::collections::BTreeMap;
@@ -165,8 +165,9 @@ fn tampered(image: &LockedImage, artifact: &Artifact) -> Vec<Fault> {
         place,
         help: Some(RESTORE.to_owned()),
     };
-    let told = artifact.differences(image).into_iter();
-    told.map(|difference| fault(difference.told(image)))
+    let differences = artifact.differences(image).into_iter();
+    differences
+        .map(|difference| fault(difference.message(image)))
         .collect()
 }
 
@@ -212,9 +213,9 @@ mod tests {
             ..image(os, &[])
         };
         let (lock, faults) = attach(&[bare], text, FileId(0), "amd64");
-        let told = faults.into_iter();
-        let told = told.map(|fault| format!("{}: {}", fault.rule, fault.message));
-        (lock, told.collect())
+        let reported = faults.into_iter();
+        let reported = reported.map(|fault| format!("{}: {}", fault.rule, fault.message));
+        (lock, reported.collect())
     }
 
     #[test]
@@ -222,12 +223,12 @@ mod tests {
         let written = |signatures: &[&str]| {
             text(&Lock::new(vec![image("ubuntu", signatures)])).expect("evidence")
         };
-        let (lock, told) = attached("ubuntu", &written(&["a"]));
-        assert_eq!((text(&lock), told), (Some(written(&["a"])), Vec::new()));
+        let (lock, reported) = attached("ubuntu", &written(&["a"]));
+        assert_eq!((text(&lock), reported), (Some(written(&["a"])), Vec::new()));
         let both = format!("{}\n \n{}", written(&["b"]), written(&["a"]));
-        let (lock, told) = attached("ubuntu", &both);
+        let (lock, reported) = attached("ubuntu", &both);
         assert_eq!(
-            (text(&lock), told),
+            (text(&lock), reported),
             (Some(written(&["a", "b"])), Vec::new())
         );
     }
@@ -238,9 +239,9 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let read = |names: &[&str]| {
             let written = text(&Lock::new(vec![image("ubuntu", names)])).expect("evidence");
-            let (lock, told) = attached("ubuntu", &written);
+            let (lock, reported) = attached("ubuntu", &written);
             let evidence = lock.images()[0].evidence.clone().expect("evidence");
-            (evidence.signatures.len(), told.len())
+            (evidence.signatures.len(), reported.len())
         };
         assert_eq!(read(&names[1..]), (SIGNATURES, 0));
         assert_eq!(read(&names), (SIGNATURES, 1));
@@ -249,17 +250,17 @@ mod tests {
     #[test]
     fn what_was_changed_proves_nothing() {
         let written = text(&Lock::new(vec![image("ubuntu", &[])])).expect("evidence");
-        let (lock, told) = attached("debian", &written);
+        let (lock, reported) = attached("debian", &written);
         assert!(lock.images()[0].evidence.is_some());
         let expected = "lock-tampered: `os` of `noble` is `debian` by the lock, `ubuntu` by the artifact's annotations";
-        assert_eq!(told, [expected]);
-        let (lock, told) = attached("debian", &written.replace("ubuntu", "debian"));
+        assert_eq!(reported, [expected]);
+        let (lock, reported) = attached("debian", &written.replace("ubuntu", "debian"));
         assert!(lock.images()[0].evidence.is_none());
-        assert!(told[0].starts_with("lock-tampered: the manifest of `sha256:"));
-        let (_, told) = attached("ubuntu", "<<<<<<< HEAD\n");
+        assert!(reported[0].starts_with("lock-tampered: the manifest of `sha256:"));
+        let (_, reported) = attached("ubuntu", "<<<<<<< HEAD\n");
         assert!(
-            told[0].starts_with("lock-invalid: no evidence: "),
-            "{told:?}"
+            reported[0].starts_with("lock-invalid: no evidence: "),
+            "{reported:?}"
         );
     }
 

@@ -22,7 +22,7 @@ use crate::yaml;
 pub use evidence::{RESTORE, path as evidence_path, text as evidence_text};
 pub use text::text;
 
-/// A lock's images, ready to be asked for.
+/// A lock's images, ready for queries.
 pub(super) struct LockFile {
     lock: Arc<Lock>,
     /// In the order of the lock's images.
@@ -139,7 +139,7 @@ pub fn bytes(tree: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// What to do about a lock that is lost.
-const REPLACE: &str = "take the file back from git, or delete it and run `metalmark lock`, which asks for every image again";
+const REPLACE: &str = "take the file back from git, or delete it and run `metalmark lock`, which fetches every image again";
 
 fn invalid(message: String, place: Place, help: &str) -> Fault {
     Fault {

@@ -28,7 +28,7 @@ const FIELDS: [&str; 7] = [
 /// What to do about one entry that is wrong.
 const REDO: &str = "remove the entry and run `metalmark lock`";
 
-/// Reads a lock and tells what is wrong with it.
+/// Reads a lock and reports what is wrong with it.
 pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
     let mut reader = Reader { faults: Vec::new() };
     reader.conflicts(text, file);
@@ -76,7 +76,7 @@ impl Reader {
         };
         for notice in &read.notices {
             if let NoticeKind::DuplicateKey { key, .. } = &notice.kind {
-                let message = format!("`{key}` stands twice in one map");
+                let message = format!("`{key}` occurs twice in one map");
                 self.fault(message, notice.place, "remove one of the two");
             }
         }
@@ -274,7 +274,7 @@ impl Reader {
         Some(text)
     }
 
-    /// A string; anything else that stands there is a fault, for a number may have lost its digits.
+    /// A string; anything else is a fault, for a number may have lost its digits.
     fn text(&mut self, map: &Map, name: &str) -> Option<Located<Arc<str>>> {
         let node = map.get(name)?;
         match &node.value {

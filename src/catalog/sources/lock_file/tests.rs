@@ -1,4 +1,4 @@
-//! What is written is read back; what is wrong is told at its line and never used.
+//! What is written is read back; what is wrong is reported at its line and never used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,16 +36,16 @@ fn with(entries: &str) -> String {
     )
 }
 
-/// The faults of a text, each with what stands at its place.
+/// The faults of a text, each with the text at its place.
 fn faults(text: &str) -> Vec<String> {
     let (_, faults) = read::lock(text, FILE);
-    let told = faults.iter().map(|fault| {
+    let reported = faults.iter().map(|fault| {
         assert_eq!(fault.rule, RuleId::LockInvalid);
         let (start, end) = (fault.place.start as usize, fault.place.end as usize);
         let line = text[..start].matches('\n').count() + 1;
         format!("{line}: {} [{}]", fault.message, &text[start..end])
     });
-    told.collect()
+    reported.collect()
 }
 
 #[test]
@@ -66,13 +66,11 @@ fn its_facts_are_the_strongest_and_count_for_their_reference_alone() {
     let (lock, _) = read::lock(&with(ENTRY), FILE);
     let file = LockFile::new(Arc::new(lock));
     let key: Arc<str> = "noble".into();
-    let ask = |uri| {
+    let describe = |uri| {
         let wanted = Wanted { key: &key, uri };
-        file.describe(&[wanted])
-            .remove(0)
-            .expect("no disk is asked")
+        file.describe(&[wanted]).remove(0).expect("no disk is read")
     };
-    let described = ask(Some("oci://r.example/os/noble:0.4.12")).expect("locked");
+    let described = describe(Some("oci://r.example/os/noble:0.4.12")).expect("locked");
     let version = described.facts.get("k8s-version").expect("a fact");
     assert_eq!(
         (&*version.value, version.origin),
@@ -82,14 +80,14 @@ fn its_facts_are_the_strongest_and_count_for_their_reference_alone() {
         described.digest.as_ref().map(|digest| &digest.value),
         Some(&Digest::of(b""))
     );
-    assert!(ask(Some("oci://r.example/os/noble:0.4.13")).is_none());
-    assert!(ask(Some("oci://mirror.example/os/noble:0.4.12")).is_none());
-    assert!(ask(None).is_none());
+    assert!(describe(Some("oci://r.example/os/noble:0.4.13")).is_none());
+    assert!(describe(Some("oci://mirror.example/os/noble:0.4.12")).is_none());
+    assert!(describe(None).is_none());
     assert!(file.listed().is_empty());
 }
 
 #[test]
-fn a_conflict_that_git_left_is_told_at_its_line() {
+fn a_conflict_that_git_left_is_reported_at_its_line() {
     let conflict = format!("{ENTRY}<<<<<<< HEAD\n=======\n>>>>>>> other\n");
     assert_eq!(
         faults(&with(&conflict)),
@@ -102,8 +100,8 @@ fn another_format_version_is_refused_and_nothing_of_it_read() {
     let newer = with(ENTRY).replace("version: 1\n", "version: 2\n");
     let (lock, _) = read::lock(&newer, FILE);
     assert!(lock.images().is_empty());
-    let told = "2: the lock has format version 2, and this metalmark reads version 1 [2]";
-    assert_eq!(faults(&newer), [told]);
+    let expected = "2: the lock has format version 2, and this metalmark reads version 1 [2]";
+    assert_eq!(faults(&newer), [expected]);
     let odd = with(ENTRY).replace("version: 1\n", "version: one\n");
     assert_eq!(
         faults(&odd),
@@ -114,7 +112,7 @@ fn another_format_version_is_refused_and_nothing_of_it_read() {
 }
 
 #[test]
-fn nonsense_is_told_where_it_stands_and_never_used() {
+fn nonsense_is_reported_at_its_line_and_never_used() {
     let cases: [(&str, &str, &str); 9] = [
         ("sha256:e3b0c442", "sha256:E3B0C442", "7: `sha256:E3B0C442"),
         (
@@ -151,17 +149,17 @@ fn nonsense_is_told_where_it_stands_and_never_used() {
         (
             "    registry: sylva",
             "    version: '1'",
-            "13: `version` stands twice in one map",
+            "13: `version` occurs twice in one map",
         ),
     ];
-    for (from, to, told) in cases {
+    for (from, to, expected) in cases {
         let to = to.replace("{0}", &"0".repeat(128));
         let broken = with(ENTRY).replacen(from, &to, 1);
         assert_ne!(broken, with(ENTRY));
         let found = faults(&broken);
         assert!(
-            found.len() == 1 && found[0].starts_with(told),
-            "{told}: {found:?}"
+            found.len() == 1 && found[0].starts_with(expected),
+            "{expected}: {found:?}"
         );
     }
     for broken in [
@@ -179,7 +177,7 @@ fn nonsense_is_told_where_it_stands_and_never_used() {
 }
 
 #[test]
-fn an_entry_that_stands_twice_is_told() {
+fn a_repeated_entry_is_reported() {
     let same = with(&format!("{ENTRY}{ENTRY}"));
     assert_eq!(
         faults(&same),
@@ -187,8 +185,8 @@ fn an_entry_that_stands_twice_is_told() {
     );
     let other = ENTRY.replace("e3b0", "e3b1");
     let other = with(&format!("{ENTRY}{other}"));
-    let told = "15: `noble` is locked twice for one reference, to different digests [noble]";
-    assert_eq!(faults(&other), [told]);
+    let expected = "15: `noble` is locked twice for one reference, to different digests [noble]";
+    assert_eq!(faults(&other), [expected]);
 }
 
 fn nowhere<T>(value: T) -> Located<T> {

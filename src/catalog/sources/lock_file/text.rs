@@ -7,7 +7,7 @@ use crate::model::place::Place;
 use crate::model::value::{Entry, Map, Node, Value};
 use crate::yaml;
 
-/// What people who meet the file are told.
+/// The note for readers of the file.
 const HEAD: &str = "# Written by `metalmark lock`; commit it. Each image's digest, and what the artifact says of itself.";
 
 /// The whole file. The same lock is the same bytes; what is read back is the same lock.
@@ -25,7 +25,7 @@ pub fn text(lock: &Lock) -> String {
     text
 }
 
-/// One image, its fields in the order in which people ask for them.
+/// One image, its fields in the order in which people look for them.
 fn block(image: &LockedImage) -> String {
     let mut block = String::new();
     let mut field = |name: &str, value: Value| {

@@ -85,7 +85,7 @@ fn an_empty_selector_is_none() {
 }
 
 #[test]
-fn an_explicit_url_counts_where_nothing_else_stands() {
+fn an_explicit_url_counts_where_nothing_else_is_set() {
     let mut choice = Choice {
         url: Some(Located::new("http://server/image.raw".into(), HERE)),
         ..Choice::default()

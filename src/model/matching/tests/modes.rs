@@ -126,7 +126,7 @@ fn a_number_among_the_facts_stops_exact_mode_only_when_it_is_reached() {
 }
 
 #[test]
-fn additional_selectors_are_matched_as_they_stand() {
+fn additional_selectors_are_matched_as_they_are() {
     let images = images([rke2("a", "true", "1.28.3+rke2r1")]);
     let cache = PatternCache::default();
     let written = selector(&[("k8s-version", "v1.28.*")]);

@@ -43,7 +43,37 @@ pub(super) const VEXXHOST: Scheme = Scheme {
     ],
 };
 
-/// Kairos: the build of K3s or k0s stands behind `+` or behind `-`.
+/// EKS Anywhere's images, with the releases of EKS Distro and EKS Anywhere. (aws/eks-anywhere, docs on operating system images.)
+pub(super) const EKS_ANYWHERE: Scheme = Scheme {
+    id: "eks-anywhere",
+    forms: &["{os}-v{k8s}-{builder}-{arch}{file}"],
+    parts: &[
+        Part("os", "ubuntu|bottlerocket|redhat|rhel", Spelling::Plain),
+        Part("k8s", r"1\.\d+\.\d+", Spelling::K8s('.')),
+        Part(
+            "builder",
+            r"eks-d-1-\d+-\d+-eks-a-[0-9a-z.-]+?",
+            Spelling::Plain,
+        ),
+        Part("arch", ARCH, Spelling::Arch("amd64")),
+    ],
+    examples: &[
+        (
+            "ubuntu-v1.21.2-eks-d-1-21-4-eks-a-0.4.0-amd64.ova",
+            "os=ubuntu k8s-version=1.21.2 commit-tag=eks-d-1-21-4-eks-a-0.4.0 image-format=ova arch=amd64",
+        ),
+        (
+            "bottlerocket-v1.22.10-eks-d-1-22-8-eks-a-11-amd64.img.gz",
+            "os=bottlerocket k8s-version=1.22.10 commit-tag=eks-d-1-22-8-eks-a-11 compression=gz arch=amd64",
+        ),
+        (
+            "ubuntu-v1.19.8-eks-d-1-19-4-eks-a-0.0.1.build.38-amd64",
+            "os=ubuntu k8s-version=1.19.8 commit-tag=eks-d-1-19-4-eks-a-0.0.1.build.38 arch=amd64",
+        ),
+    ],
+};
+
+/// Kairos: the build of K3s or k0s follows `+` or `-`.
 pub(super) const KAIROS: Scheme = Scheme {
     id: "kairos",
     forms: &[

@@ -60,7 +60,7 @@ pub(super) const KUBE: Scheme = Scheme {
             r"1\.\d+(?:\.\d+)?(?:\+(?:[a-z]+\.\d+|[a-z0-9]+))?",
             Spelling::K8s('.'),
         ),
-        // Dates, registries' and builders' own words: they tell images apart and say nothing of them.
+        // Dates, registries' and builders' own words: they distinguish images and state no fact.
         Part("suffix", r"(?:-[A-Za-z0-9.]+?)*?", Spelling::Fixed("")),
     ],
     examples: &[

@@ -21,7 +21,7 @@ use crate::regexp::Regexp;
 pub struct Scheme {
     /// A short name for messages.
     pub id: &'static str,
-    /// How names are put together; a scheme that names two kinds of images has two.
+    /// The forms of names; a scheme for two kinds of images has two.
     forms: &'static [&'static str],
     /// The parts that the forms name.
     parts: &'static [Part],
@@ -45,6 +45,7 @@ pub const SCHEMES: &[Scheme] = &[
     distributions::SCS,
     distributions::VEXXHOST,
     clouds::SENTENCE,
+    distributions::EKS_ANYWHERE,
     distributions::KAIROS,
     distributions::TALOS,
     distributions::FLATCAR_SYSEXT,

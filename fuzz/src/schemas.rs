@@ -1,0 +1,30 @@
+//! A chart's schema and values, with a line of `---` between them: whatever they are, the check ends, and says the same again.
+
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::schema::ValuesSchema;
+use metalmark::yaml;
+
+use super::values::is_within;
+
+/// As many as the smallest share of a cluster.
+const STEPS: u64 = 200_000;
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let (schema, text) = text.split_once("\n---\n").unwrap_or((text, "a: 1\n"));
+    let Ok(schema) = ValuesSchema::parse(schema) else {
+        return;
+    };
+    let Ok(values) = yaml::values(text, FileId(0), Engine::Helm3) else {
+        return;
+    };
+    let first = schema.check(&values, STEPS);
+    // What is known to be valid is not checked again.
+    assert_eq!(first, schema.check(&values, STEPS));
+    for mismatch in first.unwrap_or_default() {
+        is_within(text, mismatch.place);
+    }
+}

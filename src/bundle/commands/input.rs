@@ -1,0 +1,249 @@
+//! Where a bundle is read from.
+
+use std::path::{Path, PathBuf};
+
+use crate::artifacts::archive::{Limits, Reason, Refusal};
+use crate::artifacts::layout::{self, Layout};
+use crate::bundle::{self, Bundle, Kind, LayerType, MANIFESTS, ReceiveError, Received};
+use crate::catalog::sources;
+use crate::error::Error;
+use crate::files::{self, InsideKind};
+use crate::model::finding::Finding;
+use crate::model::place::Spot;
+use crate::model::rule::RuleId;
+use crate::oci::{self, Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
+use crate::read;
+
+use super::destination::layout_name;
+use super::gather::{self, on_disk};
+use super::index::Reading;
+use super::packing::PackKind;
+use super::{Run, collision, lost};
+
+/// Where a bundle is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    /// An archive on stdin: `-`.
+    Stdin,
+    /// A folder, or an archive, compressed or not.
+    Path(PathBuf),
+    /// An index of bundles: `index:FILE`.
+    Index(PathBuf),
+    /// ConfigMaps in a file of YAML or a folder of them: `configmaps:PATH`.
+    ConfigMaps(PathBuf),
+    /// An image layout, and the name in it: `oci-layout:DIR[:NAME]`.
+    Layout(String, Option<String>),
+    /// A registry: `oci://…@sha256:…`.
+    Registry(Reference),
+}
+
+/// A bundle that was read.
+pub(super) struct Loaded {
+    pub(super) bundle: Bundle,
+    /// All folders, those that hold files included.
+    pub(super) folders: Vec<String>,
+    /// What is wrong with it.
+    pub(super) findings: Vec<Finding>,
+    /// The digest of its manifest, where it has one.
+    pub(super) digest: Option<Digest>,
+    /// Where it was read from, as people wrote it.
+    pub(super) shown: String,
+}
+
+impl Input {
+    /// Parses an argument. A path is opened when the bundle is read.
+    ///
+    /// # Errors
+    /// It starts like a reference and is none.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if text == "-" {
+            return Ok(Self::Stdin);
+        }
+        if text.starts_with(SCHEME) {
+            let reference = Reference::parse(text).map_err(|error| error.to_string())?;
+            return Ok(Self::Registry(reference));
+        }
+        if let Some(layout) = text.strip_prefix(layout::SCHEME) {
+            let (folder, name) = layout_name(layout);
+            return Ok(Self::Layout(folder.to_owned(), name.map(str::to_owned)));
+        }
+        if let Some(path) = text.strip_prefix("configmaps:") {
+            return Ok(Self::ConfigMaps(path.into()));
+        }
+        Ok(match text.strip_prefix("index:") {
+            Some(path) => Self::Index(path.into()),
+            None => Self::Path(text.into()),
+        })
+    }
+
+    /// The same, a relative path in it as one below a folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::Path(path) => Self::Path(folder.join(path)),
+            Self::Index(path) => Self::Index(folder.join(path)),
+            Self::ConfigMaps(path) => Self::ConfigMaps(folder.join(path)),
+            Self::Layout(path, name) => {
+                Self::Layout(folder.join(path).to_string_lossy().into_owned(), name)
+            }
+            same @ (Self::Stdin | Self::Registry(_)) => same,
+        }
+    }
+
+    /// The bundle.
+    ///
+    /// # Errors
+    /// It cannot be read or fetched.
+    pub(super) fn load(&self, run: &Run<'_>) -> Result<Loaded, Error> {
+        match self {
+            Self::Stdin => archive("-", std::io::stdin().lock()),
+            Self::Path(path) => {
+                let at = run.below(path);
+                match files::named(&at)? {
+                    InsideKind::Folder => folder(run, path),
+                    _ => archive(&path.to_string_lossy(), files::open(&at)?),
+                }
+            }
+            Self::Index(path) => Reading::new(run).load(path),
+            Self::ConfigMaps(path) => config_maps(path, &run.below(path)),
+            Self::Layout(folder, name) => in_layout(run, folder, name.as_deref()),
+            Self::Registry(reference) => in_registry(run, reference),
+        }
+    }
+}
+
+fn in_layout(run: &Run<'_>, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
+    let opened = Layout::open(run.folder(), folder)?;
+    let picked = opened.pick(name)?;
+    let architecture = read::registries(run.request)?.1.architecture;
+    let shown = format!("{}{folder}", layout::SCHEME);
+    stored(&opened, &picked, &architecture, shown)
+}
+
+fn in_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> {
+    if !matches!(reference.target(), Target::Digest(_)) {
+        let message = "its tag may move: a bundle is named by its digest";
+        let failure = Failure::new(reference, FailureKind::Unsupported, message);
+        let name = reference.name();
+        return Err(failure
+            .help(format!("write `{SCHEME}{name}@sha256:…`"))
+            .into());
+    }
+    let (root, settings) = read::registries(run.request)?;
+    let stores = sources::stores(&root, &settings, run.progress.clone());
+    let shown = reference.to_string();
+    stored(&stores, reference, &settings.architecture, shown)
+}
+
+/// The bundle that a store holds under a reference; of an index, that for the architecture.
+fn stored(
+    store: &dyn Store,
+    reference: &Reference,
+    architecture: &str,
+    shown: String,
+) -> Result<Loaded, Error> {
+    let mut chosen = oci::images(store, std::slice::from_ref(reference), architecture);
+    let missing = || {
+        Err(Failure::new(
+            reference,
+            FailureKind::NotFound,
+            "it was not found",
+        ))
+    };
+    let chosen = chosen.pop().unwrap_or_else(missing)?;
+    let digest = chosen.manifest.digest.clone();
+    let of = reference.at(&digest);
+    let received = bundle::receive(store, &of, &chosen.manifest, Limits::default(), &|_| {});
+    let digest = chosen.chain.first().cloned().unwrap_or(digest);
+    loaded(received, shown, Some(digest))
+}
+
+fn archive(shown: &str, reader: impl std::io::Read) -> Result<Loaded, Error> {
+    let received = bundle::receive_archive(reader, Limits::default(), &|_| {});
+    loaded(received, shown.to_owned(), None)
+}
+
+fn loaded(
+    received: Result<Received, ReceiveError>,
+    shown: String,
+    digest: Option<Digest>,
+) -> Result<Loaded, Error> {
+    match received {
+        Ok(Received { bundle, tree }) => Ok(Loaded {
+            bundle: bundle.shown_below(&shown),
+            folders: tree.folders.into_iter().collect(),
+            findings: Vec::new(),
+            digest,
+            shown,
+        }),
+        Err(ReceiveError::Refused(refusal)) => Ok(Loaded {
+            bundle: Bundle::empty(Kind::Plain),
+            folders: Vec::new(),
+            findings: vec![refused(&shown, &refusal)],
+            digest,
+            shown,
+        }),
+        Err(ReceiveError::Store(failure)) => Err(failure.into()),
+        Err(ReceiveError::Io(cause)) => Err(lost(&shown)(cause)),
+    }
+}
+
+fn refused(shown: &str, refusal: &Refusal) -> Finding {
+    let finding = Finding::new(
+        RuleId::ArchiveRefused,
+        format!("`{shown}` is not unpacked: {refusal}"),
+    );
+    let finding = finding.at(Some(Spot::named(shown)), "");
+    match refusal.reason {
+        Reason::SymbolicLink | Reason::HardLink(_) => {
+            finding.help("pack the file that the link leads to")
+        }
+        Reason::Compression(_) => finding.help("pack it as tar, or with gzip"),
+        _ => finding,
+    }
+}
+
+/// A folder, whose files make its kind.
+fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
+    let inputs = [written.to_owned()];
+    let gathered = gather::named(run, &inputs, PackKind::Artifact)?;
+    let has_manifests = gathered.folders.iter().any(|path| path == MANIFESTS);
+    let kind = Kind::of_files(|path| gathered.files.contains_key(path), has_manifests);
+    let files = gathered.files.into_values().collect();
+    Ok(Loaded {
+        bundle: Bundle::new(kind.unwrap_or(Kind::Artifact(LayerType::Oci)), files)
+            .map_err(collision)?,
+        folders: gathered.folders,
+        findings: gathered.findings,
+        digest: None,
+        shown: written.to_string_lossy().into_owned(),
+    })
+}
+
+fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
+    let mut found = Vec::new();
+    match files::named(path)? {
+        InsideKind::File { size, .. } => {
+            found.push(on_disk(&written.to_string_lossy(), path, size, false))
+        }
+        _ => {
+            for entry in files::tree(path)? {
+                let is_yaml = [".yaml", ".yml", ".json"]
+                    .iter()
+                    .any(|end| entry.path.ends_with(end));
+                if let (InsideKind::File { size, .. }, true) = (entry.kind, is_yaml) {
+                    let from = written.join(&entry.path);
+                    found.push(on_disk(&from.to_string_lossy(), &entry.at, size, false));
+                }
+            }
+        }
+    }
+    let shown = written.to_string_lossy().into_owned();
+    let (bundle, findings) = bundle::of_config_maps(&found).map_err(lost(&shown))?;
+    Ok(Loaded {
+        bundle,
+        folders: vec![MANIFESTS.to_owned()],
+        findings,
+        digest: None,
+        shown,
+    })
+}

@@ -1,0 +1,212 @@
+//! What a builder version offers, from where it was published: the description of a release, or the registries of the catalog.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::offer::{Offer, is_image, notes, offered, tagged};
+use crate::catalog::resolve;
+use crate::catalog::sources::Stores;
+use crate::error::Error;
+use crate::model::catalog::{Catalog, CatalogEntry};
+use crate::model::place::Sources;
+use crate::model::workspace::RELEASE;
+use crate::oci::{Failure, FailureKind, Reference, SCHEME, Store};
+
+/// The most repositories whose tags are listed.
+const MOST: usize = 5000;
+
+/// The other ways to say what a version offers.
+const OTHERWISE: &str =
+    "say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`";
+
+/// The form that a text with an offer has.
+pub const LINES: &str = "it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names";
+
+/// An offer, where it comes from as the start of a sentence, and what to do if it is empty.
+pub type Published = (Offer, String, &'static str);
+
+/// What the description of a release names.
+///
+/// # Errors
+/// It cannot be fetched, or the address has no place for the version.
+pub fn release(address: &str, version: &str, stores: &Stores) -> Result<Published, Error> {
+    if !address.contains(RELEASE) {
+        return Err(Error::usage(format!(
+            "the address of a release is to hold the word {RELEASE} in the version's place\n\
+             help: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
+        )));
+    }
+    let address = address.replace(RELEASE, &encoded(version));
+    let text = stores.page(&address).map_err(|failure| {
+        let failure = match failure.kind {
+            FailureKind::NotFound => failure.help(format!(
+                "check the version `{}` and the address; a project that is not public answers the same",
+                version
+            )),
+            _ => failure,
+        };
+        Error::from(failure.help(OTHERWISE))
+    })?;
+    let offer = offered(&notes(text), version);
+    Ok((offer, "the release names".to_owned(), LINES))
+}
+
+/// A version as a part of an address.
+fn encoded(version: &str) -> String {
+    let part = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    };
+    version.bytes().map(part).collect()
+}
+
+/// What the registries of the catalog have of the version, by the tags of each repository.
+///
+/// # Errors
+/// One of them cannot be read, or they have too many repositories.
+pub fn registries(
+    (current, version): (Option<&str>, &str),
+    catalogs: &[(Arc<Catalog>, Sources)],
+    stores: &Stores,
+) -> Result<Published, Error> {
+    let (listed, prefixes) = sites(catalogs, current);
+    let prefixes: Vec<Reference> = prefixes.iter().filter_map(|url| prefix(url)).collect();
+    if prefixes.is_empty() {
+        let message = "the catalog names no registry that can be queried";
+        return Err(Error::usage(format!("{message}\nhelp: {OTHERWISE}")));
+    }
+    let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for prefix in &prefixes {
+        match stores.below(prefix) {
+            Ok(names) => {
+                let is_unread = |name: &&String| !name.contains('/') && !is_image(name, &listed);
+                unread.extend(names.iter().filter(is_unread).cloned());
+                found.extend(images(prefix, &names, &listed));
+            }
+            Err(failure) => failures.push(failure.help(OTHERWISE)),
+        }
+    }
+    if found.len() > MOST {
+        let message = format!(
+            "there are {} repositories of images, more than the {MOST} that are queried",
+            found.len()
+        );
+        let wanted = prefixes[0].registry.to_string();
+        failures.push(Failure::new(wanted, FailureKind::TooLarge, message).help(OTHERWISE));
+    }
+    if !failures.is_empty() {
+        return Err(Error::Fetch { failures });
+    }
+    let references: Vec<Reference> = found.iter().map(|(_, of)| of.clone()).collect();
+    let mut found_tags = Vec::new();
+    for ((name, _), answer) in found.iter().zip(stores.tag_lists(&references)) {
+        match answer {
+            Ok(tags) => found_tags.push((name.as_str(), tags)),
+            // Registries list repositories that are empty by now.
+            Err(failure) if failure.kind == FailureKind::NotFound => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if !failures.is_empty() {
+        return Err(Error::Fetch { failures });
+    }
+    let offer = Offer {
+        unread,
+        ..tagged(found_tags.into_iter(), version)
+    };
+    let names: Vec<String> = prefixes.iter().map(shown).collect();
+    Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
+}
+
+/// The repositories directly below a prefix that hold images, each with its name.
+fn images(
+    prefix: &Reference,
+    names: &[String],
+    listed: &BTreeSet<String>,
+) -> Vec<(String, Reference)> {
+    let names = names.iter().filter(|name| is_image(name, listed));
+    names
+        .filter_map(|name| {
+            let repository = match &*prefix.repository {
+                "" => name.as_str().into(),
+                path => format!("{path}/{name}").into(),
+            };
+            let of = Reference {
+                repository,
+                ..prefix.clone()
+            };
+            Some((name.clone(), Reference::parse(&of.name()).ok()?))
+        })
+        .collect()
+}
+
+/// A registry's `url`: a host, and perhaps a path; none of another scheme.
+fn prefix(url: &str) -> Option<Reference> {
+    let bare = url.strip_prefix(SCHEME)?.trim_end_matches('/');
+    let below = Reference::parse(&format!("{bare}/x")).ok()?;
+    let path = below.repository.strip_suffix('x')?.trim_end_matches('/');
+    Some(Reference {
+        repository: path.into(),
+        ..below
+    })
+}
+
+fn shown(prefix: &Reference) -> String {
+    format!("`{SCHEME}{}`", prefix.name().trim_end_matches('/'))
+}
+
+/// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.
+fn sites(
+    catalogs: &[(Arc<Catalog>, Sources)],
+    current: Option<&str>,
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut listed, mut sites) = (BTreeSet::new(), BTreeSet::new());
+    for (catalog, _) in catalogs {
+        let entries = catalog.entries.iter();
+        for entry in entries.filter(|entry| entry.built) {
+            listed.insert(entry.name.value.replace('.', "-"));
+            if is_of_version(catalog, entry, current) {
+                sites.extend(resolve::registry_prefix(entry, catalog));
+            }
+        }
+    }
+    (listed, sites)
+}
+
+/// Whether an entry's registry serves the version that is updated, rather than one of its own.
+pub fn is_of_version(catalog: &Catalog, entry: &CatalogEntry, from: Option<&str>) -> bool {
+    let registry = entry.registry.as_ref();
+    let registry = registry.and_then(|name| catalog.registries.get(&name.value));
+    let tag = registry.and_then(|registry| registry.tag.as_ref());
+    match (tag, from) {
+        (Some(tag), Some(from)) => &*tag.value == from,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{encoded, prefix, shown};
+
+    #[test]
+    fn a_version_is_one_part_of_an_address() {
+        assert_eq!(encoded("0.4.13-rc_1"), "0.4.13-rc_1");
+        assert_eq!(encoded("../1+2?x"), "..%2F1%2B2%3Fx");
+    }
+
+    #[test]
+    fn a_registry_s_url_is_a_host_and_perhaps_a_path() {
+        let read = |url| prefix(url).map(|prefix| shown(&prefix));
+        assert_eq!(
+            read("oci://r.example/a/b/").as_deref(),
+            Some("`oci://r.example/a/b`")
+        );
+        assert_eq!(
+            read("oci://r.example:5000").as_deref(),
+            Some("`oci://r.example:5000`")
+        );
+        assert_eq!(read("https://r.example/a"), None);
+    }
+}

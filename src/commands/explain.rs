@@ -1,0 +1,155 @@
+//! `metalmark explain`: a rule, an image, or why a pool boots what it boots.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::model::policy::Date;
+use crate::model::rule::RuleId;
+use crate::model::suggest::did_you_mean;
+use crate::model::workspace::ClusterView;
+use crate::pipeline::fleet::{self, Tools};
+use crate::pipeline::{Terminal, Verdict};
+use crate::read::{self, ClusterEntry, Request, Workspace};
+use crate::report::explain::{ImageAccount, PoolAccount, RuleAccount};
+use crate::report::{self, Format};
+use crate::rules::rule;
+
+/// What is explained.
+#[derive(Clone, Debug, Args)]
+pub struct ExplainOptions {
+    /// A rule's id, an image key, a cluster, or CLUSTER/POOL.
+    #[arg(value_name = "ID")]
+    pub subject: String,
+    /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
+}
+
+/// Answers on stdout.
+///
+/// # Errors
+/// I/O failed, there is no project, or nothing has that name.
+pub fn explain(
+    request: &Request,
+    options: &ExplainOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let subject = options.subject.as_str();
+    if let Ok(id) = subject.parse() {
+        let account = RuleAccount::new(rule(id));
+        report::explain::rule(&account, options.format, &mut terminal.out)?;
+        return Ok(Verdict::Clean);
+    }
+    let mut workspace = read::workspace(request).map_err(|error| misspelled(subject, error))?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    if let Some((entry, pool)) = cluster(subject, &workspace) {
+        let view = fleet::view(&workspace, &tools, entry)?;
+        let pools = pools(&view, pool, &workspace, &tools)?;
+        report::explain::pools(&pools, options.format, &mut terminal.out)?;
+        return Ok(Verdict::Clean);
+    }
+    let images = images(subject, &workspace, &tools)?;
+    if images.is_empty() {
+        return Err(nothing(subject, &workspace));
+    }
+    report::explain::images(&images, options.format, &mut terminal.out)?;
+    Ok(Verdict::Clean)
+}
+
+/// The cluster that a subject names, and the rest behind it, which is a pool. The name of a cluster may have slashes itself.
+fn cluster<'s, 'w>(
+    subject: &'s str,
+    workspace: &'w Workspace,
+) -> Option<(&'w ClusterEntry, Option<&'s str>)> {
+    let named = |entry: &'w ClusterEntry| {
+        let rest = subject.strip_prefix(&*entry.name)?;
+        match rest.strip_prefix('/') {
+            None => rest.is_empty().then_some((entry, None)),
+            pool => Some((entry, pool)),
+        }
+    };
+    let all = workspace.clusters.iter().filter_map(named);
+    all.max_by_key(|(entry, _)| entry.name.len())
+}
+
+/// Where there is no project, a word that is nearly a rule's is a misspelled rule.
+fn misspelled(subject: &str, error: Error) -> Error {
+    match (
+        did_you_mean(subject, RuleId::ALL.iter().map(|rule| rule.as_str())),
+        &error,
+    ) {
+        (Some(rule), Error::Usage { .. }) => Error::Usage {
+            message: format!("there is no rule `{subject}`\nhelp: did you mean `{rule}`?"),
+        },
+        _ => error,
+    }
+}
+
+fn pools(
+    view: &ClusterView,
+    pool: Option<&str>,
+    workspace: &Workspace,
+    tools: &Tools,
+) -> Result<Vec<PoolAccount>, Error> {
+    let all = view.cluster.pools.iter().zip(&view.selections);
+    let wanted =
+        all.filter(|(candidate, _)| pool.is_none_or(|pool| candidate.name.to_string() == pool));
+    let matching = workspace.settings.matching;
+    let accounts: Vec<PoolAccount> = wanted
+        .map(|(pool, selection)| PoolAccount::new(view, pool, selection, matching, &tools.patterns))
+        .collect();
+    match pool {
+        Some(pool) if accounts.is_empty() => {
+            let names: Vec<String> = view
+                .cluster
+                .pools
+                .iter()
+                .map(|pool| format!("`{}`", pool.name))
+                .collect();
+            let message = format!(
+                "cluster `{}` has no pool `{pool}`\nhelp: it has {}",
+                view.cluster.name,
+                names.join(", ")
+            );
+            Err(Error::usage(message))
+        }
+        _ => Ok(accounts),
+    }
+}
+
+/// The image of a key in every cluster's catalog, equal ones once.
+fn images(key: &str, workspace: &Workspace, tools: &Tools) -> Result<Vec<ImageAccount>, Error> {
+    let fleet_check = fleet::check_fleet(workspace, tools, |view, _| {
+        Ok((ImageAccount::new(key, view), Vec::new()))
+    })?;
+    let mut all: Vec<ImageAccount> = Vec::new();
+    for account in fleet_check.results.into_iter().flatten() {
+        match all.iter_mut().find(|known| known.is_same(&account)) {
+            Some(known) => known.merge(account),
+            None => all.push(account),
+        }
+    }
+    Ok(all)
+}
+
+fn nothing(subject: &str, workspace: &Workspace) -> Error {
+    let names: Vec<Arc<str>> = workspace
+        .clusters
+        .iter()
+        .map(|entry| Arc::clone(&entry.name))
+        .collect();
+    let known = RuleId::ALL
+        .iter()
+        .map(|rule| rule.as_str())
+        .chain(names.iter().map(|name| &**name));
+    let help = match did_you_mean(subject, known) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`metalmark images` lists the image keys, docs/rules.md the rules".to_owned(),
+    };
+    Error::Usage {
+        message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}"),
+    }
+}

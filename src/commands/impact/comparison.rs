@@ -1,0 +1,169 @@
+//! Compares the clusters of both sides one by one.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::policy::Date;
+use crate::model::workspace::ClusterView;
+use crate::pipeline::{check, fleet};
+use crate::read::{ClusterEntry, Workspace};
+use crate::render::Renderer;
+use crate::report::impact::{self, ClusterChange, Kind, Served};
+use crate::rules::{ChangeInput, Side};
+
+/// One side of the change.
+pub(super) struct End {
+    pub(super) workspace: Workspace,
+    pub(super) tools: fleet::Tools,
+    api_version: Option<String>,
+}
+
+impl End {
+    pub(super) fn new(mut workspace: Workspace, today: Date) -> Result<Self, Error> {
+        let tools = fleet::tools(&mut workspace, today)?;
+        let mut outputs = workspace.settings.outputs.iter();
+        let version = outputs.find_map(|output| output.options.get("api-version")?.as_str());
+        Ok(Self {
+            api_version: version.map(str::to_owned),
+            tools,
+            workspace,
+        })
+    }
+
+    pub(super) fn renderer(&self) -> Renderer<'_> {
+        let workspace = &self.workspace;
+        // `check` and `render` report what is wrong with a template.
+        Renderer::new(&workspace.settings, &workspace.templates, None, &mut |_| {})
+    }
+
+    pub(super) fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
+        fleet::view(&self.workspace, &self.tools, entry)
+    }
+}
+
+/// The result for one cluster.
+#[derive(Default)]
+pub(super) struct Compared {
+    pub(super) change: Option<ClusterChange>,
+    pub(super) note: Option<String>,
+}
+
+/// Compares clusters, and gathers the images that each side serves.
+pub(super) struct Comparison<'a> {
+    pub(super) before: &'a End,
+    pub(super) after: &'a End,
+    pub(super) renderers: (Renderer<'a>, Renderer<'a>),
+    pub(super) commit: &'a str,
+    pub(super) served: Mutex<(Served, Served)>,
+}
+
+impl Comparison<'_> {
+    /// A cluster that exists after the change, and what its change breaks.
+    pub(super) fn cluster(
+        &self,
+        old: Option<&ClusterEntry>,
+        view: &ClusterView,
+    ) -> (Compared, Vec<Finding>) {
+        let stamps = self.renderers.1.stamps(view, &mut |_| {});
+        let after = Side {
+            view,
+            stamps: &stamps,
+            api_version: self.after.api_version.as_deref(),
+        };
+        self.serve(None, Some(view));
+        let before = old.map(|entry| self.before.view(entry));
+        let old_view = match before {
+            Some(Ok(old_view)) => old_view,
+            unread => {
+                let note = match unread {
+                    Some(Err(error)) => Some(format!(
+                        "`{}` cannot be read as it was, so that it counts as new: {}",
+                        view.cluster.name,
+                        first_line(&error)
+                    )),
+                    _ => None,
+                };
+                let change = Some(impact::whole(&after, Kind::Added));
+                return (Compared { change, note }, Vec::new());
+            }
+        };
+        self.serve(Some(&old_view), None);
+        let old_stamps = self.renderers.0.stamps(&old_view, &mut |_| {});
+        let before = Side {
+            view: &old_view,
+            stamps: &old_stamps,
+            api_version: self.before.api_version.as_deref(),
+        };
+        let input = ChangeInput {
+            before,
+            after,
+            revision: self.commit.get(..10).unwrap_or(self.commit),
+        };
+        let is_in_place = self.has_own_templates() && {
+            let old = self.renderers.0.cluster(&old_view, &mut |_| {});
+            let new = self.renderers.1.cluster(view, &mut |_| {});
+            impact::keeps_names(&old, &new)
+        };
+        let change = impact::cluster(&input, is_in_place);
+        let is_same = change
+            .as_ref()
+            .is_none_or(|change| change.change != Kind::Replaced);
+        let found = match is_same {
+            true => check::change(&input, &self.after.workspace.settings),
+            false => Vec::new(),
+        };
+        (Compared { change, note: None }, found)
+    }
+
+    /// A cluster that is gone.
+    pub(super) fn gone(&self, entry: &ClusterEntry) -> Compared {
+        match self.before.view(entry) {
+            Ok(view) => {
+                self.serve(Some(&view), None);
+                let stamps = self.renderers.0.stamps(&view, &mut |_| {});
+                let side = Side {
+                    view: &view,
+                    stamps: &stamps,
+                    api_version: self.before.api_version.as_deref(),
+                };
+                Compared {
+                    change: Some(impact::whole(&side, Kind::Removed)),
+                    note: None,
+                }
+            }
+            Err(error) => Compared {
+                change: None,
+                note: Some(format!(
+                    "`{}` is gone, and cannot be read as it was: {}",
+                    entry.name,
+                    first_line(&error)
+                )),
+            },
+        }
+    }
+
+    fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = before {
+            impact::served::add(view, &mut served.0);
+        }
+        if let Some(view) = after {
+            impact::served::add(view, &mut served.1);
+        }
+    }
+
+    /// Whether the names of machine templates may be other than ours, which end in a hash of their content.
+    fn has_own_templates(&self) -> bool {
+        let mut sides = [self.before, self.after].into_iter();
+        sides.any(|end| {
+            let mut names = end.workspace.templates.keys();
+            names.any(|name| name.starts_with("manifests/"))
+        })
+    }
+}
+
+fn first_line(error: &Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}

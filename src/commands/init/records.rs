@@ -1,0 +1,347 @@
+//! Records of the images that machine templates name already, and the stamps that say who boots which.
+//!
+//! Whether a record says what stamping needs is not decided here: it is tried. Templates in files that the first stamp would
+//! change or refuse are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::commands::stamp::planned;
+use crate::edit::stamp::Options;
+use crate::error::Error;
+use crate::files::{Files, Overlay};
+use crate::model::finding::Level;
+use crate::model::policy::Date;
+use crate::model::rule::RuleId;
+use crate::model::value::{Node, Value};
+use crate::objects::ManifestObject;
+use crate::providers::named::{below, image_fields};
+use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
+
+use super::project::word;
+
+/// The fields of machine templates by the beginning of their kind, and where a record says the same (docs/providers.md).
+const FIELDS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "AWS",
+        &[
+            ("imageLookupFormat", "locations.ami.name"),
+            ("imageLookupOrg", "locations.ami.org"),
+            ("imageLookupBaseOS", "locations.ami.base-os"),
+        ],
+    ),
+    (
+        "Azure",
+        &[
+            ("image.id", "locations.azure.id"),
+            ("image.computeGallery.gallery", "locations.azure.gallery"),
+            ("image.computeGallery.name", "locations.azure.definition"),
+            ("image.computeGallery.version", "locations.azure.version"),
+            (
+                "image.computeGallery.subscriptionID",
+                "locations.azure.subscription",
+            ),
+            (
+                "image.computeGallery.resourceGroup",
+                "locations.azure.resource-group",
+            ),
+            ("image.marketplace.publisher", "locations.azure.publisher"),
+            ("image.marketplace.offer", "locations.azure.offer"),
+            ("image.marketplace.sku", "locations.azure.sku"),
+            ("image.marketplace.version", "locations.azure.version"),
+        ],
+    ),
+    (
+        "Dev",
+        &[("backend.docker.customImage", "locations.docker.image")],
+    ),
+    ("Docker", &[("customImage", "locations.docker.image")]),
+    (
+        "GCP",
+        &[
+            ("image", "locations.gce.image"),
+            ("imageFamily", "locations.gce.family"),
+        ],
+    ),
+    (
+        "HCloud",
+        &[
+            ("imageName", "locations.hcloud.image"),
+            ("imageURL", "locations.hcloud.url"),
+            ("imageURLCommand", "locations.hcloud.command"),
+        ],
+    ),
+    (
+        "HetznerBareMetal",
+        &[
+            ("installImage.image.url", "locations.hetzner.url"),
+            ("installImage.image.name", "locations.hetzner.name"),
+            ("installImage.image.path", "locations.hetzner.path"),
+        ],
+    ),
+    (
+        "Kubevirt",
+        &[(
+            "virtualMachineTemplate.spec.template.spec.volumes[].containerDisk.image",
+            "locations.kubevirt.container-disk",
+        )],
+    ),
+    (
+        "Metal3",
+        &[
+            ("image.url", "locations.https"),
+            ("image.format", "format"),
+            ("image.diskFormat", "format"),
+        ],
+    ),
+    (
+        "OpenStack",
+        &[
+            ("image.filter.name", "locations.glance.name"),
+            ("image.imageRef.name", "locations.glance.image-ref"),
+            ("image.id", "locations.glance.id"),
+        ],
+    ),
+    (
+        "VSphere",
+        &[
+            ("template", "locations.vsphere.template"),
+            ("snapshot", "locations.vsphere.snapshot"),
+            ("imageName", "locations.vsphere.image-name"),
+        ],
+    ),
+];
+
+/// How often templates are left out and the rest is tried again.
+const MOST_TRIES: usize = 4;
+
+/// The images of a repository, and who boots them.
+#[derive(Default)]
+pub(super) struct Described {
+    /// What is known of each image, by its key: a value by its path.
+    pub(super) records: BTreeMap<String, Record>,
+    /// The kind and name of each machine template, with the key of its image.
+    pub(super) stamps: BTreeMap<(Arc<str>, Arc<str>), String>,
+    /// How many machine templates are left out.
+    pub(super) left_out: usize,
+    /// Whether nothing proves that an image holds the Kubernetes version of its machines.
+    pub(super) is_unproven: bool,
+}
+
+/// Values by their paths in a record.
+pub(super) type Record = BTreeMap<String, String>;
+
+/// A machine template with an image that it names.
+struct Template {
+    file: Arc<str>,
+    image: String,
+    record: Record,
+}
+
+/// Describes the images of the machine templates among the manifests. `text` writes the project file with them.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn described(
+    request: &Request,
+    root: &Path,
+    files: &Arc<dyn Files>,
+    today: Date,
+    text: &dyn Fn(&Described) -> String,
+) -> Result<Described, Error> {
+    let overlay = |text: String| -> Arc<dyn Files> {
+        Arc::new(Overlay {
+            files: Arc::clone(files),
+            path: PathBuf::from(PROJECT_FILE_NAME),
+            bytes: text.into_bytes(),
+        })
+    };
+    let location = Location {
+        root: root.to_owned(),
+        file: Some(PathBuf::from(PROJECT_FILE_NAME)),
+    };
+    let workspace =
+        |described: &Described| read::workspace_in(request, &location, overlay(text(described)));
+    let manifests = read::manifests(&workspace(&Described::default())?, request, &[])?;
+    let (mut left_out, mut mismatched) = (BTreeSet::new(), BTreeSet::new());
+    for _ in 0..MOST_TRIES {
+        let mut described = of_objects(&manifests.objects, &left_out, &mismatched);
+        let mut workspace = workspace(&described)?;
+        let options = Options::default();
+        let (plan, checked) = planned(&mut workspace, &manifests, &options, None, today)?;
+        let errors = |rule| {
+            let judged = checked.findings.iter();
+            judged.filter(move |judged| judged.level == Level::Error && judged.finding.rule == rule)
+        };
+        let changed = plan.files.iter().map(|(source, _)| &source.path);
+        let unstamped = errors(RuleId::ImageUnstamped).flat_map(|judged| &judged.finding.labels);
+        let unstamped = unstamped.map(|label| &label.spot.source.path);
+        let bad: BTreeSet<Arc<str>> = changed.chain(unstamped).cloned().collect();
+        // `check` reports these, with what the patches of classes and kustomizations make of them.
+        let images = errors(RuleId::K8sVersionMismatch)
+            .filter_map(|judged| judged.finding.subject.image.clone());
+        let images: BTreeSet<String> = images.collect();
+        if bad.is_empty() && images.is_empty() {
+            described.is_unproven = errors(RuleId::K8sVersionUnproven).next().is_some();
+            return Ok(described);
+        }
+        left_out.extend(bad);
+        mismatched.extend(images);
+    }
+    Ok(Described::default())
+}
+
+/// The images of these objects, but for those in files and of images that are left out.
+fn of_objects(
+    objects: &[ManifestObject],
+    files: &BTreeSet<Arc<str>>,
+    images: &BTreeSet<String>,
+) -> Described {
+    let (mut described, mut unclear) = (Described::default(), BTreeSet::new());
+    let machines = || {
+        objects
+            .iter()
+            .filter(|object| object.machine_kind().is_some())
+    };
+    let who = |object: &ManifestObject| (Arc::clone(&object.kind), Arc::clone(&object.name));
+    for object in machines() {
+        let template = template(object).filter(|template| !files.contains(&template.file));
+        let key = template.map(|template| described.key(&template));
+        // One name that boots several images, as in overlays, cannot be distinguished by a stamp.
+        let known = described.stamps.get(&who(object));
+        match key.filter(|key| known.is_none_or(|known| known == key) && !images.contains(key)) {
+            Some(key) => drop(described.stamps.insert(who(object), key)),
+            None => drop(unclear.insert(who(object))),
+        }
+    }
+    described.stamps.retain(|who, _| !unclear.contains(who));
+    let left_out = machines().filter(|object| !described.stamps.contains_key(&who(object)));
+    described.left_out = left_out.count();
+    let used: BTreeSet<&String> = described.stamps.values().collect();
+    described.records.retain(|key, _| used.contains(key));
+    described
+}
+
+impl Described {
+    /// The key of a template's image, which is added if it is not there.
+    fn key(&mut self, template: &Template) -> String {
+        let name = template.image.rsplit('/').next().unwrap_or_default();
+        let stem = name.split(['?', '#', ':']).next().unwrap_or_default();
+        let stem = stem.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let mut keys = [stem.clone()].into_iter().chain(numbered);
+        let is_own = |key: &String| {
+            let known = self.records.get(key);
+            known.is_none_or(|record| *record == template.record)
+        };
+        let key = keys.find(is_own).unwrap_or(stem);
+        self.records.insert(key.clone(), template.record.clone());
+        key
+    }
+}
+
+/// A machine template that names an image in full; none for one with a variable.
+fn template(object: &ManifestObject) -> Option<Template> {
+    let spec = image_fields(&object.kind)?.spec(&object.node)?;
+    let ends = ["MachineTemplate", "MachinePool", "Machine"];
+    let provider = ends.iter().find_map(|end| object.kind.strip_suffix(end))?;
+    let (_, fields) = FIELDS.iter().find(|(known, _)| *known == provider)?;
+    let mut record = Record::new();
+    let mut image = None;
+    for (path, fact) in *fields {
+        if let Some(value) = below(spec, path).and_then(scalar) {
+            image.get_or_insert_with(|| value.clone());
+            let is_artifact = *fact == "locations.https" && value.starts_with("oci://");
+            let fact = if is_artifact { "locations.oci" } else { fact };
+            record.insert(fact.to_owned(), value);
+        }
+    }
+    let image = image?;
+    let is_variable = |value: &String| value.contains("${") || value.contains("{{");
+    if record.values().any(is_variable) {
+        return None;
+    }
+    record.extend(checksum(spec, &image));
+    Some(Template {
+        file: Arc::clone(&object.file().path),
+        image,
+        record,
+    })
+}
+
+/// The digest that Metal3's `checksum` spells out, of the image or of the compressed file that is served.
+fn checksum(spec: &Node, image: &str) -> Option<(String, String)> {
+    let text = scalar(below(spec, "image.checksum")?)?;
+    let text = text.rsplit_once(':').map_or(&*text, |(_, digest)| digest);
+    let algorithm = match text.len() {
+        32 => "md5",
+        64 => "sha256",
+        128 => "sha512",
+        _ => return None,
+    };
+    let ends = [".gz", ".xz", ".zst", ".bz2"];
+    let of = match ends.iter().any(|end| image.ends_with(end)) {
+        true => "as-served",
+        false => "uncompressed",
+    };
+    let is_digest = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then(|| (format!("digests.{of}.{algorithm}"), text.to_owned()))
+}
+
+fn scalar(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::String(text) if !text.is_empty() => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// The records and stamps as parts of a project file.
+pub(super) fn written(described: &Described) -> (String, String) {
+    let mut records = String::new();
+    for (key, record) in &described.records {
+        records.push_str(&format!("    {}:\n", word(key)));
+        let values: Vec<_> = { record.iter() }
+            .map(|(path, value)| (&**path, &**value))
+            .collect();
+        for (key, values) in by_key(&values) {
+            records.push_str(&format!("      {key}: {}\n", flow(&values)));
+        }
+    }
+    let mut images: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
+    for ((kind, _), key) in &described.stamps {
+        images.entry(kind).or_default().insert(key);
+    }
+    let mut stamps = BTreeSet::new();
+    for ((kind, name), key) in &described.stamps {
+        let name = match images[&**kind].len() {
+            1 if described.left_out == 0 => String::new(),
+            _ => format!(", name: {}", word(name)),
+        };
+        stamps.insert(format!(
+            "  - {{kind: {kind}{name}, image: {}}}\n",
+            word(key)
+        ));
+    }
+    (records, stamps.into_iter().collect())
+}
+
+/// Values by their paths, as a map in one line; a value without a path is written itself.
+fn flow(values: &[(&str, &str)]) -> String {
+    if let [("", value)] = values {
+        return word(value);
+    }
+    let entries = by_key(values).into_iter();
+    let entries = entries.map(|(key, values)| format!("{key}: {}", flow(&values)));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// The values below each first key of the paths.
+fn by_key<'v>(values: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, Vec<(&'v str, &'v str)>> {
+    let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (path, value) in values {
+        let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+        found.entry(first).or_default().push((rest, value));
+    }
+    found
+}

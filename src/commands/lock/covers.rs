@@ -1,0 +1,51 @@
+//! `lock --check`: whether the lock covers the workspace.
+
+use crate::error::Error;
+use crate::model::finding::{Finding, Judged, Level};
+use crate::model::lock::Locking;
+use crate::model::policy::Date;
+use crate::model::rule::RuleId;
+use crate::pipeline::{Terminal, Verdict, check, fleet};
+use crate::read::{self, Request};
+use crate::report::print_findings;
+
+use super::{LockOptions, errors};
+
+/// Whether the lock covers the workspace: what the lock's rules find, and what keeps the values from being read.
+pub(super) fn check(
+    request: &Request,
+    options: &LockOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let mut request = request.clone();
+    request.flags.locking = Locking::Frozen;
+    let mut workspace = read::workspace(&request)?;
+    let tools = fleet::tools(&mut workspace, today)?;
+    let found = std::mem::take(&mut workspace.findings);
+    let fleet_check = fleet::check_fleet(&workspace, &tools, |view, _| {
+        Ok((view.findings.clone(), Vec::new()))
+    })?;
+    let reading = fleet_check.results.into_iter().flatten();
+    let mut reading: Vec<Finding> = reading.filter(|it| !it.rule.is_of_lock()).collect();
+    reading.extend(found);
+    let reading = check::findings(reading, &workspace.settings, today).findings;
+    let of_lock = fleet_check.judged.into_iter();
+    let of_lock = of_lock.filter(|judged| judged.finding.rule.is_of_lock());
+    let mut judged: Vec<Judged> = of_lock.collect();
+    judged.extend(errors(reading));
+    // A lock that names more than is used would lose entries in the next run.
+    let is_stale =
+        |judged: &Judged| judged.level == Level::Error || judged.finding.rule == RuleId::LockUnused;
+    let verdict = match judged.iter().any(is_stale) {
+        true => Verdict::Findings,
+        false => Verdict::Clean,
+    };
+    print_findings(
+        &mut terminal.out,
+        &judged,
+        fleet::entries(&workspace).count(),
+        options.format,
+    )?;
+    Ok(verdict)
+}

@@ -1,0 +1,66 @@
+//! Every cluster's catalog, and the keys that its images are signed with.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::catalog::locking::{Requirements, add, requirements_of};
+use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::image::ImageKey;
+use crate::model::lock::is_lockable;
+use crate::pipeline::fleet::{self, Tools};
+use crate::read::{ClusterEntry, Workspace};
+
+/// What clusters use.
+#[derive(Default)]
+pub(in crate::commands) struct Required {
+    /// The images and bundles that can be locked by their references.
+    pub(in crate::commands) requirements: Requirements,
+    /// What is wrong with the values that say it.
+    pub(in crate::commands) findings: Vec<Finding>,
+    /// The other images that some cluster boots or serves.
+    pub(in crate::commands) used: BTreeSet<ImageKey>,
+}
+
+/// Reads every cluster. What the first cluster says of a reference is shown, whichever thread is the first.
+pub(in crate::commands) fn requirements(
+    workspace: &Workspace,
+    tools: &Tools,
+) -> Result<Required, Error> {
+    let one = |entry: &ClusterEntry| of_cluster(workspace, tools, entry);
+    let join = |mut left: Required, right: Required| {
+        for requirement in right.requirements.into_values() {
+            add(&mut left.requirements, requirement);
+        }
+        left.findings.extend(right.findings);
+        left.used.extend(right.used);
+        left
+    };
+    workspace
+        .clusters
+        .par_iter()
+        .map(one)
+        .try_reduce(Required::default, |left, right| Ok(join(left, right)))
+}
+
+fn of_cluster(
+    workspace: &Workspace,
+    tools: &Tools,
+    entry: &ClusterEntry,
+) -> Result<Required, Error> {
+    let view = fleet::unlocked_view(workspace, tools, entry)?;
+    let required = &workspace.settings.policy.signatures;
+    let (requirements, found) = requirements_of(&view, required, &tools.keyring);
+    let others = view.images.values().filter(|image| !is_lockable(image));
+    let used = others.filter(|image| view.is_used(&image.key));
+    let used = used.map(|image| Arc::clone(&image.key)).collect();
+    let mut findings = view.findings;
+    findings.extend(found);
+    Ok(Required {
+        requirements,
+        findings,
+        used,
+    })
+}

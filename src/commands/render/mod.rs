@@ -1,0 +1,224 @@
+//! `metalmark render`: checks everything, then writes, compares or prints the manifests.
+
+mod plan;
+
+use clap::Args;
+
+use crate::edit::texts;
+use crate::error::Error;
+use crate::model::manifest::ChangeSet;
+use crate::model::policy::Date;
+use crate::output::{self, Held};
+use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::rendered::{self, EMPTY, Faulty, Material, Part, RenderScope};
+use crate::pipeline::{Reporting, Terminal, Verdict, recover};
+use crate::read::{self, Request, Workspace};
+use crate::report::{self, Changes};
+
+use plan::{Job, Planned, is_idle, planned};
+
+/// What happens to what is rendered.
+#[derive(Clone, Debug, Args)]
+pub struct RenderOptions {
+    /// Write nothing; exit 1 and show the difference when the tree is not what would be rendered.
+    #[arg(long, conflicts_with = "stdout")]
+    pub check: bool,
+    /// Write nothing; print everything as one YAML stream.
+    #[arg(long)]
+    pub stdout: bool,
+    /// Take over existing files that were not written by metalmark.
+    #[arg(long)]
+    pub adopt: bool,
+    /// Write the clusters that are clean, even where others have errors.
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
+    #[arg(long, conflicts_with = "stdout")]
+    pub fail_on_change: bool,
+    /// Accept a run that checks no node pool, or yields nothing, which lets a GitOps engine delete everything.
+    #[arg(long)]
+    pub allow_empty: bool,
+    /// Where findings go.
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+/// Reads, resolves and checks every cluster; what is clean becomes files.
+///
+/// # Errors
+/// I/O failed; there is no project; nothing would be rendered.
+pub fn render(
+    request: &Request,
+    options: &RenderOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    if !options.check && !options.stdout {
+        recover(request, terminal)?;
+    }
+    within(request, options, today, None, terminal)
+}
+
+/// Renders as [`render`] does, in a project that the caller may hold already.
+pub(super) fn within(
+    request: &Request,
+    options: &RenderOptions,
+    today: Date,
+    held: Option<&mut Held>,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let mut workspace = read::workspace(request)?;
+    if options.allow_empty {
+        workspace.settings.policy.allow_empty();
+    }
+    if workspace.settings.outputs.is_empty() {
+        return Err(Error::Usage {
+            message: NO_OUTPUT.to_owned(),
+        });
+    }
+    let options = &RenderOptions {
+        reporting: options.reporting.within(request.directory.as_ref()),
+        ..options.clone()
+    };
+    if options.stdout {
+        return print(&mut workspace, options, today, terminal);
+    }
+    let tools = fleet::tools(&mut workspace, today)?;
+    let material = Material::of(&mut workspace);
+    let renderer = material.renderer(&mut workspace);
+    let scope = RenderScope::of(&mut workspace, &renderer, today);
+    let job = Job {
+        request,
+        workspace: &workspace,
+        tools: &tools,
+        renderer: &renderer,
+        scope: &scope,
+        options,
+        today,
+    };
+    plan(&job, held, terminal)
+}
+
+const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
+     help: add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
+
+/// Everything as one stream, clusters in order, then what they share.
+fn print(
+    workspace: &mut Workspace,
+    options: &RenderOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let faulty = match options.keep_going {
+        true => Faulty::KeepGoing,
+        false => Faulty::StopAll,
+    };
+    // Nothing is pruned by a stream, and another shard may have all the clusters.
+    let in_shard = workspace.shard.is_some();
+    let rendered = rendered::rendered(workspace, today, Part::Whole, faulty)?;
+    let verdict = report(
+        workspace,
+        &rendered.fleet_check,
+        Changes::None,
+        options,
+        terminal,
+    )?;
+    if may_write(&rendered.fleet_check, options) {
+        refuse_empty(rendered.files.is_empty() && !in_shard, options)?;
+        rendered.print(terminal)?;
+    }
+    Ok(verdict)
+}
+
+/// Files against the disk: written, or shown.
+fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
+    let Job {
+        workspace, options, ..
+    } = *job;
+    let Planned {
+        fleet_check,
+        mut changes,
+        followed,
+    } = planned(job)?;
+    let owned = changes.len();
+    if !followed.is_empty() {
+        changes.push(texts::changes(workspace, &followed, 0));
+    }
+    let shown = match options.check {
+        _ if !may_write(&fleet_check, options) => Changes::None,
+        true => Changes::Drift(&changes),
+        false => Changes::Written(&changes),
+    };
+    let verdict = report(workspace, &fleet_check, shown, options, terminal)?;
+    if !may_write(&fleet_check, options) {
+        return Ok(verdict);
+    }
+    let is_empty = changes.iter().all(ChangeSet::is_empty);
+    refuse_empty(is_empty && !is_idle(job), options)?;
+    if !options.check && changes.iter().any(is_unlike) {
+        output::holding(held, &workspace.settings.root, |held| {
+            output::apply_all(&changes[..owned])?;
+            texts::replace(workspace, &followed, held)
+        })?;
+    }
+    if let Some(list) = options.reporting.output.changes() {
+        list(&shown, &mut terminal.out)?;
+    }
+    if verdict == Verdict::Clean && changes.iter().any(ChangeSet::drift) {
+        return drift(&changes, options, terminal);
+    }
+    Ok(verdict)
+}
+
+/// The verdict on a tree that is not, or was not, what is rendered.
+fn drift(
+    changes: &[ChangeSet],
+    options: &RenderOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    match (options.check, options.fail_on_change) {
+        (true, _) => return Ok(Verdict::Drift),
+        (false, false) => return Ok(Verdict::Clean),
+        (false, true) => {}
+    }
+    report::changed_folders(changes, &mut terminal.err)?;
+    Ok(Verdict::Drift)
+}
+
+/// Whether applying does anything: a killed run may have left no more than litter.
+fn is_unlike(changes: &ChangeSet) -> bool {
+    changes.drift() || changes.ownership.unfinished
+}
+
+/// A GitOps engine would delete everything.
+fn refuse_empty(is_empty: bool, options: &RenderOptions) -> Result<(), Error> {
+    if is_empty && !options.allow_empty {
+        let message = EMPTY.to_owned();
+        return Err(Error::usage(message));
+    }
+    Ok(())
+}
+
+fn may_write<T>(fleet_check: &FleetCheck<T>, options: &RenderOptions) -> bool {
+    options.keep_going || !fleet_check.has_errors()
+}
+
+/// Writes the reports and prints the findings.
+fn report<T>(
+    workspace: &Workspace,
+    fleet_check: &FleetCheck<T>,
+    changes: Changes<'_>,
+    options: &RenderOptions,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let found = (fleet_check.judged.as_slice(), &fleet_check.counts);
+    let reporting = &options.reporting;
+    match options.stdout {
+        true => reporting.print_beside(found, workspace, changes, terminal)?,
+        false => reporting.print(found, workspace, changes, terminal)?,
+    }
+    Ok(match fleet_check.has_errors() {
+        true => Verdict::Findings,
+        false => Verdict::Clean,
+    })
+}

@@ -1,0 +1,162 @@
+//! What a run of `render` changes, and what it finds.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::edit::stamp::{self, Rendered};
+use crate::error::Error;
+use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::place::Source;
+use crate::model::policy::Date;
+use crate::output::{Foreign, Previous};
+use crate::pipeline::fleet::{self, FleetCheck};
+use crate::pipeline::outputs::{self, Outputs};
+use crate::pipeline::rendered::{self, RenderScope};
+use crate::read::{self, Request, Workspace};
+use crate::render::{self, FileObjects, Renderer};
+
+use super::{RenderOptions, may_write};
+
+/// What is rendered, with what and how.
+pub(super) struct Job<'a> {
+    pub(super) request: &'a Request,
+    pub(super) workspace: &'a Workspace,
+    pub(super) tools: &'a fleet::Tools,
+    pub(super) renderer: &'a Renderer<'a>,
+    pub(super) scope: &'a RenderScope,
+    pub(super) options: &'a RenderOptions,
+    pub(super) today: Date,
+}
+
+/// What a run does.
+pub(super) struct Planned {
+    pub(super) fleet_check: FleetCheck<()>,
+    /// The changes of the folders that metalmark owns.
+    pub(super) changes: Vec<ChangeSet>,
+    /// The manifests of people whose references move, each with its new text.
+    pub(super) followed: Vec<(Arc<Source>, String)>,
+}
+
+/// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
+pub(super) fn planned(job: &Job<'_>) -> Result<Planned, Error> {
+    let Job {
+        workspace,
+        tools,
+        renderer,
+        scope,
+        options,
+        today,
+        ..
+    } = *job;
+    let foreign = Foreign::by(options.adopt);
+    let previous = match options.check {
+        true => Previous::Keep,
+        false => Previous::Drop,
+    };
+    let trees = Outputs::open(workspace, foreign, previous)?;
+    let mut fleet_check = fleet::check_fleet(workspace, tools, |view, checked| {
+        let (mut made, found) = scope.cluster(workspace, renderer, view, checked);
+        let files = std::mem::take(&mut made.files);
+        Ok(((made, trees.compare(files)?), found))
+    })?;
+    let mut made = std::mem::take(&mut fleet_check.results);
+    let mut objects = Vec::new();
+    for (made, _) in &mut made {
+        objects.append(&mut made.objects);
+    }
+    rendered::compare((&objects, &[]), workspace, &mut fleet_check, today);
+    fleet_check.require_pools(workspace, today);
+    // While there is an error, shared files would name clusters that are not written.
+    let mut shared = match scope.shares() && may_write(&fleet_check, options) {
+        true => rendered::shared(workspace, renderer, &mut fleet_check, tools),
+        false => Vec::new(),
+    };
+    let of_all = render::objects(&mut shared, None);
+    rendered::compare_shared((&objects, &of_all), workspace, &mut fleet_check, today);
+    let mut parts = Vec::with_capacity(made.len() + 1);
+    for (made, part) in made {
+        // Clusters that render each other's objects were compared with the disk before that was known.
+        parts.push(match fleet_check.faulty.contains(&made.cluster) {
+            true => trees.compare(Vec::new())?,
+            false => part,
+        });
+    }
+    parts.push(trees.compare(shared)?);
+    let mut changes = trees.finish(parts, &keeps(job, &fleet_check))?;
+    let refused = changes
+        .iter_mut()
+        .flat_map(|changes| std::mem::take(&mut changes.findings));
+    let refused = refused.collect();
+    fleet_check.add(refused, workspace, today);
+    if workspace.out.is_none() {
+        fleet_check.add(outputs::orphans(workspace)?, workspace, today);
+    }
+    objects.extend(of_all);
+    let followed = followed(job, &objects, &mut fleet_check)?;
+    Ok(Planned {
+        fleet_check: fleet_check.without_results(),
+        changes,
+        followed,
+    })
+}
+
+/// The manifests of people that refer to what was rendered. Files that are written elsewhere for a look move nothing.
+fn followed<T>(
+    job: &Job<'_>,
+    objects: &[FileObjects],
+    fleet_check: &mut FleetCheck<T>,
+) -> Result<Vec<(Arc<Source>, String)>, Error> {
+    let workspace = job.workspace;
+    if workspace.manifests.is_empty() || workspace.out.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut files = read::manifests(workspace, job.request, &[])?;
+    let is_clean = |file: &&FileObjects| {
+        let cluster = file.cluster();
+        cluster.is_none_or(|name| !fleet_check.faulty.contains(name))
+    };
+    let rendered = objects.iter().filter(is_clean).flat_map(|file| {
+        let cluster = file.cluster().map(|name| &**name);
+        file.identities()
+            .filter_map(move |it| Rendered::read(it, cluster))
+    });
+    let rendered: Vec<Rendered<'_>> = rendered.collect();
+    let mut followed = stamp::follow(&files.objects, &rendered);
+    followed.findings.append(&mut files.findings);
+    fleet_check.add(followed.findings, workspace, job.today);
+    Ok(followed.files)
+}
+
+/// Whether no cluster of a fleet falls to this shard.
+pub(super) fn is_idle(job: &Job<'_>) -> bool {
+    let clusters = &job.workspace.clusters;
+    job.scope.shard.is_some_and(|shard| {
+        !clusters.is_empty() && !clusters.iter().any(|entry| shard.holds(&entry.name))
+    })
+}
+
+/// The earlier files that stay: those of clusters that have errors, and those of other shards.
+fn keeps<T>(job: &Job<'_>, fleet_check: &FleetCheck<T>) -> Keeps {
+    let mut these = BTreeSet::new();
+    if job.options.keep_going {
+        for cluster in &fleet_check.faulty {
+            let outputs = job.workspace.settings.outputs.iter();
+            these.extend(outputs.map(|output| Arc::from(format!("{}/{cluster}", output.target))));
+        }
+    }
+    let names = || {
+        job.workspace
+            .clusters
+            .iter()
+            .map(|entry| Arc::clone(&entry.name))
+    };
+    match job.scope.shard {
+        Some(shard) => Keeps::OtherShards {
+            shard,
+            these,
+            clusters: names().collect(),
+        },
+        None if these.is_empty() => Keeps::Nobody,
+        None => Keeps::These(these),
+    }
+}

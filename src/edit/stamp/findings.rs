@@ -1,0 +1,102 @@
+//! What is wrong with a plan: templates that get no image, and templates that change under the same name.
+
+use crate::model::finding::{Finding, Level, Subject};
+use crate::model::rule::RuleId;
+use crate::objects::ManifestObject;
+use crate::providers::{self, Kind};
+use crate::rules;
+
+use super::plan::{Choice, FieldChange, Plan, TemplateChange};
+use super::since::guarded;
+
+/// Looks at every object and the result for it.
+pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
+    let results = objects.iter().zip(&plan.choices);
+    let found = results.flat_map(|(object, choice)| {
+        let problems = choice.problems.iter();
+        let problems = problems.map(move |problem| not_stamped(object, choice, problem));
+        let others = [no_image(object, choice), edited_in_place(object, choice)];
+        others.into_iter().flatten().chain(problems)
+    });
+    found.collect()
+}
+
+/// A finding about an object.
+fn finding(rule: RuleId, message: String, object: &ManifestObject, choice: &Choice) -> Finding {
+    Finding::new(rule, message)
+        .about(subject(object, choice))
+        .at(object.name_spot(), "")
+}
+
+/// What a finding about an object is about.
+pub(super) fn subject(object: &ManifestObject, choice: &Choice) -> Subject {
+    Subject {
+        cluster: object.cluster_name().map(str::to_owned),
+        pool: Some(object.name.to_string()).filter(|name| !name.is_empty()),
+        image: choice.images.first().map(ToString::to_string),
+    }
+}
+
+/// That nothing selects an image for a template or a pool of machines.
+fn no_image(object: &ManifestObject, choice: &Choice) -> Option<Finding> {
+    let kind = object.machine_kind()?;
+    let is_pool = kind.kind.ends_with("MachinePool");
+    if choice.is_made || object.is_kept() || !(kind.is_template() || is_pool) {
+        return None;
+    }
+    let (_, version) = object.group_version();
+    let (kind_name, name) = (&object.kind, &object.name);
+    let (message, help) = match kind.versions.contains(&version) {
+        true => (
+            format!("nothing says which image {kind_name} `{name}` boots"),
+            "write `# metalmark: image=KEY` above it, or `# metalmark: ignore`".to_owned(),
+        ),
+        false => (
+            format!("nothing is known of {kind_name} `{name}`, whose API version is {version}"),
+            format!(
+                "move it to {}, or write `# metalmark: ignore` above it",
+                kind.versions.join(" or ")
+            ),
+        ),
+    };
+    let finding = finding(RuleId::ImageUnstamped, message, object, choice).help(help);
+    Some(finding.unless_set(Level::Warning))
+}
+
+fn not_stamped(object: &ManifestObject, choice: &Choice, problem: &str) -> Finding {
+    let message = format!("{} is not stamped: {problem}", object.title());
+    finding(RuleId::ImageUnstamped, message, object, choice)
+        .at(choice.spot.clone(), "its image is selected here")
+}
+
+/// That a template changes under the same name, which does not reach its machines.
+fn edited_in_place(object: &ManifestObject, choice: &Choice) -> Option<Finding> {
+    if choice.is_rotated || !choice.problems.is_empty() {
+        return None;
+    }
+    let overwrites = |change: &&FieldChange| change.overwrites;
+    let change = match &choice.since {
+        TemplateChange::Changed(change) => change,
+        TemplateChange::Same => return None,
+        TemplateChange::Unknown => choice.changes.iter().find(overwrites)?,
+    };
+    guarded(object)?;
+    let kind = providers::of_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
+    let (why, level) = rules::not_applied(kind);
+    let is_manual = !choice.changes.iter().any(|change| change.overwrites);
+    let gets = match is_manual {
+        true => "changes under the same name",
+        false => "gets another image",
+    };
+    let message = format!("{} {gets}, {why}", object.title());
+    let finding = finding(RuleId::TemplateEditedInPlace, message, object, choice)
+        .at(change.spot.clone(), format!("`{}` changes", change.path))
+        .help(match (is_manual, kind.is_none_or(Kind::is_template)) {
+            (true, true) => "give it another name, and write that into what refers to it",
+            (false, true) => {
+                "run `metalmark stamp --rotate`: a new name, and every reference moved to it"
+            }
+            (_, false) => "delete it and let its owner make a new one",
+        });
+    Some(finding.unless_set(level))
+}

@@ -1,0 +1,149 @@
+//! Which request applies to which object: the markers of its file, else the project file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::model::stamping::{ImageRequest, StampEntry};
+use crate::model::value::Node;
+use crate::objects::{Host, ManifestObject, Text};
+use crate::yaml::edit::Step;
+
+use super::plan::Choice;
+
+use super::marker::{self, Marker};
+use super::subject::{Subject, subject};
+use super::variables;
+
+/// What is requested for an object, or for a field in it.
+pub(super) struct Requested {
+    /// The object's index.
+    pub(super) object: usize,
+    /// The field; none where the object's own image fields are meant.
+    pub(super) field: Option<(Vec<Step>, Node)>,
+    /// The request.
+    pub(super) request: ImageRequest,
+}
+
+/// The requests, in the order of the objects. Choices record that a request applies to them; faults of markers are reported.
+pub(super) fn requests(
+    objects: &[ManifestObject],
+    entries: &[StampEntry],
+    choices: &mut [Choice],
+    findings: &mut Vec<Finding>,
+) -> Vec<Requested> {
+    let mut found: Vec<Requested> = Vec::new();
+    for (text, indexes) in texts(objects) {
+        let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
+        for marker in markers(objects, text) {
+            let spot = marker.spot.clone();
+            match marked(marker, (&of_text, &indexes), choices, &found) {
+                Ok(requested) => found.push(requested),
+                Err((message, help)) => {
+                    let finding = Finding::new(RuleId::ImageUnstamped, message);
+                    findings.push(finding.at(spot, "this marker").help(help));
+                }
+            }
+        }
+    }
+    for (index, object) in objects.iter().enumerate() {
+        if choices[index].is_made || !is_machine(object) {
+            continue;
+        }
+        let mut entries = entries.iter().filter(|entry| entry.variables.is_empty());
+        if let Some(entry) = entries.find(|entry| fits(entry, object)) {
+            choices[index].is_made = true;
+            found.push(Requested {
+                object: index,
+                field: None,
+                request: entry.request.clone(),
+            });
+        }
+    }
+    variables::requests(objects, entries, &mut found, findings);
+    found
+}
+
+/// The texts that hold objects, each with its objects, in their order.
+fn texts(objects: &[ManifestObject]) -> Vec<(&Arc<Text>, Vec<usize>)> {
+    let mut known: BTreeMap<*const Text, usize> = BTreeMap::new();
+    let mut found: Vec<(&Arc<Text>, Vec<usize>)> = Vec::new();
+    for (index, object) in objects.iter().enumerate() {
+        let at = *known.entry(Arc::as_ptr(&object.text)).or_insert_with(|| {
+            found.push((&object.text, Vec::new()));
+            found.len() - 1
+        });
+        found[at].1.push(index);
+    }
+    found
+}
+
+/// The markers of a text, without those in strings that are texts of their own.
+fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
+    let mut markers = marker::markers(text);
+    if !markers.is_empty() {
+        let hosts = objects
+            .iter()
+            .filter_map(|object| object.text.host.as_ref());
+        let hosts: Vec<&Host> = hosts.filter(|host| Arc::ptr_eq(&host.text, text)).collect();
+        let is_within = |at: u32, host: &Host| host.place.start <= at && at <= host.place.end;
+        markers.retain(|marker| !hosts.iter().any(|host| is_within(marker.at, host)));
+    }
+    markers
+}
+
+/// The request of one marker in a text with these objects.
+fn marked(
+    marker: Marker,
+    (of_text, indexes): (&[&ManifestObject], &[usize]),
+    choices: &mut [Choice],
+    found: &[Requested],
+) -> Result<Requested, (String, &'static str)> {
+    let (at, field) = match subject(&marker, of_text, is_machine) {
+        Subject::Object(at) => (at, None),
+        Subject::Field(at, steps, node) => (at, Some((steps, node))),
+        Subject::Nothing(why) => {
+            return Err((format!("the marker stamps nothing: {why}"), WHERE));
+        }
+    };
+    let index = indexes[at];
+    choices[index].is_made |= field.is_none();
+    let request = marker.request;
+    let request = request.map_err(|why| (format!("the marker is not understood: {why}"), HOW))?;
+    let twice = |known: &Requested| known.object == index && known.field.is_none();
+    if field.is_none() && found.iter().any(twice) {
+        let name = &of_text[at].name;
+        return Err((format!("two markers apply to `{name}`"), "keep one of them"));
+    }
+    Ok(Requested {
+        object: index,
+        field,
+        request,
+    })
+}
+
+const WHERE: &str = "write it in the object, above it, or beside the field that it is about";
+const HOW: &str =
+    "write `# metalmark: image=KEY`, `# metalmark: selector={os: ubuntu}` or `# metalmark: ignore`";
+
+/// Whether an object is of a kind with an image in it, in a version that is known or not.
+fn is_machine(object: &ManifestObject) -> bool {
+    object.machine_kind().is_some()
+}
+
+/// Whether an entry of the project file is about an object.
+pub(super) fn fits(entry: &StampEntry, object: &ManifestObject) -> bool {
+    let matches = |pattern: &Option<globset::GlobMatcher>, text: &str| {
+        pattern
+            .as_ref()
+            .is_none_or(|pattern| pattern.is_match(text))
+    };
+    let has = |(name, wanted): (&String, &String)| {
+        object.label(name).is_some_and(|label| **label == **wanted)
+    };
+    matches(&entry.kind, &object.kind)
+        && matches(&entry.name, &object.name)
+        && matches(&entry.namespace, &object.namespace)
+        && entry.labels.iter().all(has)
+}

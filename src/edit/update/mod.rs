@@ -1,0 +1,273 @@
+//! The edits of the values that bring version and catalog to what a new builder version offers.
+
+mod entries;
+mod versions;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::catalog::offers::{Drift, Offer, drift, is_of_version};
+use crate::error::Error;
+use crate::model::catalog::Catalog;
+use crate::model::fix::Fix;
+use crate::model::place::{Located, Source, Sources, Spot};
+use crate::pipeline::fleet::Tools;
+use crate::read::Workspace;
+use crate::yaml::edit::{Edit, Target};
+
+use super::fix;
+use entries::{beside, insert};
+use versions::{cluster_versions, version_map};
+
+/// The version that an update moves to.
+pub(crate) struct UpdateTarget {
+    /// The version of the entries that are updated: the one in the values.
+    pub(crate) current: Option<String>,
+    /// The version that they move to.
+    pub(crate) to: String,
+    /// The version that they come from, if it is known.
+    pub(crate) from: Option<String>,
+}
+
+impl UpdateTarget {
+    /// Whether the values name the version already, so that they do not show the previous one.
+    pub(crate) fn is_raised(&self) -> bool {
+        self.current.as_ref() == Some(&self.to)
+    }
+}
+
+/// What an update does to the files.
+pub(crate) struct Change {
+    /// What it does to the catalog.
+    pub(crate) drift: Drift,
+    /// Where the version is written that is raised, or that was raised before.
+    pub(crate) versions: Vec<Spot>,
+    /// The entries that an expression names, each with its key and place: they are left as they are.
+    pub(crate) computed: Vec<(String, Spot)>,
+    /// The files that change, each with its new text.
+    pub(crate) files: Vec<(Arc<Source>, String)>,
+}
+
+impl Change {
+    /// Whether it adds an entry of one of these keys.
+    pub(crate) fn adds(&self, keys: &BTreeSet<String>) -> bool {
+        let mut added = self.drift.added.iter();
+        added.any(|added| keys.contains(&added.name.replace('.', "-")))
+    }
+
+    /// Whether no file changes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+/// Whether the map of Kubernetes versions moves with the images.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Versions {
+    Move,
+    Keep,
+}
+
+/// The version that the values name.
+pub(crate) fn version(catalogs: &[(Arc<Catalog>, Sources)]) -> Option<String> {
+    let mut versions = catalogs.iter().filter_map(|(catalog, _)| {
+        let version = catalog.version.as_ref()?;
+        Some(version.value.to_string())
+    });
+    versions.next()
+}
+
+/// Whether the values name that version anywhere: as the builder's, or as a registry's own.
+pub(crate) fn names(catalogs: &[(Arc<Catalog>, Sources)], version: &str) -> bool {
+    catalogs.iter().any(|(catalog, _)| {
+        let tags = catalog.registries.values();
+        let tags = tags.filter_map(|registry| registry.tag.as_ref());
+        let mut all = catalog.version.iter().chain(tags);
+        all.any(|found| &*found.value == version)
+    })
+}
+
+/// The edits that are needed, made in memory. `untouched` are images that entries named by expressions will be, besides
+/// those that they are now.
+pub(crate) fn change(
+    (workspace, tools): (&Workspace, &Tools),
+    catalogs: &[(Arc<Catalog>, Sources)],
+    target: &UpdateTarget,
+    offer: &Offer,
+    versions: Versions,
+    untouched: &BTreeSet<String>,
+) -> Result<Change, Error> {
+    let (from, version) = (target.current.as_deref(), target.to.as_str());
+    let Listed { entries, computed } = listed(catalogs, from);
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in &entries {
+        if !names.contains(&&**name) {
+            names.push(name);
+        }
+    }
+    let mut untouched = untouched.clone();
+    untouched.extend(computed.iter().map(|(key, _)| key.clone()));
+    let drift = drift(&names, &untouched, offer);
+    let mut files = Files::default();
+    let spots = version_spots(catalogs, from);
+    for spot in spots.iter().filter(|_| !target.is_raised()) {
+        let value = version.into();
+        let at = place(spot);
+        files.add(&spot.source, Edit::Set { at, value });
+    }
+    for (name, spot) in &entries {
+        if let Some((_, new)) = drift.renamed.iter().find(|(old, _)| **old == **name) {
+            let (at, key) = (place(spot), new.clone());
+            files.add(&spot.source, Edit::Rename { at, key });
+        } else if drift.removed.iter().any(|old| **old == **name) {
+            match beside(workspace, &spot.source, name) {
+                Ok((list, _)) => {
+                    let at = Target::keys(&[list, name]);
+                    files.remove(&spot.source, Edit::Remove { at });
+                }
+                Err(_) => files.add(&spot.source, Edit::Remove { at: place(spot) }),
+            }
+        }
+    }
+    for added in &drift.added {
+        let (source, edit) = insert(workspace, &entries, catalogs, added)?;
+        files.add(&source, edit);
+    }
+    if versions == Versions::Move {
+        for source in files.sources() {
+            for edit in version_map(workspace, &source, &drift) {
+                files.add(&source, edit);
+            }
+        }
+        for (spot, from, to) in cluster_versions(workspace, tools, &drift)? {
+            let at = place(&spot);
+            files.add(&spot.source, Edit::Replace { at, from, to });
+        }
+    }
+    let files = files.edited(workspace)?;
+    Ok(Change {
+        drift,
+        versions: spots,
+        computed,
+        files,
+    })
+}
+
+/// The builder's entries of the version that is updated.
+struct Listed {
+    /// Those that a file names, in the order of the files.
+    entries: Vec<(Arc<str>, Spot)>,
+    /// The keys of those that an expression or a secret names, which are not edited.
+    computed: Vec<(String, Spot)>,
+}
+
+fn listed(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Listed {
+    let mut listed = Listed {
+        entries: Vec::new(),
+        computed: Vec::new(),
+    };
+    for (catalog, sources) in catalogs {
+        for entry in &catalog.entries {
+            if !entry.built || !is_of_version(catalog, entry, from) {
+                continue;
+            }
+            let Some(spot) = sources.resolve(entry.name.place) else {
+                continue;
+            };
+            let name = &entry.name.value;
+            if Fix::replace(Some(spot.clone()), name, "", "").is_none() {
+                let computed = (name.replace('.', "-"), spot);
+                if !listed.computed.contains(&computed) {
+                    listed.computed.push(computed);
+                }
+            } else if listed.entries.iter().all(|(_, known)| *known != spot) {
+                listed.entries.push((Arc::clone(name), spot));
+            }
+        }
+    }
+    listed
+}
+
+/// The keys of the entries that expressions name.
+pub(crate) fn computed(
+    catalogs: &[(Arc<Catalog>, Sources)],
+    from: Option<&str>,
+) -> BTreeSet<String> {
+    let computed = listed(catalogs, from).computed.into_iter();
+    computed.map(|(key, _)| key).collect()
+}
+
+/// Where the version is written: the builder's own line, and registries' tags that repeat it.
+fn version_spots(catalogs: &[(Arc<Catalog>, Sources)], from: Option<&str>) -> Vec<Spot> {
+    let mut spots: Vec<Spot> = Vec::new();
+    let Some(from) = from else {
+        return spots;
+    };
+    for (catalog, sources) in catalogs {
+        let tags = catalog.registries.values();
+        let tags = tags.filter_map(|registry| registry.tag.as_ref());
+        let own = |found: &&Located<Arc<str>>| &*found.value == from;
+        for found in catalog.version.iter().chain(tags).filter(own) {
+            let fix = Fix::replace(sources.resolve(found.place), from, "", "");
+            if let Some(fix) = fix.filter(|fix| !spots.contains(&fix.spot)) {
+                spots.push(fix.spot);
+            }
+        }
+    }
+    spots
+}
+
+fn place(spot: &Spot) -> Target {
+    Target::Place(spot.start as usize..spot.end as usize)
+}
+
+/// Edits by file.
+#[derive(Default)]
+struct Files(BTreeMap<Arc<str>, FileEdits>);
+
+/// The edits of one file. Entries are removed last, for a new entry may be written behind one that goes.
+struct FileEdits {
+    source: Arc<Source>,
+    edits: Vec<Edit>,
+    removals: Vec<Edit>,
+}
+
+impl Files {
+    /// The files that have edits.
+    fn sources(&self) -> Vec<Arc<Source>> {
+        let files = self.0.values();
+        files.map(|file| Arc::clone(&file.source)).collect()
+    }
+
+    fn of(&mut self, source: &Arc<Source>) -> &mut FileEdits {
+        let file = self.0.entry(Arc::clone(&source.path));
+        file.or_insert_with(|| FileEdits {
+            source: Arc::clone(source),
+            edits: Vec::new(),
+            removals: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, source: &Arc<Source>, edit: Edit) {
+        self.of(source).edits.push(edit);
+    }
+
+    fn remove(&mut self, source: &Arc<Source>, edit: Edit) {
+        self.of(source).removals.push(edit);
+    }
+
+    /// The files' new texts.
+    fn edited(self, workspace: &Workspace) -> Result<Vec<(Arc<Source>, String)>, Error> {
+        let mut files = Vec::new();
+        for file in self.0.into_values() {
+            let engine = workspace.engine;
+            let text = fix::edited(&file.source.text, engine, &file.edits)
+                .and_then(|text| fix::edited(&text, engine, &file.removals))
+                .map_err(|why| {
+                    Error::usage(format!("`{}` cannot be edited: {why}", file.source.path))
+                })?;
+            files.push((file.source, text));
+        }
+        Ok(files)
+    }
+}

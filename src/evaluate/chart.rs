@@ -1,0 +1,200 @@
+//! Renders the templates of a chart as `helm template` does.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::files::Files;
+use super::root::{self, Root};
+use super::{Chart, Release, Texts};
+use crate::helm::{self, Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
+use crate::model::merge;
+use crate::model::value::{Entry, Map, Node, Value as Tree};
+
+/// The key of the values that all dependencies of a chart share.
+const GLOBAL: &str = "global";
+
+/// A chart with its dependencies.
+#[derive(Debug)]
+pub struct ChartTree {
+    /// `.Chart`
+    pub chart: Chart,
+    /// Its name in the names of templates: the chart's own, below the charts that depend on it.
+    pub path: String,
+    /// Its own values.
+    pub values: Node,
+    /// The files below `templates/`.
+    pub templates: Vec<ChartTemplate>,
+    /// `.Files`
+    pub files: Arc<Texts>,
+    /// Its dependencies, in the order of Chart.yaml.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// A file below `templates/`.
+#[derive(Debug)]
+pub struct ChartTemplate {
+    /// The path as in `.Template.Name`.
+    pub name: Arc<str>,
+    /// The parsed text, or why it cannot be parsed.
+    pub template: Result<Template, Error>,
+}
+
+/// A chart that another one depends on.
+#[derive(Debug)]
+pub struct Dependency {
+    /// The key of its values, which is its alias or name.
+    pub key: Arc<str>,
+    /// The paths of values that switch it on or off; the first one that is set decides.
+    pub conditions: Vec<String>,
+    /// The chart.
+    pub chart: Arc<ChartTree>,
+}
+
+/// A rendered file.
+pub struct RenderedFile<'c> {
+    /// The template.
+    pub template: &'c ChartTemplate,
+    /// What it renders to.
+    pub result: Result<Rendered, Error>,
+}
+
+impl ChartTree {
+    /// Its values under those of a user.
+    pub fn with_own(&self, user: &Node, engine: Engine) -> Node {
+        self.with_dependencies(merge::over_chart(&self.values, user, engine).tree, engine)
+    }
+
+    /// Renders each file that is wanted with these values, sorted by name. Files fail one by one.
+    pub fn render<'c>(
+        &'c self,
+        values: &Node,
+        release: &'c Release,
+        engine: Engine,
+        budget: &Rc<Budget>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<RenderedFile<'c>> {
+        let mut all = Vec::new();
+        self.add_templates(&mut all);
+        // Helm parses the deepest files first, and a later definition replaces an earlier one.
+        all.sort_by_key(|template| (template.name.matches('/').count(), &template.name));
+        let host = ChartHost { engine, all };
+        let mut roots = Vec::new();
+        self.add_roots(values, release, engine, budget, &mut roots);
+        roots.retain(|(template, _)| is_wanted(&template.name));
+        // Helm renders the deepest files first, and each group of equal depth backwards: one may change the values of the next.
+        roots.sort_by_key(|(template, _)| {
+            let depth = template.name.matches('/').count();
+            std::cmp::Reverse((depth, &template.name))
+        });
+        let render = |(template, root): (&'c ChartTemplate, Root<'_>)| {
+            let result = match &template.template {
+                Ok(parsed) => helm::render(parsed, &root.dot(), &host, budget),
+                Err(error) => Err(error.clone()),
+            };
+            RenderedFile { template, result }
+        };
+        let mut rendered: Vec<RenderedFile<'_>> = roots.into_iter().map(render).collect();
+        rendered.sort_by(|one, other| one.template.name.cmp(&other.template.name));
+        rendered
+    }
+
+    fn add_templates<'c>(&'c self, all: &mut Vec<&'c ChartTemplate>) {
+        all.extend(&self.templates);
+        for dependency in &self.dependencies {
+            dependency.chart.add_templates(all);
+        }
+    }
+
+    /// The values of the chart with those of its dependencies below their keys.
+    pub fn with_dependencies(&self, mut values: Node, engine: Engine) -> Node {
+        for Dependency { key, chart, .. } in &self.dependencies {
+            let below = |key: &Arc<str>, node: Node| {
+                let entry = Entry::holding(Arc::clone(key), node);
+                Node::computed([entry].into_iter().collect::<Map>())
+            };
+            let own = values.at(&[&**key]);
+            let own = own.filter(|own| own.value.as_map().is_some());
+            let mut own = own.map_or_else(|| Node::computed(Tree::empty_map()), Node::clone);
+            if let Some(global) = values.at(&[GLOBAL]) {
+                own = merge::merge(&own, &below(&GLOBAL.into(), global.clone()));
+            }
+            let own = chart.with_own(&own, engine);
+            values = merge::merge(&values, &below(key, own));
+        }
+        values
+    }
+
+    /// Adds each file that is rendered, with its root. The files of one chart share their values.
+    fn add_roots<'c>(
+        &'c self,
+        values: &Node,
+        release: &'c Release,
+        engine: Engine,
+        budget: &Rc<Budget>,
+        roots: &mut Vec<(&'c ChartTemplate, Root<'c>)>,
+    ) {
+        let map = values.value.as_map().cloned().unwrap_or_default();
+        let own = convert::from_map(root::values_type(engine), &map);
+        let base: Arc<str> = format!("{}/templates", self.path).into();
+        for template in self.templates.iter().filter(|one| !is_partial(&one.name)) {
+            let root = Root {
+                engine,
+                release,
+                chart: &self.chart,
+                base: Arc::clone(&base),
+                template: Arc::clone(&template.name),
+                files: Files::value(&self.files, budget),
+                values: own.clone(),
+            };
+            roots.push((template, root));
+        }
+        for dependency in &self.dependencies {
+            if let Some(own) = dependency.enabled(values) {
+                let chart = &dependency.chart;
+                chart.add_roots(own, release, engine, budget, roots);
+            }
+        }
+    }
+}
+
+impl Dependency {
+    /// Its values in those of the chart; none if a condition switches it off.
+    fn enabled<'v>(&self, values: &'v Node) -> Option<&'v Node> {
+        let set = { self.conditions.iter() }.find_map(|path| {
+            let path: Vec<&str> = path.split('.').collect();
+            match values.at(&path)?.value {
+                Tree::Bool(flag) => Some(flag),
+                _ => None,
+            }
+        });
+        set.unwrap_or(true).then(|| values.at(&[&*self.key]))?
+    }
+}
+
+/// Whether a file only defines templates for the others.
+fn is_partial(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.starts_with('_') || name == "NOTES.txt"
+}
+
+/// The templates of a chart and its dependencies.
+struct ChartHost<'c> {
+    engine: Engine,
+    /// In the order in which definitions are looked for.
+    all: Vec<&'c ChartTemplate>,
+}
+
+impl Host for ChartHost<'_> {
+    fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    fn named(&self, name: &str) -> Option<Definition<'_>> {
+        let parsed =
+            || { self.all.iter() }.filter_map(|one| Some((one, one.template.as_ref().ok()?)));
+        let defined = parsed().find_map(|(_, template)| template.defined(name));
+        let file = || parsed().find(|(one, _)| *one.name == *name);
+        let template = defined.or_else(|| file().map(|(_, template)| template.clone()))?;
+        Some(Definition::Template(template))
+    }
+}

@@ -1,0 +1,158 @@
+//! `.Files`: the files of a chart beside its templates.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use globset::GlobBuilder;
+
+use crate::helm::function::{Signature, Type};
+use crate::helm::object::Object;
+use crate::helm::{Budget, Error, ErrorClass, Value};
+use crate::model::bytes::BASE64;
+use crate::model::value::{self as model, Entry, Map};
+use crate::yaml::{self, Lists};
+
+/// The texts by their paths below the chart's folder.
+pub type Texts = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The bytes of text that a visit of a file counts as.
+const VISIT: usize = 256;
+
+/// `.Files`
+#[derive(Debug)]
+pub(super) struct Files {
+    texts: Arc<Texts>,
+    budget: Rc<Budget>,
+}
+
+impl Files {
+    pub(super) fn value(texts: &Arc<Texts>, budget: &Rc<Budget>) -> Value {
+        Value::Object(Rc::new(Self {
+            texts: Arc::clone(texts),
+            budget: Rc::clone(budget),
+        }))
+    }
+
+    /// Charges a visit of each file, and the reading of these bytes.
+    fn charge(&self, bytes: usize) -> Result<(), Error> {
+        self.budget.charge_read(self.texts.len() * VISIT + bytes)
+    }
+
+    /// `.Files.Glob`: `*` does not match a slash, `**` does.
+    fn glob(&self, pattern: &str) -> Result<Value, Error> {
+        self.charge(pattern.len() * VISIT)?;
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        let glob = glob.map_err(|error| Error::new(ErrorClass::Other, error.to_string()))?;
+        let glob = glob.compile_matcher();
+        let all = self.texts.iter();
+        let matching = all.filter(|(path, _)| glob.is_match(&***path));
+        let matching: Texts = matching
+            .map(|(path, text)| (Arc::clone(path), Arc::clone(text)))
+            .collect();
+        Ok(Self::value(&Arc::new(matching), &self.budget))
+    }
+
+    /// The contents by file name, as YAML for the data of a ConfigMap or Secret.
+    fn data(&self, written: impl Fn(&str) -> String) -> Result<Value, Error> {
+        let bytes = self.texts.values().map(|text| text.len());
+        let bytes = 2 * bytes.sum::<usize>();
+        self.charge(bytes)?;
+        self.budget.charge(2 * bytes)?;
+        let name = |path: &Arc<str>| path.rsplit('/').next().map(Arc::from);
+        let entries = { self.texts.iter() }
+            .filter_map(|(path, text)| Some(Entry::computed(name(path)?, written(text).as_str())));
+        let data = model::Value::from(entries.collect::<Map>());
+        let text = yaml::as_helm(&data, Lists::AtKey);
+        Ok(Value::from(text.strip_suffix('\n').unwrap_or(&text)))
+    }
+}
+
+impl Object for Files {
+    fn type_name(&self) -> &str {
+        "engine.files"
+    }
+
+    fn kind(&self) -> &'static str {
+        "map"
+    }
+
+    fn text(&self) -> String {
+        "map[]".to_owned()
+    }
+
+    fn truth(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    fn plain(&self) -> Value {
+        let entries = self.texts.iter();
+        let entries = entries.map(|(path, text)| (Arc::clone(path), Value::String(text.clone())));
+        Value::map(entries.collect())
+    }
+
+    fn method(&self, name: &str) -> Option<Signature> {
+        let parameters: &[Type] = match name {
+            "Get" | "GetBytes" | "Glob" | "Lines" => &[Type::String],
+            "AsConfig" | "AsSecrets" => &[],
+            _ => return None,
+        };
+        Some(Signature {
+            parameters,
+            rest: None,
+        })
+    }
+
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let argument = match arguments {
+            [Value::String(argument)] => argument,
+            _ => "",
+        };
+        let text = self.texts.get(argument);
+        match (name, text) {
+            ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
+            ("Lines", Some(text)) => {
+                self.charge(text.len())?;
+                let lines = text.matches('\n').count() + 1;
+                self.budget.charge(text.len() + lines * VISIT)?;
+                let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+                Ok(Value::strings(lines))
+            }
+            ("GetBytes" | "Lines", None) => Ok(Value::list(Vec::new())),
+            ("Glob", _) => self.glob(argument),
+            ("AsConfig" | "AsSecrets", _) if self.texts.is_empty() => Ok(Value::from("")),
+            ("AsConfig", _) => self.data(str::to_owned),
+            ("AsSecrets", _) => self.data(|text| BASE64.encode(text.as_bytes())),
+            _ => Err(Error::new(
+                ErrorClass::Other,
+                format!("`.Files.{name}` is not evaluated here"),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::helm::Limits;
+
+    #[test]
+    fn each_file_that_a_pattern_is_compared_with_is_charged() {
+        let texts: Texts = (0..9)
+            .map(|index| (format!("{index}").into(), "".into()))
+            .collect();
+        let texts = Arc::new(texts);
+        let charged = ((9 + 1) * VISIT / 32) as u64;
+        for (steps, is_enough) in [(charged, true), (charged - 1, false)] {
+            let limits = Limits {
+                steps,
+                ..Limits::default()
+            };
+            let Value::Object(files) = Files::value(&texts, &Rc::new(Budget::new(limits))) else {
+                panic!("an object");
+            };
+            let found = files.call("Glob", &[Value::from("*")]);
+            assert_eq!(found.is_ok(), is_enough, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! References of Cluster API's objects to templates that are not there.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::RuleId;
+use crate::model::suggest::did_you_mean;
+use crate::objects::{ManifestObject, Reference};
+use crate::yaml::edit::Step;
+
+use super::{CLUSTER_API, Graph, MOST_NEAR};
+
+/// The objects of one kind in one folder and namespace.
+#[derive(Default)]
+struct Siblings<'a> {
+    /// By name, without spaces: those in a name are a variable's.
+    by_name: BTreeMap<Cow<'a, str>, usize>,
+    /// The variables of their names.
+    variables: BTreeSet<Vec<&'a str>>,
+}
+
+impl Graph<'_> {
+    /// Every reference to a kind of which there are any in the same folder and namespace, and none of that name. Names with
+    /// different variables may be the same one.
+    pub(super) fn dangling(&self) -> Vec<Finding> {
+        let mut siblings: BTreeMap<_, Siblings<'_>> = BTreeMap::new();
+        for (index, object) in self.objects.iter().enumerate() {
+            let key = (&*object.kind, &*object.namespace, object.folder());
+            let siblings = siblings.entry(key).or_default();
+            siblings.variables.insert(variables(&object.name));
+            let name = without_spaces(&object.name);
+            siblings.by_name.entry(name).or_insert(index);
+        }
+        let references = self.references.values().flatten();
+        let findings = references.filter_map(|reference| {
+            let from = &self.objects[reference.from];
+            let siblings = siblings.get(&(reference.kind, &*from.namespace, from.folder()))?;
+            self.finding(reference, siblings)
+        });
+        findings.collect()
+    }
+
+    fn finding(&self, reference: &Reference<'_>, siblings: &Siblings<'_>) -> Option<Finding> {
+        let from = &self.objects[reference.from];
+        let name: &str = reference.name.value.as_str()?;
+        let own_variables = variables(name);
+        let may_be_one = siblings
+            .variables
+            .iter()
+            .any(|other| *other != own_variables);
+        if reference.to.is_some() || may_be_one || !is_of_cluster_api(from, reference) {
+            return None;
+        }
+        let same = siblings.by_name.get(&without_spaces(name));
+        let same = same.map(|same| &self.objects[*same]);
+        if same.is_some_and(|same| &*same.name != name) {
+            return None;
+        }
+        let message = format!(
+            "{} `{}` refers to {} `{name}`, which is not there",
+            from.kind, from.name, reference.kind
+        );
+        let subject = Subject {
+            cluster: from.cluster_name().map(str::to_owned),
+            pool: Some(from.name.to_string()).filter(|name| !name.is_empty()),
+            image: None,
+        };
+        let finding = Finding::new(RuleId::ReferenceDangling, message)
+            .about(subject)
+            .at(from.spot(reference.name.place), "");
+        if let Some(same) = same {
+            let (group, _) = same.group_version();
+            let label = format!("this one is of the group `{group}`");
+            return Some(finding.at(same.name_spot(), label).help(format!(
+                "write `apiGroup: {group}`, or the same group in `apiVersion`"
+            )));
+        }
+        let names = || siblings.by_name.keys().map(|name| &**name).take(MOST_NEAR);
+        let only = names().next().filter(|_| siblings.by_name.len() == 1);
+        Some(match did_you_mean(name, names()).or(only) {
+            Some(meant) => finding.help(format!("write `name: {meant}`")),
+            None => finding.help("name a template that is there, or add it"),
+        })
+    }
+}
+
+/// Whether an object of Cluster API refers to another one. What other objects refer to may be kept anywhere.
+fn is_of_cluster_api(from: &ManifestObject, reference: &Reference<'_>) -> bool {
+    // Misspelled groups of providers contain it too.
+    let is_own = |group: &str| group.contains(CLUSTER_API);
+    let (group, _) = from.group_version();
+    let is_owner = reference.steps.contains(&Step::from("ownerReferences"));
+    let is_template = reference.kind.ends_with("Template");
+    is_own(group) && reference.group.map_or(is_template, is_own) && !is_owner
+}
+
+/// The variables of a name, `${NAME}` and `{{ … }}`, as they are written but for spaces; nothing of a plain name.
+fn variables(name: &str) -> Vec<&str> {
+    let after = name.split("${").skip(1).chain(name.split("{{").skip(1));
+    let inside = after.map(|rest| rest.split('}').next().unwrap_or(rest));
+    inside.map(str::trim).collect()
+}
+
+fn without_spaces(name: &str) -> Cow<'_, str> {
+    match name.contains(' ') {
+        true => name.replace(' ', "").into(),
+        false => name.into(),
+    }
+}

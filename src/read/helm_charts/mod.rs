@@ -1,0 +1,382 @@
+//! Helm charts that make Cluster API objects, rendered as they are deployed.
+//!
+//! A chart is rendered for each HelmRelease and Application of the repository that deploys it. Without any it is rendered with
+//! each `ci/*-values.yaml`, as chart-testing does, or with its own values. Positions in the output are those of the value that
+//! a text comes from, else of the template.
+
+mod load;
+mod origins;
+mod releases;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::evaluate::{Release, RenderedFile};
+use crate::files::Files;
+use crate::helm::{self, Budget, Limits, Rendered};
+use crate::model::engine::Engine;
+use crate::model::finding::Finding;
+use crate::model::place::{FileId, Place, Source, Sources};
+use crate::model::value::{Node, Value};
+use crate::objects::ManifestObject;
+use crate::yaml;
+
+use super::files::display;
+use super::gitops::{Composition, below, text};
+use load::{Chart, Left, mentions_cluster_api};
+use releases::{Input, Unchecked, namespace, of_chart, of_composition};
+
+/// What the groups of Cluster API end with.
+const CLUSTER_API: &str = "cluster.x-k8s.io";
+
+/// The groups and kinds of objects that deploy charts.
+pub(super) const DEPLOYING: [(&str, &str); 3] = [
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    ("argoproj.io", "Application"),
+    ("argoproj.io", "ApplicationSet"),
+];
+
+/// What charts behave like.
+const ENGINE: Engine = Engine::Helm4;
+
+/// The charts of a repository that make Cluster API objects, by folder.
+#[derive(Default)]
+pub(super) struct HelmCharts {
+    charts: BTreeMap<PathBuf, Chart>,
+    /// The folders of all charts.
+    folders: BTreeSet<PathBuf>,
+    /// The charts that others depend on.
+    parts: BTreeSet<PathBuf>,
+    findings: Vec<Finding>,
+}
+
+/// What the releases of charts make.
+#[derive(Default)]
+pub(super) struct Releases {
+    /// The file that declares a release, or Chart.yaml, and the objects. Their places are in the files of the repository.
+    pub(super) objects: Vec<(Arc<Source>, Vec<Node>)>,
+    /// The charts that cannot be rendered.
+    pub(super) findings: Vec<Finding>,
+}
+
+impl HelmCharts {
+    /// Loads the charts in these folders that make Cluster API objects.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn load(
+        tree: &dyn Files,
+        folders: &BTreeSet<PathBuf>,
+        sources: &mut Sources,
+    ) -> Result<Self, Error> {
+        let mut left = Left::default();
+        let mut loaded = Self {
+            folders: folders.clone(),
+            ..Self::default()
+        };
+        for folder in folders {
+            match load::chart(tree, folder, &mut left, sources)? {
+                None => {}
+                Some(Ok(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
+                Some(Err(finding)) => loaded.findings.push(*finding),
+            }
+            if left.is_nothing() {
+                break;
+            }
+        }
+        let is_inside = |folder: &&PathBuf| {
+            let outer = folder.parent().filter(|charts| charts.ends_with("charts"));
+            outer
+                .and_then(Path::parent)
+                .is_some_and(|outer| folders.contains(outer))
+        };
+        let inside = folders.iter().filter(is_inside);
+        let used = loaded.charts.values().flat_map(|chart| &chart.folders[1..]);
+        loaded.parts = inside.chain(used).cloned().collect();
+        Ok(loaded)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.charts.is_empty()
+    }
+
+    /// Whether an object may deploy one of the charts: it names the folder, or computes it.
+    pub(super) fn may_be_deployed_by(&self, object: &ManifestObject) -> bool {
+        let kind = (object.group_version().0, &*object.kind);
+        let is_chart = |text: &Arc<str>| {
+            let folder = below(Path::new(""), text.trim_start_matches('/'));
+            folder.is_some_and(|folder| self.charts.contains_key(&folder))
+        };
+        let scalars = object.scalars().into_iter();
+        let mut texts = scalars.filter_map(|(_, node)| node.value.as_str());
+        DEPLOYING.contains(&kind) && (kind.1 == "ApplicationSet" || texts.any(is_chart))
+    }
+
+    /// Whether a file is a template of a chart.
+    pub(super) fn has_template(&self, file: &Path) -> bool {
+        let mut above = file.ancestors().skip(1);
+        above.any(|folder| {
+            let chart = folder.parent().filter(|_| folder.ends_with("templates"));
+            chart.is_some_and(|chart| self.folders.contains(chart))
+        })
+    }
+
+    /// Renders the charts as these releases deploy them. A chart that is part of another one is not rendered by itself.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn render(
+        self,
+        tree: &dyn Files,
+        compositions: &[Composition],
+        sources: &mut Sources,
+    ) -> Result<Releases, Error> {
+        let mut made = Releases {
+            findings: self.findings,
+            ..Releases::default()
+        };
+        let mut deployed: BTreeMap<&Path, Vec<&Composition>> = BTreeMap::new();
+        for composition in compositions {
+            if let Some(folder) = &composition.chart {
+                deployed.entry(folder).or_default().push(composition);
+            }
+        }
+        let mut inputs = Vec::new();
+        for (folder, chart) in &self.charts {
+            match deployed.get(&**folder) {
+                Some(compositions) => {
+                    let input = |one: &&Composition| (chart, of_composition(chart, one));
+                    inputs.extend(compositions.iter().map(input));
+                }
+                None if self.parts.contains(folder) || chart.is_library => {}
+                None => {
+                    let own = of_chart(tree, folder, chart, sources, &mut made.findings)?;
+                    inputs.extend(own.into_iter().map(|one| (chart, Ok(one))));
+                }
+            }
+        }
+        let limits = Limits::default().of_releases(inputs.len());
+        let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
+        for (chart, input) in inputs {
+            let budget = Rc::new(Budget::new(limits));
+            if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
+                let found = schema.check(&input.values, sources, limits.steps);
+                made.findings.extend(found);
+            }
+            let objects = input.and_then(|input| {
+                let objects = chart.objects(&input, sources, &budget)?;
+                Ok((sources.get(input.file).cloned(), objects))
+            });
+            match objects {
+                Ok((source, objects)) => {
+                    made.objects.extend(source.map(|source| (source, objects)))
+                }
+                Err((unchecked, by)) => causes.entry(unchecked).or_default().push(by),
+            }
+        }
+        let finding = |(unchecked, by): (Unchecked, Vec<String>)| unchecked.finding(&by, sources);
+        made.findings.extend(causes.into_iter().map(finding));
+        Ok(made)
+    }
+}
+
+/// What each template of a chart renders to, by its name.
+pub type RenderedTexts = Vec<(Arc<str>, Result<String, helm::Error>)>;
+
+/// The files that the chart in a folder renders with its own values, by the names of the templates; none if it makes no Cluster
+/// API objects.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn rendered_chart(
+    tree: &dyn Files,
+    folder: &Path,
+    engine: Engine,
+) -> Result<Option<RenderedTexts>, Error> {
+    let mut sources = Sources::default();
+    let loaded = load::chart(tree, folder, &mut Left::default(), &mut sources)?;
+    let Some(Ok(chart)) = loaded else {
+        return Ok(None);
+    };
+    let none = Node::computed(Value::empty_map());
+    let values = chart.tree.with_own(&none, engine);
+    let release = chart.own_release();
+    let budget = Rc::new(Budget::new(Limits::default()));
+    let rendered = chart
+        .tree
+        .render(&values, &release, engine, &budget, |_| true);
+    let text = |file: RenderedFile<'_>| {
+        let text = file.result.map(|rendered| rendered.text);
+        (Arc::clone(&file.template.name), text)
+    };
+    Ok(Some(rendered.into_iter().map(text).collect()))
+}
+
+/// A file that a chart renders.
+struct Output {
+    /// The template.
+    template: FileId,
+    rendered: Rendered,
+    /// The objects in it, with places in the text that was rendered.
+    objects: Vec<Node>,
+}
+
+impl Chart {
+    /// The release of a chart that nothing deploys.
+    fn own_release(&self) -> Release {
+        Release {
+            name: Arc::clone(&self.tree.chart.name),
+            namespace: namespace("").into(),
+        }
+    }
+
+    fn unchecked(&self, why: String, place: Place) -> Unchecked {
+        let chart = display(&self.folders[0]);
+        Unchecked {
+            chart,
+            why,
+            place,
+            help: None,
+        }
+    }
+
+    /// The objects of a release, with places in the files of the repository.
+    fn objects(
+        &self,
+        input: &Input,
+        sources: &Sources,
+        budget: &Rc<Budget>,
+    ) -> Result<Vec<Node>, (Unchecked, String)> {
+        let outputs = self.outputs(input, &input.values, sources, budget, |_| true);
+        let outputs = outputs.map_err(|failed| (failed, input.by.clone()))?;
+        // Others make no difference, but for those that change the values.
+        let made: BTreeSet<FileId> = outputs.iter().map(|output| output.template).collect();
+        let is_made = |template| made.contains(&template) || changes_values(template, sources);
+        let outputs_of =
+            |values: &Node| { self.outputs(input, values, sources, budget, is_made) }.ok();
+        let origins = origins::origins(&outputs, &input.values, outputs_of);
+        let mut objects = Vec::new();
+        for output in &outputs {
+            let mut place = |place: Place| {
+                let origin = origins.get(&(output.template, place.start, place.end));
+                origin.copied().unwrap_or_else(|| output.place(place))
+            };
+            objects.extend({ output.objects.iter() }.map(|object| object.with_places(&mut place)));
+        }
+        Ok(objects)
+    }
+
+    /// The files with Cluster API objects that the chart renders with these values.
+    fn outputs(
+        &self,
+        input: &Input,
+        values: &Node,
+        sources: &Sources,
+        budget: &Rc<Budget>,
+        is_wanted: impl Fn(FileId) -> bool,
+    ) -> Result<Vec<Output>, Unchecked> {
+        let release = &input.release;
+        let is_wanted = |name: &str| is_wanted(self.templates[name]);
+        let rendered = self.tree.render(values, release, ENGINE, budget, is_wanted);
+        let mut outputs = Vec::new();
+        for RenderedFile { template, result } in rendered {
+            let file = self.templates[&template.name];
+            let failed = match result {
+                Ok(rendered) => match yaml::read(&rendered.text, FileId(0), Engine::Kubectl) {
+                    Ok(read) => {
+                        outputs.push(Output {
+                            template: file,
+                            rendered,
+                            objects: read.documents,
+                        });
+                        continue;
+                    }
+                    Err(error) => {
+                        let Place { start, end, .. } = error.place;
+                        (error.message, rendered.span(start as usize..end as usize))
+                    }
+                },
+                Err(error) => (error.message, error.span),
+            };
+            if self.may_make_clusters(file, sources) {
+                return Err(self.failed(input, file, failed));
+            }
+        }
+        let is_of_cluster_api = |node: &Node| {
+            let version = text(node, &["apiVersion"]);
+            version.is_some_and(|version| version.contains(CLUSTER_API))
+        };
+        outputs.retain(|output| output.objects.iter().any(is_of_cluster_api));
+        match outputs.is_empty() {
+            true => {
+                let why = (String::from("they make no Cluster API objects"), 0..0);
+                Err(self.failed(input, self.metadata, why))
+            }
+            false => Ok(outputs),
+        }
+    }
+
+    /// Whether a template, or one that it may include, has Cluster API objects.
+    fn may_make_clusters(&self, template: FileId, sources: &Sources) -> bool {
+        let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
+        let mentions = |file: FileId| mentions_cluster_api(text(file));
+        let includes = ["include", "template"]
+            .iter()
+            .any(|word| text(template).contains(word));
+        let is_partial = |name: &str| name.contains("/_") || name.ends_with(".tpl");
+        let mut partials = self.templates.iter().filter(|(name, _)| is_partial(name));
+        mentions(template) || includes && partials.any(|(_, file)| mentions(*file))
+    }
+
+    fn failed(&self, input: &Input, file: FileId, failed: (String, Range<usize>)) -> Unchecked {
+        let (why, Range { start, end }) = failed;
+        let place = Place {
+            file,
+            start: start as u32,
+            end: end as u32,
+        };
+        let unread = self.unread.first();
+        let help = match &self.missing[..] {
+            _ if unread.is_some() => unread.cloned(),
+            [] if input.file == self.metadata => Some(
+                "add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with"
+                    .to_owned(),
+            ),
+            [] => None,
+            missing => {
+                let missing = missing.join("`, `");
+                Some(format!(
+                    "run `helm dependency build`: `{missing}` is not in `charts/`"
+                ))
+            }
+        };
+        Unchecked {
+            help,
+            ..self.unchecked(why, place)
+        }
+    }
+}
+
+/// Whether a template may change values, which those that are rendered after it see.
+fn changes_values(template: FileId, sources: &Sources) -> bool {
+    let text = sources.get(template).map_or("", |source| &source.text);
+    ["set ", "unset ", "merge"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+impl Output {
+    /// A place of the text that was rendered as one of the template.
+    fn place(&self, place: Place) -> Place {
+        let span = self.rendered.span(place.start as usize..place.end as usize);
+        Place {
+            file: self.template,
+            start: span.start as u32,
+            end: span.end as u32,
+        }
+    }
+}

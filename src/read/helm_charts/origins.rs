@@ -1,0 +1,146 @@
+//! The values that versions and images of a rendered chart come from.
+//!
+//! The template engine does not follow a text through its functions. Instead, a value whose text is in the output is changed,
+//! and the chart rendered again: where the output changes with it, the text comes from that value.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::model::place::{FileId, Place, Source};
+use crate::model::value::{Entry, Map, Node, Value};
+use crate::objects::{ManifestObject, Text, version_nodes};
+
+use super::super::graph::image_node;
+use super::{CLUSTER_API, Output};
+
+/// How many values of a release are tried.
+const MOST_TRIED: usize = 32;
+
+/// What is appended to a value to change it: after a version it leaves a version of the same minor.
+const CHANGE: &str = "7919";
+
+/// The places of values by the template and the range in its output.
+pub(super) type Origins = HashMap<(FileId, u32, u32), Place>;
+
+/// Where the versions and images of these outputs come from.
+pub(super) fn origins(
+    outputs: &[Output],
+    values: &Node,
+    outputs_of: impl Fn(&Node) -> Option<Vec<Output>>,
+) -> Origins {
+    let wanted = of_interest(outputs);
+    let mut origins = Origins::new();
+    let mut candidates = Vec::new();
+    add_strings(values, &mut candidates);
+    candidates.retain(|(text, _)| wanted.iter().any(|one| one.text.contains(&**text)));
+    // An image's name often contains the version: the longer text is the one that somebody wrote for it.
+    candidates.sort_by_key(|(text, place)| (usize::MAX - text.len(), *place));
+    candidates.dedup();
+    for (text, place) in candidates.into_iter().take(MOST_TRIED) {
+        let is_open = |one: &Wanted| !origins.contains_key(&one.key) && one.text.contains(&*text);
+        if !wanted.iter().any(is_open) {
+            continue;
+        }
+        let changed = format!("{text}{CHANGE}");
+        let Some(outputs) = outputs_of(&with_text(values, place, &changed)) else {
+            continue;
+        };
+        let others = of_interest(&outputs);
+        if others.len() != wanted.len() {
+            continue;
+        }
+        let pairs = wanted.iter().zip(&others);
+        let changed = pairs.filter(|(one, other)| is_open(one) && other.text.contains(&changed));
+        let changed: Vec<_> = changed.map(|(one, _)| (one.key, place)).collect();
+        origins.extend(changed);
+    }
+    origins
+}
+
+/// A text of the output that somebody may have to edit.
+struct Wanted {
+    key: (FileId, u32, u32),
+    text: Arc<str>,
+}
+
+/// The versions and images in the objects, in their order.
+fn of_interest(outputs: &[Output]) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    let mut add = |template: FileId, node: &Node| {
+        let (text, Place { start, end, .. }) = (node.value.as_str(), node.place);
+        let text = text.filter(|_| node.place.is_known()).cloned();
+        wanted.extend(text.map(|text| Wanted {
+            key: (template, start, end),
+            text,
+        }));
+    };
+    let nowhere = Text::of_file(Arc::new(Source::new("", "")));
+    for output in outputs {
+        for node in &output.objects {
+            let object = ManifestObject::new(&nowhere, 0, &[], node.clone());
+            if !object.api_version.contains(CLUSTER_API) {
+                continue;
+            }
+            let versions = version_nodes(&object).into_iter().map(|(_, node)| node);
+            let image = image_node(&object).map(|(node, _)| node);
+            versions
+                .chain(image)
+                .for_each(|node| add(output.template, node));
+            // The variables of a Cluster and its class, and the patches, hold images too.
+            let path: &[&str] = match &*object.kind {
+                "Cluster" => &["spec", "topology"],
+                "ClusterClass" => &["spec"],
+                _ => continue,
+            };
+            if let Some(below) = object.node.at(path) {
+                let below = ManifestObject::new(&nowhere, 0, &[], below.clone());
+                let scalars = below.scalars().into_iter().map(|(_, node)| node);
+                scalars.for_each(|node| add(output.template, node));
+            }
+        }
+    }
+    wanted
+}
+
+/// The strings in a file that may be a version or an image, without a leading `v`.
+fn add_strings(node: &Node, found: &mut Vec<(Arc<str>, Place)>) {
+    match &node.value {
+        Value::String(text) if node.place.is_known() => {
+            let text = text
+                .strip_prefix('v')
+                .map_or_else(|| Arc::clone(text), Arc::from);
+            if text.len() > 2 && text.contains(|letter: char| letter.is_ascii_digit()) {
+                found.push((text, node.place));
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| add_strings(item, found)),
+        Value::Map(map) => map.iter().for_each(|entry| add_strings(&entry.node, found)),
+        _ => {}
+    }
+}
+
+/// The same values with another text at a place, behind a leading `v` if there is one.
+fn with_text(node: &Node, place: Place, text: &str) -> Node {
+    let value = match &node.value {
+        Value::String(own) if node.place == place => {
+            let letter = if own.starts_with('v') { "v" } else { "" };
+            Value::from(format!("{letter}{text}").as_str())
+        }
+        Value::List(items) => {
+            let items = items.iter().map(|item| with_text(item, place, text));
+            Value::from(items.collect::<Vec<Node>>())
+        }
+        Value::Map(map) => {
+            let entries = map.iter().map(|entry| Entry {
+                node: with_text(&entry.node, place, text),
+                ..entry.clone()
+            });
+            Value::from(entries.collect::<Map>())
+        }
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: node.place,
+    }
+}

@@ -1,0 +1,139 @@
+//! The releases of charts: with which values, for whom, and why one is not rendered.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::evaluate::Release;
+use crate::files::Files;
+use crate::model::finding::{Finding, Level};
+use crate::model::merge;
+use crate::model::place::{FileId, Place, Sources};
+use crate::model::rule::RuleId;
+use crate::model::value::{Node, Value};
+
+use super::super::files::{self, display};
+use super::super::gitops::Composition;
+use super::ENGINE;
+use super::load::Chart;
+
+/// One release of a chart.
+pub(super) struct Input {
+    pub(super) values: Node,
+    pub(super) release: Release,
+    /// Where it is declared.
+    pub(super) file: FileId,
+    /// For whom it is rendered, in a finding.
+    pub(super) by: String,
+}
+
+/// Why a release is not rendered.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unchecked {
+    pub(super) chart: String,
+    pub(super) why: String,
+    pub(super) place: Place,
+    pub(super) help: Option<String>,
+}
+
+impl Unchecked {
+    /// One finding for all releases of the chart that are not rendered for this reason.
+    pub(super) fn finding(self, releases: &[String], sources: &Sources) -> Finding {
+        let others = match releases.len() {
+            0 | 1 => String::new(),
+            2 => " and another one".to_owned(),
+            count => format!(" and {} others", count - 1),
+        };
+        let first = releases.first().map_or("", |first| first);
+        let message = format!(
+            "the chart `{}` is not checked {first}{others}: {}",
+            self.chart, self.why
+        );
+        let finding = Finding::new(RuleId::CompositionUnsupported, message);
+        let finding = finding
+            .at(sources.resolve(self.place), "")
+            .unless_set(Level::Warning);
+        match self.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        }
+    }
+}
+
+/// What a HelmRelease or Application deploys.
+pub(super) fn of_composition(
+    chart: &Chart,
+    composition: &Composition,
+) -> Result<Input, (Unchecked, String)> {
+    let Composition { name, place, .. } = composition;
+    let by = format!("as `{name}` deploys it");
+    let failed = [RuleId::CompositionFailed, RuleId::CompositionUnsupported];
+    let is_error = |finding: &&Finding| {
+        finding.unless_set.is_none() && failed.contains(&finding.rule)
+            || composition.layers.is_empty()
+    };
+    let finding = composition.findings.iter().find(is_error);
+    let why = match (composition.missing.first(), finding) {
+        (Some(missing), _) => Some(format!(
+            "`{}` of the {} `{}` is not in the repository",
+            missing.key, missing.kind, missing.name
+        )),
+        (None, Some(finding)) => Some(finding.message.clone()),
+        _ if composition.has_post_renderers => Some("it has `postRenderers`".to_owned()),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Err((chart.unchecked(why, *place), by));
+    }
+    let values = merge::layers(&composition.layers, ENGINE).tree;
+    Ok(Input {
+        values: chart.tree.with_dependencies(values, ENGINE),
+        release: Release {
+            name: name.as_str().into(),
+            namespace: namespace(&composition.namespace).into(),
+        },
+        file: place.file,
+        by,
+    })
+}
+
+/// Helm's own default, where a release names no namespace.
+pub(super) fn namespace(named: &str) -> &str {
+    if named.is_empty() { "default" } else { named }
+}
+
+/// The releases of a chart that nothing deploys: one for each file of values for tests, else one with its own values.
+pub(super) fn of_chart(
+    tree: &dyn Files,
+    folder: &Path,
+    chart: &Chart,
+    sources: &mut Sources,
+    found: &mut Vec<Finding>,
+) -> Result<Vec<Input>, Error> {
+    let tests = folder.join("ci");
+    let names = tree.folder(&tests)?.unwrap_or_default();
+    let names = names.iter().filter(|name| name.ends_with("values.yaml"));
+    let mut given = Vec::new();
+    for name in names {
+        let file = tests.join(name);
+        let (values, findings) = files::values(tree, &file, ENGINE, sources)?;
+        if findings.iter().all(|one| one.rule != RuleId::YamlSyntax) {
+            given.push((values, format!("with `{}`", display(&file))));
+        }
+        found.extend(findings);
+    }
+    if given.is_empty() {
+        let none = Node::computed(Value::empty_map());
+        given.push((none, "with its own values".to_owned()));
+    }
+    let input = |(user, by): (Node, String)| Input {
+        values: chart.tree.with_own(&user, ENGINE),
+        release: chart.own_release(),
+        file: if user.place.is_known() {
+            user.place.file
+        } else {
+            chart.metadata
+        },
+        by,
+    };
+    Ok(given.into_iter().map(input).collect())
+}

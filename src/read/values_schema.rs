@@ -1,0 +1,67 @@
+//! The schema of a chart's values: `values.schema.json` beside Chart.yaml.
+//!
+//! <https://helm.sh/docs/topics/charts/#schema-files>
+
+use std::path::Path;
+
+use crate::files::{Files, Found};
+use crate::model::engine::Engine;
+use crate::model::finding::{Finding, Level};
+use crate::model::place::Sources;
+use crate::model::rule::RuleId;
+use crate::model::value::Node;
+use crate::schema::ValuesSchema;
+use crate::yaml;
+
+use super::files::display;
+
+/// A chart's schema of its values.
+#[derive(Debug)]
+pub(super) struct SchemaFile {
+    path: String,
+    /// The schema, or why it cannot be read.
+    schema: Result<ValuesSchema, String>,
+}
+
+impl SchemaFile {
+    /// The schema of the chart in a folder, if it has one.
+    pub(super) fn read(files: &dyn Files, folder: &Path) -> Option<Self> {
+        let path = folder.join("values.schema.json");
+        let text = match files.file(&path) {
+            Ok(Found::File(bytes)) => {
+                yaml::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
+            }
+            Ok(_) => return None,
+            Err(error) => Err(error.to_string()),
+        };
+        Some(Self {
+            path: display(&path),
+            schema: text.and_then(|text| ValuesSchema::parse(&text)),
+        })
+    }
+
+    /// What is wrong with values, whose places are in these files. `steps` is how much work it may be.
+    pub(super) fn check(&self, values: &Node, sources: &Sources, steps: u64) -> Vec<Finding> {
+        let Self { path, schema } = self;
+        let found = schema.as_ref().map_err(Clone::clone);
+        let found = found.and_then(|schema| schema.check(values, steps));
+        let found = match found {
+            Ok(found) => found,
+            Err(why) => {
+                let message = format!("the values are not compared with `{path}`: {why}");
+                let finding = Finding::new(RuleId::ValuesSchema, message);
+                let help = "Helm may refuse them: see what `helm lint` says";
+                return vec![finding.help(help).unless_set(Level::Warning)];
+            }
+        };
+        let findings = found.into_iter().map(|mut mismatch| {
+            if sources.is_secret(mismatch.place) {
+                mismatch.shown.clear();
+            }
+            Finding::new(RuleId::ValuesSchema, mismatch.to_string())
+                .at(sources.resolve(mismatch.place), "")
+                .help(format!("Helm refuses it: see `{path}`"))
+        });
+        findings.collect()
+    }
+}

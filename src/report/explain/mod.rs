@@ -1,0 +1,69 @@
+//! Why a pool boots what it boots, what an image is, and what a rule is for: as data, and in words made from it.
+
+mod image;
+mod pool;
+mod text;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::format::Format;
+use crate::model::finding::Level;
+use crate::model::rule::RuleId;
+use crate::printer::Printer;
+use crate::rules::Rule;
+
+pub use image::ImageAccount;
+pub use pool::PoolAccount;
+
+/// A rule's page.
+#[derive(Debug, Serialize)]
+pub struct RuleAccount {
+    pub(super) rule: RuleId,
+    pub(super) level: Level,
+    pub(super) summary: &'static str,
+    pub(super) explanation: Cow<'static, str>,
+}
+
+impl RuleAccount {
+    /// The account of a rule.
+    pub fn new(rule: &'static Rule) -> Self {
+        Self {
+            rule: rule.id,
+            level: rule.id.level(),
+            summary: rule.summary(),
+            explanation: rule.explanation(),
+        }
+    }
+}
+
+/// Prints a rule's page.
+pub fn rule(rule: &RuleAccount, format: Format, out: &mut Printer) -> io::Result<()> {
+    print(rule, format, out, |rule, out| text::rule(rule, out))
+}
+
+/// Prints the pools of a cluster.
+pub fn pools(pools: &[PoolAccount], format: Format, out: &mut Printer) -> io::Result<()> {
+    print(&pools, format, out, |pools, out| text::pools(pools, out))
+}
+
+/// Prints the images of a key.
+pub fn images(images: &[ImageAccount], format: Format, out: &mut Printer) -> io::Result<()> {
+    print(&images, format, out, |images, out| {
+        text::images(images, out)
+    })
+}
+
+fn print<T: Serialize>(
+    data: &T,
+    format: Format,
+    out: &mut Printer,
+    human: impl Fn(&T, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match format {
+        Format::Human => human(data, out),
+        Format::Json => out.json(data),
+    }
+}

@@ -1,0 +1,302 @@
+//! Why a pool boots what it boots, as data.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
+use crate::model::image::Image;
+use crate::model::matching::{Matching, Outcome, PatternCache, Selection, candidates};
+use crate::model::place::{Place, Sources};
+use crate::model::proof;
+use crate::model::selector::{Selector, Wanted};
+use crate::model::workspace::ClusterView;
+
+/// A value and its place (`path:line:column`); no place for what was added or computed.
+#[derive(Debug, Serialize)]
+pub(super) struct PlacedValue {
+    /// The value as text.
+    pub(super) value: String,
+    /// Where.
+    pub(super) at: Option<String>,
+}
+
+/// Everything about one pool's image.
+#[derive(Debug, Serialize)]
+pub struct PoolAccount {
+    /// The cluster.
+    pub(super) cluster: String,
+    /// The pool.
+    pub(super) pool: String,
+    /// The Kubernetes version that its nodes are to run.
+    pub(super) k8s_version: Option<PlacedValue>,
+    /// What each level of the values says, in the order of inheritance; the pool's selection is their sum.
+    pub(super) levels: Vec<LevelAccount>,
+    /// The selector as it was matched, by fact: with the terms that the cluster adds.
+    pub(super) selector: BTreeMap<String, PlacedValue>,
+    /// Every image with the facts that keep it from matching.
+    pub(super) candidates: Vec<CandidateAccount>,
+    /// The outcome, in words.
+    pub(super) outcome: String,
+    /// The selected image's key.
+    pub(super) image: Option<String>,
+    /// What the other matching mode would select, where it differs.
+    pub(super) other_mode: Option<String>,
+    /// The selected image's facts, by name, each with its origin.
+    pub(super) facts: BTreeMap<String, FactAccount>,
+}
+
+/// One level of the values.
+#[derive(Debug, Serialize)]
+pub(super) struct LevelAccount {
+    /// Its path, such as `cluster.control_plane.capm3`.
+    pub(super) path: String,
+    /// What it sets, by name.
+    pub(super) sets: BTreeMap<String, PlacedValue>,
+}
+
+/// One image of the catalog against the selector.
+#[derive(Debug, Serialize)]
+pub(super) struct CandidateAccount {
+    /// The image.
+    pub(super) key: String,
+    /// Whether it matches.
+    pub(super) matches: bool,
+    /// The facts that differ.
+    pub(super) differs: Vec<DifferenceAccount>,
+}
+
+/// One fact that differs.
+#[derive(Debug, Serialize)]
+pub(super) struct DifferenceAccount {
+    /// The fact.
+    pub(super) fact: String,
+    /// What the selector requires.
+    pub(super) wanted: String,
+    /// What the image has.
+    pub(super) has: Option<String>,
+}
+
+/// One fact of an image.
+#[derive(Debug, Serialize)]
+pub(super) struct FactAccount {
+    /// Its value.
+    pub(super) value: String,
+    /// Where it was learned, in words.
+    pub(super) origin: String,
+    /// Where it is, if in a file of the project.
+    pub(super) at: Option<String>,
+}
+
+impl PoolAccount {
+    /// The account of one pool.
+    pub fn new(
+        view: &ClusterView,
+        pool: &Pool,
+        selection: &Selection,
+        matching: Matching,
+        cache: &PatternCache,
+    ) -> Self {
+        let placed = |value: &str, place: Place| placed(value, place, &view.sources);
+        // The image that a secret selects would reveal something of it.
+        let is_secret = view.selects_by_secret(pool, selection);
+        let image = match &selection.outcome {
+            Outcome::Image(key) if !is_secret => view.images.get(key),
+            _ => None,
+        };
+        let version = pool
+            .k8s_version
+            .as_ref()
+            .or(view.cluster.k8s_version.as_ref());
+        Self {
+            cluster: view.cluster.name.to_string(),
+            pool: pool.name.to_string(),
+            k8s_version: version.map(|version| placed(&version.value, version.place)),
+            levels: levels(view, pool),
+            selector: terms(&selection.finalized, &view.sources),
+            candidates: match is_secret {
+                true => Vec::new(),
+                false => considered(view, selection, matching, cache),
+            },
+            outcome: match view.cluster.origin {
+                ClusterOrigin::Values if is_secret => "what a secret selects".to_owned(),
+                ClusterOrigin::Values => outcome(&selection.outcome),
+                ClusterOrigin::Manifests => named(view, pool, selection),
+            },
+            image: image.map(|image| image.key.to_string()),
+            other_mode: selection
+                .other_mode
+                .as_ref()
+                .filter(|_| !is_secret)
+                .map(outcome),
+            facts: image
+                .map(|image| facts(image, &view.sources))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// The image that manifests name, and where.
+fn named(view: &ClusterView, pool: &Pool, selection: &Selection) -> String {
+    let Some(booted) = proof::booted(view, pool, selection) else {
+        let why = pool.unknown.unwrap_or("nothing selects one");
+        return format!("no image that is known: {why}");
+    };
+    let spot = view.sources.resolve(pool.choice.place());
+    let at = spot.map_or(String::new(), |spot| format!("  ({spot})"));
+    format!("image `{}`{at}", booted.name)
+}
+
+/// The facts of an image with their origins.
+pub(super) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
+    let account = |(name, fact): (&std::sync::Arc<str>, &crate::model::image::Fact)| {
+        let at = sources.resolve(fact.place).map(|spot| spot.to_string());
+        (
+            name.to_string(),
+            FactAccount {
+                value: sources.shown(&fact.value, fact.place).to_owned(),
+                origin: fact.origin.to_string(),
+                at,
+            },
+        )
+    };
+    image.facts.iter().map(account).collect()
+}
+
+fn placed(value: &str, place: Place, sources: &Sources) -> PlacedValue {
+    PlacedValue {
+        value: sources.shown(value, place).to_owned(),
+        at: sources.resolve(place).map(|spot| spot.to_string()),
+    }
+}
+
+fn levels(view: &ClusterView, pool: &Pool) -> Vec<LevelAccount> {
+    let infra = view
+        .cluster
+        .infra_provider
+        .as_ref()
+        .map_or("capm3", |infra| &infra.value);
+    let of_pool = |level: &&ChoiceLevel| match &level.name {
+        LevelName::Cluster => true,
+        LevelName::ControlPlane => pool.name == PoolName::ControlPlane,
+        LevelName::MachineDeploymentDefault => pool.name != PoolName::ControlPlane,
+        LevelName::MachineDeployment(name) => {
+            matches!(&pool.name, PoolName::MachineDeployment(own) if own == name)
+        }
+    };
+    let account = |level: &ChoiceLevel| LevelAccount {
+        path: level.name.path(infra).join("."),
+        sets: settings(&level.choice, &view.sources),
+    };
+    view.cluster
+        .levels
+        .iter()
+        .filter(of_pool)
+        .map(account)
+        .filter(|level| !level.sets.is_empty())
+        .collect()
+}
+
+fn settings(choice: &Choice, sources: &Sources) -> BTreeMap<String, PlacedValue> {
+    let plain = [
+        ("image_key", &choice.key),
+        ("machine_image_url", &choice.url),
+        ("machine_image_format", &choice.format),
+        ("machine_image_checksum", &choice.checksum),
+        ("machine_image_checksum_type", &choice.checksum_type),
+    ];
+    let mut sets: BTreeMap<String, PlacedValue> = plain
+        .into_iter()
+        .filter_map(|(name, value)| {
+            value
+                .as_ref()
+                .map(|value| (name.to_owned(), placed(&value.value, value.place, sources)))
+        })
+        .collect();
+    for term in choice
+        .selector
+        .iter()
+        .flat_map(|selector| &selector.value.terms)
+    {
+        sets.insert(
+            format!("os_image_selector.{}", term.fact),
+            placed(&wanted(&term.wanted), term.place, sources),
+        );
+    }
+    sets
+}
+
+fn terms(selector: &Selector, sources: &Sources) -> BTreeMap<String, PlacedValue> {
+    selector
+        .terms
+        .iter()
+        .map(|term| {
+            (
+                term.fact.to_string(),
+                placed(&wanted(&term.wanted), term.place, sources),
+            )
+        })
+        .collect()
+}
+
+fn wanted(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::Pattern(pattern) => pattern.to_string(),
+        Wanted::Bool(flag) => flag.to_string(),
+        Wanted::Invalid(kind) => format!("({kind})"),
+    }
+}
+
+fn considered(
+    view: &ClusterView,
+    selection: &Selection,
+    matching: Matching,
+    cache: &PatternCache,
+) -> Vec<CandidateAccount> {
+    if selection.finalized.terms.is_empty() {
+        return Vec::new();
+    }
+    let account = |candidate: crate::model::matching::Candidate| CandidateAccount {
+        key: candidate.key.to_string(),
+        matches: candidate.differs.is_empty(),
+        differs: candidate
+            .differs
+            .into_iter()
+            .map(|differs| DifferenceAccount {
+                fact: differs.fact,
+                wanted: differs.wanted,
+                has: differs.has,
+            })
+            .collect(),
+    };
+    candidates(&selection.finalized, &view.images, matching, cache)
+        .into_iter()
+        .map(account)
+        .collect()
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    let list = |keys: &[crate::model::image::ImageKey]| {
+        keys.iter()
+            .map(|key| format!("`{key}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match outcome {
+        Outcome::Image(key) => format!("image `{key}`"),
+        Outcome::Explicit => "the image that `machine_image_url` gives".to_owned(),
+        Outcome::Named(Some(key)) => {
+            format!("the image that `image_name` gives, `{key}` of the catalog")
+        }
+        Outcome::Named(None) => "the image that `image_name` gives".to_owned(),
+        Outcome::Nothing => "no image: nothing selects one".to_owned(),
+        Outcome::Unknown(key) => format!("no image: `{key}` is not in the catalog"),
+        Outcome::NoMatch => "no image: none matches".to_owned(),
+        Outcome::Several(keys) => format!("no image: {} match: {}", keys.len(), list(keys)),
+        Outcome::Disagree { key, selected } => format!(
+            "no image: `image_key` names `{key}`, the selector matches {}",
+            list(selected)
+        ),
+        Outcome::Invalid(reason) => format!("no image: {reason}"),
+    }
+}

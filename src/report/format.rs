@@ -1,0 +1,63 @@
+//! The formats of answers that are data, such as a list or an account.
+
+use std::io;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::{Findings, REPORTS, Report};
+use crate::model::finding::Judged;
+use crate::printer::Printer;
+
+/// The format of an answer that is data: not of findings, which [`super::REPORTS`] lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For machines; docs/json.md gives the shape.
+    Json,
+}
+
+impl Format {
+    /// The report that shows findings beside such an answer.
+    pub fn report(self) -> &'static dyn Report {
+        let name = match self {
+            Self::Human => "human",
+            Self::Json => "json",
+        };
+        super::by_name(name).unwrap_or(REPORTS[0])
+    }
+}
+
+/// The format of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// A table.
+    Human,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+impl ListFormat {
+    /// Prints data as YAML, or as JSON.
+    pub fn data(self, data: &impl Serialize, out: &mut Printer) -> io::Result<()> {
+        match self {
+            Self::Yaml => out.yaml(data),
+            Self::Human | Self::Json => out.json(data),
+        }
+    }
+}
+
+/// Prints findings beside an answer.
+pub fn print_findings(
+    out: &mut Printer,
+    judged: &[Judged],
+    checked: usize,
+    format: Format,
+) -> io::Result<()> {
+    let findings = Findings::new(judged, checked, out.color);
+    format.report().findings(&findings, out)
+}

@@ -1,0 +1,109 @@
+//! What an update does: the summary, what it would do, and, for a bot, what is worth reading in its merge request.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use crate::catalog::offers::{self, Offer, Summary};
+use crate::model::finding::Level;
+use crate::model::place::{Source, Spot};
+use crate::printer::Printer;
+
+use super::{Findings, Report, counted};
+
+/// Prints the summary; what it says of pools only if a file changes or one of them does.
+pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io::Result<()> {
+    if summary.drift.is_empty() {
+        let to = &summary.to;
+        writeln!(out, "the catalog lists what {to} offers")?;
+    }
+    let pools = summary.pools.as_ref();
+    let has_pools = pools.is_some_and(|pools| !pools.is_empty());
+    if changes_files || has_pools || summary.doubt.is_some() {
+        write!(out, "{}", summary.text())?;
+    }
+    Ok(())
+}
+
+/// Prints what is left out: repositories whose names are not read, and entries that an expression names, by key and place.
+pub fn left_out(offer: &Offer, computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
+    if let Some(unread) = offers::unread(offer) {
+        writeln!(out, "{unread}")?;
+    }
+    for (key, spot) in computed {
+        writeln!(
+            out,
+            "{spot}: an expression names the entry `{key}`, and it is left as it is"
+        )?;
+    }
+    Ok(())
+}
+
+/// What an update would do.
+pub struct Preview<'a> {
+    /// The version that it moves to.
+    pub to: &'a str,
+    /// Whether the values name it already.
+    pub is_raised: bool,
+    /// Where the version is written.
+    pub versions: &'a [Spot],
+    /// The files that would change.
+    pub files: Vec<&'a Arc<Source>>,
+    /// How many images would be locked.
+    pub unlocked: usize,
+}
+
+/// Prints what an update would do.
+pub fn preview(preview: &Preview<'_>, out: &mut Printer) -> io::Result<()> {
+    let to = preview.to;
+    for spot in preview.versions {
+        match preview.is_raised {
+            true => writeln!(out, "{spot}: version {to}")?,
+            false => writeln!(out, "would set {spot}: version {to}")?,
+        }
+    }
+    for source in &preview.files {
+        writeln!(out, "would change {}", source.path)?;
+    }
+    if preview.unlocked > 0 {
+        writeln!(out, "would lock {}", counted(preview.unlocked, "image"))?;
+    }
+    Ok(())
+}
+
+/// The errors alone, a line each with its help: Renovate shows the last of stderr in a comment, where snippets are too long.
+pub struct Brief;
+
+/// How many errors a comment holds.
+const MOST: usize = 20;
+
+impl Report for Brief {
+    fn name(&self) -> &'static str {
+        "brief"
+    }
+
+    fn summary(&self) -> &'static str {
+        "errors, a line each"
+    }
+
+    fn findings(&self, findings: &Findings<'_>, out: &mut Printer) -> io::Result<()> {
+        let errors = findings.groups.iter().map(|group| group.judged);
+        let errors: Vec<_> = errors
+            .filter(|judged| judged.level == Level::Error)
+            .collect();
+        for judged in errors.iter().take(MOST) {
+            let finding = &judged.finding;
+            let place = match finding.labels.first() {
+                Some(label) => format!("{}: ", label.spot),
+                None => String::new(),
+            };
+            writeln!(out, "{place}error[{}]: {}", finding.rule, finding.message)?;
+            for help in finding.help.iter().take(1) {
+                writeln!(out, "  help: {help}")?;
+            }
+        }
+        match errors.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => writeln!(out, "and {more} more: `metalmark check`"),
+        }
+    }
+}

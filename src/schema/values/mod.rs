@@ -1,0 +1,154 @@
+//! Validates values against a chart's `values.schema.json`, as Helm does before it installs the chart.
+//!
+//! The language is JSON Schema, 2020-12 and the drafts before it
+//! (<https://helm.sh/docs/topics/charts/#schema-files>, <https://json-schema.org/draft/2020-12>). Helm up to 3.17 validates formats, and
+//! later versions do not: what only one of them refuses is valid here. What is not understood is refused in words, and so is a
+//! schema that takes too many steps, which a few references to one another can require.
+
+mod check;
+mod equal;
+mod keywords;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::model::engine::Engine;
+use crate::model::place::{FileId, Place};
+use crate::model::value::{Node, Value};
+use crate::regexp::Regexp;
+use crate::yaml;
+use check::Check;
+
+/// As many bytes of a text are one step: of what is compared, copied or shown.
+const BYTES_OF_A_STEP: usize = 64;
+
+/// A chart's schema of its values.
+#[derive(Debug)]
+pub struct ValuesSchema {
+    root: Node,
+    /// Whether what is beside a `$ref` counts: not before draft 2019-09.
+    has_siblings: bool,
+    /// Patterns, each compiled once.
+    patterns: Mutex<BTreeMap<Arc<str>, Arc<Regexp>>>,
+    /// What is valid already, by the addresses of the schema and of the value.
+    valid: Mutex<HashMap<(usize, usize), Valid>>,
+}
+
+/// A map or list that is valid for one of the schemas. Clusters share most of their values, those of the chart.
+#[derive(Debug)]
+struct Valid {
+    /// Kept, so that no other value has its address.
+    _value: Value,
+    /// The steps that the check took: as many are charged each time, whichever cluster was first.
+    steps: u64,
+    /// How deep schemas were applied in one another below it.
+    levels: usize,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// The value's path; empty for all values together.
+    pub path: String,
+    /// What is wrong with it, in one clause.
+    pub message: String,
+    /// The end of that clause, which shows the value: `, not 0`.
+    pub shown: String,
+    /// Its place.
+    pub place: Place,
+    /// The types that it should have had, where that is what is wrong.
+    types: Vec<&'static str>,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            message,
+            shown,
+            ..
+        } = self;
+        match &**path {
+            "" => write!(f, "the map of all values {message}{shown}"),
+            path => write!(f, "`{path}` {message}{shown}"),
+        }
+    }
+}
+
+impl ValuesSchema {
+    /// Reads a schema.
+    ///
+    /// # Errors
+    /// It is no JSON, with the line and the reason.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let root = yaml::values(text, FileId(0), Engine::Helm3).map_err(|error| {
+            let before = text.get(..error.place.start as usize).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            format!("line {line}: {}", error.message)
+        })?;
+        let draft = root.at(&["$schema"]).and_then(|node| node.value.as_str());
+        let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
+        let is_old = draft.is_some_and(|draft| old.iter().any(|old| draft.contains(old)));
+        Ok(Self {
+            root,
+            has_siblings: !is_old,
+            patterns: Mutex::default(),
+            valid: Mutex::default(),
+        })
+    }
+
+    /// What is wrong with values, in the order of their keys.
+    ///
+    /// # Errors
+    /// The schema cannot be applied, with the reason: it has something that is not understood, or it takes more steps.
+    pub fn check(&self, values: &Node, steps: u64) -> Result<Vec<Mismatch>, String> {
+        let check = |has_formats| Check::new(self, has_formats, steps).all_of(values);
+        let mut found = check(false)?;
+        if !found.is_empty() {
+            let with_formats = check(true)?;
+            let refused: BTreeSet<_> = { with_formats.iter() }
+                .map(|mismatch| (&mismatch.path, &mismatch.message))
+                .collect();
+            found.retain(|mismatch| refused.contains(&(&mismatch.path, &mismatch.message)));
+        }
+        Ok(found)
+    }
+
+    fn valid(&self) -> MutexGuard<'_, HashMap<(usize, usize), Valid>> {
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A pattern, compiled.
+    fn pattern(&self, pattern: &str) -> Result<Arc<Regexp>, String> {
+        let mut known = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = known.get(pattern) {
+            return Ok(Arc::clone(compiled));
+        }
+        let compiled = Regexp::new(pattern)
+            .map_err(|error| format!("its pattern `{pattern}` is not Go's: {error}"))?;
+        let compiled = Arc::new(compiled);
+        known.insert(pattern.into(), Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    /// What a reference leads to.
+    fn referred(&self, reference: &str) -> Result<&Node, String> {
+        let unknown = || format!("it refers to `{reference}`, which is not in it");
+        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
+        let mut node = &self.root;
+        for part in pointer.split('/').skip(1) {
+            let key = part.replace("%24", "$").replace("%25", "%");
+            let key = key.replace("~1", "/").replace("~0", "~");
+            node = match &node.value {
+                Value::List(items) => key.parse().ok().and_then(|index: usize| items.get(index)),
+                _ => node.at(&[&key]),
+            }
+            .ok_or_else(unknown)?;
+        }
+        match pointer.is_empty() || pointer.starts_with('/') {
+            true => Ok(node),
+            false => Err(unknown()),
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Helm charts that make Cluster API objects: what is rendered, with which values, and where findings point.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use metalmark::files::Disk;
+use metalmark::model::engine::Engine;
+use metalmark::model::place::FileId;
+use metalmark::{read, yaml};
+
+use super::compose::json;
+use super::helm::helm;
+use super::plain_manifests::{GOOD, check, cluster};
+
+/// The charts of this repository, and those below the folder in `METALMARK_CHARTS`.
+fn charts() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/helm-charts");
+    let more = std::env::var_os("METALMARK_CHARTS").map(PathBuf::from);
+    let files = [own]
+        .into_iter()
+        .chain(more)
+        .flat_map(walkdir::WalkDir::new);
+    let paths = files.filter_map(|entry| Some(entry.ok()?.into_path()));
+    let is_metadata = |path: &PathBuf| path.ends_with("Chart.yaml");
+    let folders = paths
+        .filter(is_metadata)
+        .filter_map(|path| Some(path.parent()?.to_owned()));
+    folders.collect()
+}
+
+/// The objects in a text, as JSON.
+fn objects(text: &str) -> BTreeSet<String> {
+    let documents = yaml::read(text, FileId(0), Engine::Kubectl)
+        .expect("YAML")
+        .documents;
+    let documents = documents.iter().filter(|node| node.at(&["kind"]).is_some());
+    documents.map(|node| json(&node.value)).collect()
+}
+
+#[test]
+fn charts_are_rendered_as_helm_renders_them() {
+    let Some((helm, engine)) = helm() else {
+        return;
+    };
+    let mut compared = 0;
+    for folder in charts() {
+        let root = folder.parent().expect("a folder");
+        let name = folder.file_name().expect("a name");
+        let disk = Disk::new(root).expect("a folder");
+        let rendered = read::rendered_chart(&disk, Path::new(name), engine).expect("readable");
+        let Some(rendered) = rendered else { continue };
+        let chart = std::fs::read_to_string(folder.join("Chart.yaml")).expect("readable");
+        let chart = chart.lines().find_map(|line| line.strip_prefix("name:"));
+        let release = chart.expect("a name").trim().trim_matches('"');
+        let output = Command::new(&helm)
+            .args(["template", release])
+            .arg(&folder)
+            .output()
+            .expect("helm starts");
+        // What differs from run to run is refused, file by file.
+        let refused: BTreeSet<&str> = { rendered.iter() }
+            .filter(|(_, text)| {
+                text.as_ref()
+                    .is_err_and(|error| error.message.contains("is refused"))
+            })
+            .map(|(name, _)| &**name)
+            .collect();
+        let errors: Vec<String> = { rendered.iter() }
+            .filter(|(name, _)| !refused.contains(&**name))
+            .filter_map(|(name, text)| Some(format!("{name}: {}", text.as_ref().err()?)))
+            .collect();
+        let message = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            let of_chart = ["missing in charts/", "release name check failed"];
+            let is_known = !errors.is_empty() || of_chart.iter().any(|why| message.contains(why));
+            assert!(
+                is_known,
+                "{}: only helm refuses it: {message}",
+                folder.display()
+            );
+            println!("{}: both refuse it: {errors:?}", folder.display());
+            continue;
+        }
+        assert!(
+            errors.is_empty(),
+            "{}: only we refuse it: {errors:?}",
+            folder.display()
+        );
+        let theirs = String::from_utf8_lossy(&output.stdout).into_owned();
+        let theirs = theirs
+            .split("---\n# Source: ")
+            .skip(1)
+            .filter_map(|document| {
+                let (source, text) = document.split_once('\n')?;
+                (!refused.contains(source)).then(|| objects(text))
+            });
+        let theirs: BTreeSet<String> = theirs.flatten().collect();
+        let ours = { rendered.iter() }
+            .filter_map(|(_, text)| Some(objects(text.as_ref().ok()?)))
+            .flatten()
+            .collect::<BTreeSet<_>>();
+        let only_ours: Vec<_> = ours.difference(&theirs).collect();
+        let only_theirs: Vec<_> = theirs.difference(&ours).collect();
+        assert!(
+            only_ours.is_empty() && only_theirs.is_empty(),
+            "{}\nours {only_ours:#?}\nhelm {only_theirs:#?}",
+            folder.display()
+        );
+        compared += 1;
+    }
+    assert!(compared > 0, "no chart was compared");
+}
+
+const METADATA: &str = "apiVersion: v2\nname: edge\nversion: 1.0.0\nappVersion: v1.31.8\n";
+
+const VALUES: &str = "\
+version: v1.31.8
+image: {name: ubuntu-2204-kube-v1.30.2}
+";
+
+const TEMPLATE: &str = "\
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: KubeadmControlPlane
+metadata:
+  name: {{ .Release.Name }}
+  labels: {cluster.x-k8s.io/cluster-name: {{ .Release.Name }}}
+spec:
+  version: {{ .Values.version | quote }}
+  machineTemplate:
+    infrastructureRef:
+      apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+      kind: OpenStackMachineTemplate
+      name: {{ .Release.Name }}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: OpenStackMachineTemplate
+metadata: {name: {{ .Release.Name }}}
+spec:
+  template:
+    spec:
+      image: {filter: {name: {{ required \"an image\" .Values.image.name | quote }}}}
+";
+
+const RELEASE: &str = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: paris, namespace: clusters}
+spec:
+  chart: {spec: {chart: charts/edge, sourceRef: {kind: GitRepository, name: fleet}}}
+  values:
+    version: v1.30.4
+    image: {name: ubuntu-2204-kube-v1.30.2}
+";
+
+/// A chart, and more files.
+fn with_chart<'f>(values: &'f str, more: &[(&'f str, &'f str)]) -> (String, i32) {
+    let chart = [
+        ("charts/edge/Chart.yaml", METADATA),
+        ("charts/edge/values.yaml", values),
+        ("charts/edge/templates/cluster.yaml", TEMPLATE),
+    ];
+    check(&[&chart, more].concat())
+}
+
+#[test]
+fn findings_are_on_the_lines_of_the_values() {
+    let (screen, status) = with_chart(VALUES, &[]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("charts/edge/values.yaml:2:15"), "{screen}");
+    assert!(screen.contains("1 | version: v1.31.8\n"), "{screen}");
+    assert!(
+        screen.contains("= cluster: edge, pool control-plane"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_text_that_no_value_holds_is_on_the_line_of_the_template() {
+    let chart = TEMPLATE.replace(".Values.version", "printf \"v1.%d.8\" 31");
+    let (screen, status) = check(&[
+        ("chart/Chart.yaml", METADATA),
+        ("chart/values.yaml", VALUES),
+        ("chart/templates/cluster.yaml", &chart),
+    ]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(
+        screen.contains("chart/templates/cluster.yaml:7:15"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_chart_is_checked_as_releases_deploy_it() {
+    let right = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+    let (screen, status) = with_chart(VALUES, &[("paris.yaml", RELEASE)]);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("paris.yaml:8:19"), "{screen}");
+    assert!(screen.contains("= cluster: paris, pool"), "{screen}");
+    let last = "1 error in 1 cluster; 1 node pool checked: 1 mismatched\n";
+    assert!(screen.ends_with(last), "{screen}");
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: lyon}
+spec:
+  source:
+    repoURL: https://example.org/fleet.git
+    path: charts/edge
+    helm: {valueFiles: [../../lyon/values.yaml]}
+";
+    let more = [
+        ("lyon/values.yaml", right),
+        ("lyon/application.yaml", application),
+    ];
+    let (screen, status) = with_chart(VALUES, &more);
+    assert_eq!(status, 0, "{screen}");
+    let last = "no findings in 1 cluster; 1 node pool checked: 1 by name only\n";
+    assert!(screen.ends_with(last), "{screen}");
+}
+
+#[test]
+fn each_overlay_of_a_release_is_a_cluster() {
+    let patch = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: paris, namespace: clusters}
+spec: {values: {version: v1.30.2}}
+";
+    let overlay = "resources: [../../base]\npatches: [{path: release.yaml}]\n";
+    let more = [
+        ("base/kustomization.yaml", "resources: [release.yaml]\n"),
+        ("base/release.yaml", RELEASE),
+        (
+            "overlays/one/kustomization.yaml",
+            "resources: [../../base]\n",
+        ),
+        ("overlays/two/kustomization.yaml", overlay),
+        ("overlays/two/release.yaml", patch),
+    ];
+    let (screen, status) = with_chart(VALUES, &more);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("base/release.yaml:8:19"), "{screen}");
+    let last = "1 error in 1 cluster; 2 node pools checked: 1 by name only, 1 mismatched\n";
+    assert!(screen.ends_with(last), "{screen}");
+}
+
+#[test]
+fn a_chart_that_nothing_deploys_is_checked_with_its_test_values() {
+    let more = [
+        ("charts/edge/ci/one-values.yaml", "version: v1.30.2\n"),
+        ("charts/edge/ci/two-values.yaml", "version: v1.29.1\n"),
+    ];
+    let (screen, status) = with_chart(VALUES, &more);
+    assert_eq!(status, 1, "{screen}");
+    assert!(screen.contains("ci/two-values.yaml:1:10"), "{screen}");
+    assert!(!screen.contains("ci/one-values.yaml"), "{screen}");
+}
+
+#[test]
+fn a_release_whose_values_or_objects_are_not_known_is_not_guessed() {
+    let patched = format!("{RELEASE}  postRenderers: [{{kustomize: {{patches: []}}}}]\n");
+    let secret = format!("{RELEASE}  valuesFrom: [{{kind: Secret, name: paris}}]\n");
+    for (release, why) in [
+        (
+            &*patched,
+            "is not checked as `paris` deploys it: it has `postRenderers`",
+        ),
+        (
+            &*secret,
+            "`values.yaml` of the Secret `paris` is not in the repository",
+        ),
+    ] {
+        let (screen, _) = with_chart(VALUES, &[("paris.yaml", release)]);
+        assert!(screen.contains(why), "{screen}");
+        assert!(
+            screen.contains("warning[composition-unsupported]"),
+            "{screen}"
+        );
+        assert!(!screen.contains("mismatched"), "{screen}");
+    }
+}
+
+#[test]
+fn a_chart_that_needs_values_is_named_once() {
+    let (screen, _) = with_chart("version: v1.31.8\nimage: {}\n", &[]);
+    let message = "the chart `charts/edge` is not checked with its own values: an image";
+    assert_eq!(screen.matches(message).count(), 1, "{screen}");
+    assert!(
+        screen.contains("charts/edge/templates/cluster.yaml:20:33"),
+        "{screen}"
+    );
+    assert!(screen.contains("ci/NAME-values.yaml"), "{screen}");
+}
+
+#[test]
+fn dependencies_have_the_values_below_their_key() {
+    let metadata = "\
+apiVersion: v2
+name: fleet
+version: 1.0.0
+dependencies:
+- {name: edge, version: 1.0.0, repository: 'file://../edge', alias: paris, condition: paris.enabled}
+- {name: common, version: 1.0.0, repository: 'https://example.org'}
+";
+    let values = |enabled: bool| format!("paris: {{enabled: {enabled}, version: v1.29.1}}\n");
+    let template = "kind: ConfigMap\napiVersion: v1\n";
+    for (enabled, status) in [(true, 1), (false, 0)] {
+        let values = values(enabled);
+        let more = [
+            ("charts/fleet/Chart.yaml", metadata),
+            ("charts/fleet/values.yaml", &*values),
+            ("charts/fleet/templates/map.yaml", template),
+            ("other.yaml", &cluster("v1.31.8", GOOD)),
+        ];
+        let (screen, found) = with_chart(VALUES, &more);
+        assert_eq!(found, status, "{screen}");
+        let place = "charts/fleet/values.yaml:1:33";
+        assert_eq!(screen.contains(place), enabled, "{screen}");
+        // A chart that is a part of another one is not rendered with its own values.
+        assert!(!screen.contains("charts/edge/values.yaml:1:10"), "{screen}");
+    }
+}
+
+#[test]
+fn what_a_template_says_as_it_is_written_is_no_object() {
+    let template = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {name: \"{{ .Release.Name }}\"}
+";
+    let more = [("charts/edge/templates/more.yaml", template)];
+    let right = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+    let (screen, status) = with_chart(right, &more);
+    assert_eq!(status, 0, "{screen}");
+    assert!(!screen.contains("{{"), "{screen}");
+}
+
+#[test]
+fn as_many_values_are_tried_as_is_stated() {
+    for (others, is_found) in [(30, true), (31, false)] {
+        let same = |index: usize| format!("a{index}: v1.31.8\n");
+        let values: String = (0..others).map(same).collect();
+        let values =
+            format!("{values}image: {{name: ubuntu-2204-kube-v1.30.2}}\nversion: v1.31.8\n");
+        let (screen, status) = with_chart(&values, &[]);
+        assert_eq!(status, 1, "{screen}");
+        let is_value = screen.contains("| version: v1.31.8\n");
+        assert_eq!(is_value, is_found, "{screen}");
+    }
+}
+
+#[test]
+fn charts_depend_on_each_other_as_deep_as_is_stated() {
+    for (depth, is_read) in [(8, true), (9, false)] {
+        let mut files = vec![("other.yaml".to_owned(), cluster("v1.31.8", GOOD))];
+        for level in 0..=depth {
+            let at = format!("deep/{}", "charts/edge/".repeat(level));
+            files.push((format!("{at}Chart.yaml"), METADATA.to_owned()));
+            if level == depth {
+                files.push((format!("{at}values.yaml"), VALUES.to_owned()));
+                files.push((format!("{at}templates/cluster.yaml"), TEMPLATE.to_owned()));
+            }
+        }
+        let files = { files.iter() }.map(|(path, text)| (&**path, &**text));
+        let (screen, _) = check(&files.collect::<Vec<_>>());
+        let message = "the chart `deep` is not checked: charts have more than";
+        assert_eq!(screen.contains(message), !is_read, "{screen}");
+    }
+}
+
+/// A release of another chart that cannot be composed: its ConfigMap has no such key.
+const BROKEN: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cni, namespace: clusters}
+data: {other: '{}'}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cni, namespace: clusters}
+spec:
+  chart: {spec: {chart: charts/CHART, sourceRef: {kind: GitRepository, name: fleet}}}
+  valuesFrom: [{kind: ConfigMap, name: cni, valuesKey: values.yaml}]
+";
+
+#[test]
+fn a_release_of_another_chart_is_not_looked_at() {
+    let other = BROKEN.replace("CHART", "cni");
+    let kustomization = "resources: [cluster.yaml, cni.yaml]\n";
+    let cluster = cluster("v1.31.8", GOOD).replace("edge", "paris");
+    let files = [
+        ("paris/kustomization.yaml", kustomization),
+        ("paris/cluster.yaml", &*cluster),
+        ("paris/cni.yaml", &*other),
+    ];
+    let last = "no findings in 1 cluster; 2 node pools checked: 2 by name only\n";
+    let (screen, _) = check(&files);
+    assert_eq!(screen, last);
+    let right = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+    let (screen, _) = with_chart(right, &files);
+    let last = "no findings in 2 clusters; 3 node pools checked: 3 by name only\n";
+    assert_eq!(screen, last);
+}
+
+#[test]
+fn a_release_that_does_not_compose_leaves_the_others_checked() {
+    let broken = BROKEN.replace("CHART", "edge");
+    let more = [("cni.yaml", &*broken), ("paris.yaml", RELEASE)];
+    let (screen, status) = with_chart(VALUES, &more);
+    assert_eq!(status, 1, "{screen}");
+    let message = "the chart `charts/edge` is not checked as `cni` deploys it:";
+    assert_eq!(screen.matches(message).count(), 1, "{screen}");
+    assert!(screen.contains("paris.yaml:8:19"), "{screen}");
+}
+
+#[test]
+fn what_is_beside_a_chart_and_cannot_be_read_is_named() {
+    let (screen, _) = with_chart(VALUES, &[("charts/edge/ci/one-values.yaml", "a: [\n")]);
+    assert!(screen.contains("error[yaml-syntax]"), "{screen}");
+    assert!(
+        screen.contains("charts/edge/ci/one-values.yaml:"),
+        "{screen}"
+    );
+    let more = [("charts/edge/charts/common.tgz", "no archive")];
+    let (screen, _) = with_chart("image: {}\n", &more);
+    let help = "`charts/edge/charts/common.tgz` cannot be read";
+    assert!(screen.contains(help), "{screen}");
+}
+
+#[test]
+fn the_values_of_a_release_are_compared_with_the_schema_of_its_chart() {
+    let schema = r#"{"properties": {"version": {"type": "string", "maxLength": 6}}}"#;
+    let file = ("charts/edge/values.schema.json", schema);
+    let right = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+    let message = "error[values-schema]: `version` must have at most 6 characters, not 7";
+    let (screen, _) = with_chart(right, &[file]);
+    assert!(screen.contains(message), "{screen}");
+    assert!(
+        screen.contains("--> charts/edge/values.yaml:1:10"),
+        "{screen}"
+    );
+    let (screen, _) = with_chart(right, &[file, ("paris.yaml", RELEASE)]);
+    assert!(screen.contains(message), "{screen}");
+    assert!(screen.contains("--> paris.yaml:8:"), "{screen}");
+}

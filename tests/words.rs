@@ -1,0 +1,95 @@
+//! The project writes plain American English: words of its own dialect are not used again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use metalmark::regexp::Regexp;
+
+use super::support::repository;
+
+/// What is not written, as a pattern of whole words, and what is written instead. An underscore ends a word, so that names in the
+/// code are read as text.
+const WORDS: [(&str, &str); 12] = [
+    ("told|tells?|telling", "report, print, declare"),
+    ("stands?|stood|standing", "be, exist; current, existing"),
+    ("(un)?asked|asks?|asking", "request, query, require"),
+    ("comes?[ _]to|came[ _]to", "resolve to, evaluate to, equal"),
+    ("mend(s|ed|ing)?", "fix, repair, recover"),
+    ("speaks?|spoken?|speaking", "apply to, support"),
+    ("held[ _]against", "compare with"),
+    ("whoever", "name the actor"),
+    ("anew", "again"),
+    ("by[ _]hand", "manually"),
+    ("in[ _]the[ _]place[ _]of", "instead of"),
+    (
+        "so[ _]many|as[ _]many[ _]as|put[ _](together|down)",
+        "at most N, one per …; join, split, write",
+    ),
+];
+
+/// Files whose words are not ours to change: the names in this script are part of rendered objects.
+const EXCEPTIONS: [(&str, &str); 1] = [(
+    "src/render/objects/component_bundle/script.rs",
+    "(un)?asked|asks?|asking",
+)];
+
+/// Files below a folder with one of the extensions, as paths below the repository.
+fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(repository().join(folder)).sort_by_file_name();
+    let paths = entries
+        .into_iter()
+        .filter_entry(|entry| entry.file_name() != "target")
+        .map(|entry| entry.expect("readable").into_path());
+    let is_read = |path: &PathBuf| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| extensions.contains(&extension))
+    };
+    let below = |path: PathBuf| path.strip_prefix(repository()).expect("below").to_owned();
+    paths.filter(is_read).map(below).collect()
+}
+
+/// The name of the function that a line of code declares.
+fn function(line: &str) -> &str {
+    let name = line
+        .split_once("fn ")
+        .and_then(|(_, rest)| rest.split(['(', '<']).next());
+    name.unwrap_or("")
+}
+
+fn is_exception(file: &Path, words: &str) -> bool {
+    let mut exceptions = EXCEPTIONS.iter();
+    exceptions.any(|(path, of)| file == Path::new(path) && *of == words)
+}
+
+#[test]
+fn plain_words_are_used() {
+    let words = WORDS.map(|(words, instead)| {
+        let pattern = format!("(?i)(^|[^a-z])({words})([^a-z]|$)");
+        (words, Regexp::new(&pattern).expect("a pattern"), instead)
+    });
+    let texts = files("src", &["rs", "md"])
+        .into_iter()
+        .chain(files("docs", &["md"]))
+        .chain([PathBuf::from("README.md")])
+        .map(|file| (file, false));
+    let code = ["tests", "benches", "fuzz/src"];
+    let code = code.into_iter().flat_map(|folder| files(folder, &["rs"]));
+    let mut found = Vec::new();
+    for (file, names_only) in texts.chain(code.map(|file| (file, true))) {
+        let text = fs::read_to_string(repository().join(&file)).expect("a text");
+        for (line, number) in text.lines().zip(1..) {
+            let read = if names_only { function(line) } else { line };
+            for (words, pattern, instead) in &words {
+                if pattern.is_match(read) && !is_exception(&file, words) {
+                    let word = pattern.find(read).unwrap_or("");
+                    let word = word.trim_matches(|letter: char| !letter.is_alphabetic());
+                    found.push(format!(
+                        "{}:{number}: `{word}`: write: {instead}",
+                        file.display()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
