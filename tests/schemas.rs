@@ -303,6 +303,36 @@ fn a_required_field_is_missed_without_a_folder() {
 }
 
 #[test]
+fn a_rule_in_cel_is_kept_without_a_folder() {
+    let object = |kind: &str, spec: &str| {
+        built_in(&format!(
+            "apiVersion: infrastructure.cluster.x-k8s.io/{kind}\nmetadata: {{name: a}}\nspec: {{template: {{spec: {spec}}}}}\n"
+        ))
+    };
+    let openstack = "v1beta1\nkind: OpenStackMachineTemplate";
+    let image = "image: {filter: {name: noble}}";
+    assert_eq!(
+        object(openstack, &format!("{{{image}}}")),
+        ["spec.template.spec: at least one of flavor or flavorID must be set"]
+    );
+    for flavor in ["flavor: m1", "flavorID: m-1"] {
+        let spec = format!("{{{flavor}, {image}}}");
+        assert_eq!(object(openstack, &spec), [""; 0]);
+    }
+    let proxmox = "v1alpha1\nkind: ProxmoxMachineTemplate";
+    let spec = |full: &str| format!("{{sourceNode: a, templateID: 1, format: raw{full}}}");
+    // The API server adds `full: true` before it asks.
+    assert_eq!(object(proxmox, &spec("")), [""; 0]);
+    assert_eq!(object(proxmox, &spec(", full: false")).len(), 1);
+    // The longest rules.
+    let cluster = "kind: OpenStackCluster\nmetadata: {name: a}\nspec: {disableExternalNetwork: true, bastion: {enabled: true, floatingIP: 192.0.2.1, spec: {flavor: m1, image: {id: a}}}}\n";
+    let found = built_in(&format!(
+        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\n{cluster}"
+    ));
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+#[test]
 fn a_definition_of_ones_own_replaces_the_one_that_is_built_in() {
     let text = "\
 kind: CustomResourceDefinition

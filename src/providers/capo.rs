@@ -124,15 +124,6 @@ impl Provider for Capo {
         image_name(settings).is_some()
     }
 
-    /// A CEL rule of the CRD; in `v1beta2` the schema has it.
-    fn problems(&self, settings: &Node, version: &str) -> Vec<String> {
-        let machine = self.machine(settings, version);
-        let lacks_flavor = version == V1BETA1 && machine.get("flavor").is_none();
-        let problem =
-            || "OpenStack machines need a flavor: write `capo: {flavor_name: …}`".to_owned();
-        lacks_flavor.then(problem).into_iter().collect()
-    }
-
     fn machine(&self, settings: &Node, version: &str) -> Map {
         let mut machine = set(settings, MACHINE_FIELDS);
         if let Some(name) = image_name(settings) {

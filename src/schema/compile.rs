@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::cel::Rule;
 use crate::model::json::{Html, to_json};
 use crate::model::value::{Node, Number, Value};
 use crate::regexp::Regexp;
@@ -44,6 +45,26 @@ pub(super) struct Schema {
     pub(super) any_of: Vec<Schema>,
     pub(super) one_of: Vec<Schema>,
     pub(super) not: Option<Box<Schema>>,
+    /// What the API server adds where the value is missing.
+    pub(super) default: Option<Node>,
+    /// `x-kubernetes-validations`
+    pub(super) rules: Vec<Rule>,
+}
+
+impl Schema {
+    /// The schema of a field.
+    pub(super) fn field(&self, key: &str) -> Option<&Self> {
+        match (self.properties.get(key), &self.additional) {
+            (Some(known), _) => Some(known),
+            (None, Additional::Schema(other)) => Some(other),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether the values are floats, also those that are written without a fraction.
+    pub(super) fn is_number(&self) -> bool {
+        self.kind == Some(Kind::Number)
+    }
 }
 
 /// A schema's `type`.
@@ -136,6 +157,8 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
         any_of: many("anyOf")?,
         one_of: many("oneOf")?,
         not: one("not")?.map(Box::new),
+        default: node.at(&["default"]).cloned(),
+        rules: Rule::all(node),
     })
 }
 

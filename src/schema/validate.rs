@@ -11,12 +11,13 @@ use crate::model::value::{Map, Node, Number, Value};
 /// The fields of every object, which the schema of its kind may omit.
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// All problems of an object, in the order of its fields.
-pub(super) fn object(schema: &Schema, object: &Node) -> Vec<Problem> {
+/// All problems of an object, in the order of its fields, with those that its rules in CEL find.
+pub(super) fn object(schema: &Schema, object: &Node, has_rules: bool) -> Vec<Problem> {
     let mut check = Check {
         problems: Vec::new(),
         path: String::new(),
         structural: true,
+        has_rules,
     };
     check.node(schema, object);
     check.problems
@@ -27,6 +28,8 @@ struct Check {
     path: String,
     /// Whether unknown fields are refused: not within `allOf` and similar, whose schemas contain only what they constrain.
     structural: bool,
+    /// Whether rules in CEL are evaluated.
+    has_rules: bool,
 }
 
 impl Check {
@@ -46,6 +49,12 @@ impl Check {
             Value::Null | Value::Bool(_) => {}
         }
         self.combinators(schema, node);
+        let rules = if self.has_rules { &*schema.rules } else { &[] };
+        for rule in rules {
+            if let Some(message) = rule.broken_by(schema, node) {
+                self.problem(node, message);
+            }
+        }
     }
 
     fn has_type(&mut self, schema: &Schema, node: &Node) -> bool {
@@ -261,6 +270,7 @@ fn fits(schema: &Schema, node: &Node) -> bool {
         problems: Vec::new(),
         path: String::new(),
         structural: false,
+        has_rules: false,
     };
     check.node(schema, node);
     check.problems.is_empty()

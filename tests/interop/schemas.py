@@ -2,7 +2,7 @@
 """Writes the schemas that are built in: `schemas.py FOLDER > src/schema/builtin.yaml.gz`.
 
 FOLDER has CustomResourceDefinitions as `GROUP/PLURAL.yaml`, and a README.md whose tables name the repository and the commit of
-each file. Taken are the kinds that are rendered, without descriptions, status and rules that are not run; the same input gives the
+each file. Taken are the kinds that are rendered, without descriptions, status and rules that need an earlier object; the same input gives the
 same bytes. Needs PyYAML.
 """
 
@@ -37,6 +37,12 @@ def is_rendered(group, kind):
     return of_provider or (group, kind) in OTHERS
 
 
+def rules(found):
+    """Those of one object, with what is shown where one is broken."""
+    kept = [rule for rule in found if "oldSelf" not in rule["rule"]]
+    return [{key: rule[key] for key in ("rule", "message") if key in rule} for rule in kept]
+
+
 def pruned(schema):
     if isinstance(schema, list):
         return [pruned(item) for item in schema]
@@ -48,6 +54,9 @@ def pruned(schema):
             found[key] = {name: pruned(below) for name, below in value.items()}
         elif key in ("default", "enum", "required"):
             found[key] = value
+        elif key == "x-kubernetes-validations":
+            if kept := rules(value):
+                found[key] = kept
         elif key not in DROPPED and (not key.startswith("x-") or key in KEPT_EXTENSIONS):
             found[key] = pruned(value)
     return found
