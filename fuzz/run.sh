@@ -11,7 +11,8 @@ if ! command -v cargo-fuzz >/dev/null && ! cargo install --quiet --locked cargo-
 fi
 cargo metadata --quiet --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 folder=$PWD/target/fuzz
-# Unoptimized: built in minutes, and overflows are checked.
+# Unoptimized: built in minutes, and overflows are checked. Each of the targets contains the whole program: without symbols.
+export CARGO_PROFILE_DEV_DEBUG=none CARGO_PROFILE_DEV_STRIP=symbols CARGO_INCREMENTAL=0
 cargo fuzz build --dev --sanitizer none --target-dir "$folder"
 mapfile -t targets < <(cargo fuzz list)
 seconds=$(((${1:-300} + ${#targets[@]} - 1) / ${#targets[@]}))

@@ -7,6 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(mkdir -p "${1:-target/interop}" && cd "${1:-target/interop}" && pwd)
 required=()
+# What Go keeps of its builds is much larger than the programs: 8 GB.
+caches=$(mktemp -d)
+trap 'chmod -R u+w "$caches" && rm -rf "$caches"' EXIT
 
 say() { echo "interop: $*" >&2; }
 
@@ -79,6 +82,7 @@ else
   say "prek: not to be had here"
 fi
 
+export GOCACHE=$caches/build GOMODCACHE=$caches/modules
 # From Go's module proxy, built once. cosign is the largest by far: 7.5 minutes of CPU for version 3, and 6.3 more for version 2,
 # which is left out: version 3 stores signatures in its ways too, and those that version 2 made stand in fixtures/registry.
 built() { # <module path> <version> <name>
@@ -120,7 +124,8 @@ else
   say "kube-apiserver with etcd: not to be had here"
 fi
 
-# Helm's engine for tests/differential, which builds it for each minor itself.
+# Helm's engine for tests/differential, which builds it for each minor itself, with what Go keeps of this build.
+unset GOCACHE GOMODCACHE
 if command -v go >/dev/null && (cd tests/interop/helm && CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags=helm4 -o /dev/null . >&2); then
   required+=(go)
 else
