@@ -8,7 +8,7 @@ use metalmark::model::json::{Html, to_json};
 use metalmark::model::place::FileId;
 use tempfile::TempDir;
 
-use super::support::{Metalmark, Outcome, copy_of, repository};
+use super::support::{Metalmark, Outcome, copy_into, copy_of, repository};
 
 fn init(folder: &Path, arguments: &[&str]) -> Outcome {
     let all = ["init"].into_iter().chain(arguments.iter().copied());
@@ -56,13 +56,13 @@ fn a_project_file_that_is_there_is_left_alone() {
     let path = scratch.path().join("metalmark.yaml");
     let before = fs::read(&path).expect("read");
     let outcome = init(scratch.path(), &[]);
-    assert_eq!(outcome.status, 2);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert!(
         outcome
-            .stderr
-            .contains("there is a `metalmark.yaml` already"),
+            .stdout
+            .starts_with("`metalmark.yaml` is there already"),
         "{}",
-        outcome.stderr
+        outcome.stdout
     );
     assert_eq!(fs::read(&path).expect("read"), before);
     let dry = init(scratch.path(), &["--dry-run"]);
@@ -131,6 +131,71 @@ fn for_an_own_renovate_configuration_the_lists_of_the_preset_are_printed() {
     let lists: serde_json::Value = serde_json::from_str(&format!("{{{lists}}}")).expect("JSON");
     assert!(lists["customManagers"].is_array() && lists["packageRules"].is_array());
     assert_eq!(lists.as_object().map(serde_json::Map::len), Some(2));
+}
+
+/// git, pre-commit and Renovate read the top of the repository alone.
+#[test]
+fn settings_of_a_project_in_a_folder_are_written_at_the_top() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (top, deploy) = (scratch.path(), scratch.path().join("deploy"));
+    fs::create_dir_all(top.join(".git")).expect("created");
+    copy_into(
+        &repository().join("fixtures/workspaces/sylva-flux"),
+        &deploy,
+    );
+    let outcome = init(&deploy, &["--pre-commit", "--renovate"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    for (name, text) in [
+        (".gitattributes", "deploy/rendered/** text eol=lf\n"),
+        (".pre-commit-config.yaml", "        args: [-C, deploy]\n"),
+        (
+            "renovate.json",
+            "[\"metalmark -C deploy update --from-renovate\"]",
+        ),
+    ] {
+        let written = fs::read_to_string(top.join(name)).expect(name);
+        assert!(written.contains(text), "{written}");
+        assert!(!deploy.join(name).exists(), "{name}");
+    }
+    // A later run changes nothing, and says nothing that is done.
+    let outcome = init(&deploy, &["--pre-commit", "--renovate"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let lines: Vec<&str> = outcome.stdout.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "`.gitattributes` has metalmark already",
+            "`.pre-commit-config.yaml` has metalmark already",
+            "`renovate.json` has metalmark already"
+        ]
+    );
+}
+
+/// Renovate reads the first of its files, and no other.
+#[test]
+fn no_configuration_of_renovate_is_written_over_one_of_another_name() {
+    for (name, text, is_own) in [
+        ("renovate.jsonc", "{}", true),
+        (".github/renovate.json5", "{}", true),
+        (".renovaterc", "{}", true),
+        ("package.json", "{\"renovate\": {}}", true),
+        ("package.json", "{\"name\": \"a\"}", false),
+    ] {
+        let scratch = workspace("sylva-flux");
+        let path = scratch.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(&path, text).expect("written");
+        let outcome = init(scratch.path(), &["--renovate"]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        let is_said = outcome.stdout.contains(&format!("in `{name}`:"));
+        let is_written = scratch.path().join("renovate.json").exists();
+        assert_eq!(
+            (is_said, is_written),
+            (is_own, !is_own),
+            "{name}: {}",
+            outcome.stdout
+        );
+    }
 }
 
 #[test]

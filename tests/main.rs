@@ -43,6 +43,7 @@ mod limits;
 mod lock;
 mod locking;
 mod management;
+mod merges;
 mod oracle;
 mod oracle_expressions;
 mod oracle_layers;

@@ -72,6 +72,15 @@ impl Record {
         text.split_inclusive('\n').filter(is_kept).collect()
     }
 
+    /// Whether the other lists the same files of the same owners, whatever was written into them.
+    pub fn lists_as(&self, other: &Self) -> bool {
+        let both = self.files.iter().zip(&other.files);
+        self.files.len() == other.files.len()
+            && both
+                .into_iter()
+                .all(|(one, other)| one.0 == other.0 && one.1.owner == other.1.owner)
+    }
+
     /// Everything that either owns.
     pub fn union(mut self, other: &Self) -> Self {
         for (path, owned) in &other.files {

@@ -44,14 +44,19 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     findings.sort_by(|a, b| a.message.cmp(&b.message));
+    // As git merged it, with lines in another order or of both sides: the next change puts it in order.
+    let is_merged = changes.is_empty() && !plan.unfinished && plan.record.lists_as(&after);
     let during = match changes.is_empty() {
         true => String::new(),
         false => plan.record.union(&after).unfinished(),
     };
     let ownership = Ownership {
+        after: match plan.before.as_deref().is_some_and(has_no_conflict) && is_merged {
+            true => plan.before.clone(),
+            false => after.finished(),
+        },
         before: plan.before,
         during,
-        after: after.finished(),
         unfinished: plan.unfinished,
     };
     Ok(ChangeSet {
@@ -65,6 +70,10 @@ pub(super) fn change_set(plan: Plan, parts: Vec<Part>, keeps: &Keeps) -> Result<
         refused,
         findings,
     })
+}
+
+fn has_no_conflict(text: &str) -> bool {
+    !text.lines().any(|line| line.starts_with("<<<<<<<"))
 }
 
 /// Refuses files with the same path, with paths that differ only in letter case, and a file where another needs a folder.

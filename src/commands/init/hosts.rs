@@ -1,4 +1,5 @@
-//! What pre-commit and Renovate need: written where they have no settings yet, else said.
+//! What git, pre-commit and Renovate need: written where they have no settings yet, else said. They read the top of the repository
+//! alone, whichever folder the project is in.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,6 +7,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::files::Files;
 use crate::output;
+
+use super::project::word;
 
 /// Settings of one host.
 pub(super) struct Snippet {
@@ -16,18 +19,48 @@ pub(super) struct Snippet {
     /// What to add to one that is there, and where.
     part: String,
     place: &'static str,
+    /// What an existing file has where nothing is to be added.
+    mark: &'static str,
+}
+
+/// Attributes of the files that metalmark writes below a project's folder, which ends with a slash if it is not the top.
+pub(super) fn git(project: &str) -> Snippet {
+    let lines = format!(
+        "# Rendered files are compared by their bytes, on every system; git merges the lists beside them by line.\n\
+         {project}rendered/** text eol=lf\n\
+         .metalmark-owned text eol=lf merge=union\n\
+         metalmark.lock text eol=lf\n\
+         *.evidence text eol=lf merge=union linguist-generated gitlab-generated\n"
+    );
+    Snippet {
+        files: &[".gitattributes"],
+        part: lines.clone(),
+        whole: lines,
+        place: "at the end",
+        mark: ".metalmark-owned",
+    }
 }
 
 /// pre-commit and prek, with an installed metalmark: what `metalmark-render-system` of `.pre-commit-hooks.yaml` runs, as a
 /// hook of the repository's own, since nobody knows here where metalmark's is.
-pub(super) fn pre_commit() -> Snippet {
+pub(super) fn pre_commit(project: &str) -> Snippet {
+    let folder = project.trim_end_matches('/');
+    let arguments = match folder {
+        "" => String::new(),
+        folder => format!("        args: [-C, {}]\n", word(folder)),
+    };
+    let hook = format!("{HOOK}{arguments}");
     Snippet {
         files: &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
-        whole: format!("repos:\n{HOOK}"),
-        part: HOOK.to_owned(),
+        whole: format!("{TYPES}repos:\n{hook}"),
+        part: hook,
         place: "under `repos:`",
+        mark: "metalmark",
     }
 }
+
+/// Else `pre-commit install` installs the hook of commits alone.
+const TYPES: &str = "default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]\n";
 
 // Its first line keeps its two spaces.
 const HOOK: &str = "  - repo: local
@@ -43,47 +76,80 @@ const HOOK: &str = "  - repo: local
 ";
 
 /// Renovate: the preset, which finds the version and runs the update.
-pub(super) fn renovate() -> Snippet {
-    let lists = PRESET.find("  \"customManagers\"").unwrap_or_default();
-    let (head, lists) = PRESET.split_at(lists);
+pub(super) fn renovate(project: &str) -> Snippet {
+    let folder = project.trim_end_matches('/');
+    let preset = match folder {
+        "" => PRESET.to_owned(),
+        // Within JSON and within a command, which Renovate splits as a shell does.
+        folder => PRESET.replace(
+            COMMAND,
+            &format!("metalmark -C {} update", folder.escape_default()),
+        ),
+    };
+    let lists = preset.find("  \"customManagers\"").unwrap_or_default();
+    let (head, lists) = preset.split_at(lists);
     let end = lists.rfind('}').unwrap_or(lists.len());
     Snippet {
-        files: &[
-            "renovate.json",
-            "renovate.json5",
-            ".github/renovate.json",
-            ".github/renovate.json5",
-            ".gitlab/renovate.json",
-            ".gitlab/renovate.json5",
-            ".renovaterc",
-            ".renovaterc.json",
-            ".renovaterc.json5",
-        ],
+        files: RENOVATE,
         whole: format!("{head}  \"extends\": [\"config:recommended\"],\n{lists}"),
         part: lists[..end].to_owned(),
         place: "to the lists of these names",
+        mark: "metalmark",
     }
 }
 
+/// How the preset's command begins.
+const COMMAND: &str = "metalmark update";
+
+/// The names of its configuration (<https://docs.renovatebot.com/configuration-options/>); it reads the first that it finds.
+const RENOVATE: &[&str] = &[
+    "renovate.json",
+    "renovate.jsonc",
+    "renovate.json5",
+    ".github/renovate.json",
+    ".github/renovate.jsonc",
+    ".github/renovate.json5",
+    ".gitlab/renovate.json",
+    ".gitlab/renovate.jsonc",
+    ".gitlab/renovate.json5",
+    ".renovaterc",
+    ".renovaterc.json",
+    ".renovaterc.jsonc",
+    ".renovaterc.json5",
+];
+
 const PRESET: &str = include_str!("../../../templates/hosts/renovate/metalmark.json");
 
-/// Writes a host's settings where it has none; else, and in a dry run, says what they are.
+/// Writes a host's settings where it has none; else, and in a dry run, says what they are. `files` is the top of the repository.
 ///
 /// # Errors
-/// The file cannot be written.
+/// A file cannot be read or written.
 pub(super) fn give(
     snippet: &Snippet,
-    (root, files): (&Path, &dyn Files),
+    (top, files): (&Path, &dyn Files),
     dry_run: bool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let existing = |name: &&&str| files.is_file(Path::new(name));
-    if let Some(name) = snippet.files.iter().find(existing) {
-        writeln!(out, "add {} in `{name}`:\n{}", snippet.place, snippet.part)?;
+    let text = |name: &str| -> Result<String, Error> {
+        let bytes = files.named(Path::new(name))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let is_there = |name: &&&str| files.is_file(Path::new(name));
+    let mut existing = snippet.files.iter().find(is_there).copied();
+    // Renovate reads it there too, but only where no other file has it.
+    let package = "package.json";
+    if existing.is_none() && snippet.files == RENOVATE && files.is_file(Path::new(package)) {
+        existing = text(package)?.contains("\"renovate\"").then_some(package);
+    }
+    if let Some(name) = existing {
+        match text(name)?.contains(snippet.mark) {
+            true => writeln!(out, "`{name}` has metalmark already")?,
+            false => writeln!(out, "add {} in `{name}`:\n{}", snippet.place, snippet.part)?,
+        }
         return Ok(());
     }
     let name = snippet.files.first().copied().unwrap_or_default();
-    match dry_run || !output::new_file(&root.join(name), snippet.whole.as_bytes())? {
+    match dry_run || !output::new_file(&top.join(name), snippet.whole.as_bytes())? {
         true => writeln!(out, "{name}:\n{}", snippet.whole)?,
         false => writeln!(out, "wrote {name}")?,
     }

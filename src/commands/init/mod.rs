@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Disk, Files, Overlay};
+use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::finding::Level;
 use crate::model::policy::Date;
 use crate::model::rule::RuleId;
@@ -40,7 +40,7 @@ pub struct InitOptions {
 /// Looks at the repository, writes the files that are not there, and says what comes next. Never changes a file.
 ///
 /// # Errors
-/// There is a project file already; there is nothing to make one from; a file cannot be read or written.
+/// There is nothing to make a project file from; a file cannot be read or written.
 pub fn init(
     request: &Request,
     options: &InitOptions,
@@ -50,7 +50,7 @@ pub fn init(
     let path = root.join(PROJECT_FILE_NAME);
     let files: Arc<dyn Files> = Arc::new(Disk::new(&root)?);
     if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
-        return Err(exists(&path));
+        return again(&root, options, &mut terminal.out);
     }
     let found = found::found(&*files)?;
     let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
@@ -74,7 +74,7 @@ pub fn init(
     if options.dry_run {
         terminal.out.write_all(text.as_bytes())?;
     } else if !output::new_file(&path, text.as_bytes())? {
-        return Err(exists(&path));
+        return again(&root, options, &mut terminal.out);
     }
     // What is printed beside a printed file goes beside it.
     let out = match options.dry_run {
@@ -84,13 +84,7 @@ pub fn init(
     if !options.dry_run {
         writeln!(out, "wrote {PROJECT_FILE_NAME}")?;
     }
-    let wanted = [
-        (options.pre_commit, hosts::pre_commit()),
-        (options.renovate, hosts::renovate()),
-    ];
-    for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
-        hosts::give(&snippet, (&root, &*files), options.dry_run, out)?;
-    }
+    settings(&root, options, out)?;
     match is_of_manifests {
         true => stamping(&found, &described, out)?,
         false => outlook(request, &root, files, &text, &found, options.today, out)?,
@@ -142,13 +136,40 @@ fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-fn exists(path: &Path) -> Error {
-    let message = format!(
-        "there is a `{}` already, which is left as it is\n\
-         help: `metalmark init --dry-run` prints what would be written",
-        path.strip_prefix(".").unwrap_or(path).display()
-    );
-    Error::Usage { message }
+/// A later run: the project file is left as it is.
+fn again(root: &Path, options: &InitOptions, out: &mut dyn Write) -> Result<Verdict, Error> {
+    writeln!(
+        out,
+        "`{PROJECT_FILE_NAME}` is there already, and is left as it is: `metalmark init --dry-run` prints what would be written"
+    )?;
+    settings(root, options, out)?;
+    Ok(Verdict::Clean)
+}
+
+/// What git and the wanted hosts need.
+fn settings(root: &Path, options: &InitOptions, out: &mut dyn Write) -> Result<(), Error> {
+    let top = repository_top(root).unwrap_or_else(|| root.to_owned());
+    let project = match root.canonicalize() {
+        Ok(root) => root
+            .strip_prefix(&top)
+            .map(Path::to_owned)
+            .unwrap_or_default(),
+        Err(_) => PathBuf::new(),
+    };
+    let project = match project.to_string_lossy().replace('\\', "/") {
+        project if project.is_empty() => project,
+        project => format!("{project}/"),
+    };
+    let files = Disk::new(&top)?;
+    let wanted = [
+        (top.join(".git").exists(), hosts::git(&project)),
+        (options.pre_commit, hosts::pre_commit(&project)),
+        (options.renovate, hosts::renovate(&project)),
+    ];
+    for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+        hosts::give(&snippet, (&top, &files), options.dry_run, out)?;
+    }
+    Ok(())
 }
 
 /// What a render would do with the project, and the next step.
