@@ -141,6 +141,11 @@ fn new_files_fail_until_they_are_added(scratch: &Scratch) {
     let told = "rendered files have changed: `git add --all -- rendered/clusters rendered/shared`, then run this again";
     fails(&scratch.run("render"), told);
     assert!(scratch.changed().contains(&format!("?? {RENDERED}\n")));
+    // A second try without the command.
+    fails(
+        &scratch.run("render"),
+        &told.replace("have changed", "are new to git"),
+    );
     scratch.git(
         scratch.folder.path(),
         &["add", "--all", "--", "rendered/clusters", "rendered/shared"],
@@ -199,6 +204,21 @@ fn bad_input_fails_and_writes_nothing(scratch: &Scratch) {
     assert_eq!(scratch.changed(), before);
 }
 
+fn work_in_progress_is_rendered_into_nobodys_commit(scratch: &Scratch) {
+    let path = scratch.path("environment-values/workload-clusters/edge-wip/values.yaml");
+    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    fs::write(
+        &path,
+        "cluster: {name: edge-wip, capm3: {image_key: none-yet}}\n",
+    )
+    .expect("written");
+    for hook in ["render", "check"] {
+        passes(&scratch.run(hook));
+    }
+    assert!(!scratch.path("rendered/clusters/edge-wip").exists());
+    fs::remove_file(path).expect("removed");
+}
+
 fn works_under(runner: &str) {
     let Some(scratch) = Scratch::new(runner) else {
         return;
@@ -207,6 +227,7 @@ fn works_under(runner: &str) {
     drift_fails_and_is_repaired(&scratch);
     a_deleted_file_is_rendered_again(&scratch);
     a_deleted_cluster_takes_its_files_along(&scratch);
+    work_in_progress_is_rendered_into_nobodys_commit(&scratch);
     bad_input_fails_and_writes_nothing(&scratch);
 }
 

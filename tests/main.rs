@@ -74,6 +74,7 @@ mod summary;
 mod support;
 mod sylva_core;
 mod targets;
+mod tracked;
 mod tutorial;
 mod update;
 mod values;

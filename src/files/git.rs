@@ -7,6 +7,7 @@
 //! addition, every run overrides the settings that name programs. The user's other configuration applies: which folders are
 //! safe to read (`safe.directory`), which files are ignored, how line endings are written.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -163,6 +164,28 @@ impl Repository {
         let mut arguments: Vec<&str> = off.iter().flat_map(|setting| ["-c", setting]).collect();
         arguments.extend(["status", "--porcelain", "--ignore-submodules", "--", "."]);
         Ok(!self.run(&arguments)?.is_empty())
+    }
+
+    /// The files and folders below the folder that are new to git: neither tracked nor ignored.
+    ///
+    /// # Errors
+    /// Git cannot read its index.
+    pub fn untracked(&self) -> Result<BTreeSet<PathBuf>, Error> {
+        let arguments = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--directory",
+            "--exclude-standard",
+            ".",
+        ];
+        let listed = self.run(&arguments);
+        let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
+        let names = listed
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        let path = |name| PathBuf::from(String::from_utf8_lossy(name).trim_end_matches('/'));
+        Ok(names.map(path).collect())
     }
 
     /// Starts a process that returns the content of objects.

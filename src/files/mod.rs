@@ -8,6 +8,7 @@ mod provenance;
 mod revision;
 mod sandbox;
 mod scope;
+mod tracked;
 mod tree;
 
 use std::io::ErrorKind;
@@ -24,6 +25,7 @@ pub use provenance::Provenance;
 pub use revision::Revision;
 pub use sandbox::sandbox;
 pub use scope::Scope;
+pub use tracked::Tracked;
 pub use tree::{Inside, InsideKind, body, named, open, read_argument, real, tree};
 
 /// The most bytes of a file that are read: no larger file is input of this tool, and a link to a device has no end.

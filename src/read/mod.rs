@@ -112,6 +112,8 @@ pub struct Flags {
     pub schemas: Option<String>,
     /// `--templates`
     pub templates: Option<String>,
+    /// `--tracked`
+    pub tracked: bool,
     /// `--shard`
     pub shard: Option<Shard>,
     /// Whether manifests are requested, so that a project without clusters is whole.

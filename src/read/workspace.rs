@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::files::{Disk, Files};
+use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::engine::Engine;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Level};
 use crate::model::lock::LOCK_FILE;
 use crate::model::place::{Source, Sources};
 use crate::model::registries::RegistrySettings;
@@ -33,12 +33,34 @@ use crate::read::gitops::OwnOutput;
 pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     let location = super::location(request)?;
     let disk = Disk::within(&location.root, super::scope(request, &location.root)?)?;
-    let workspace = workspace_in(request, &location, Arc::new(disk))?;
+    let workspace = match request.flags.tracked {
+        false => workspace_in(request, &location, Arc::new(disk))?,
+        true => {
+            let new = Repository::of(&location.root)?.untracked()?;
+            let tracked = Arc::new(Tracked::new(Arc::new(disk), new));
+            let mut workspace = workspace_in(request, &location, Arc::clone(&tracked) as _)?;
+            workspace.findings.extend(untracked(&tracked.missed()));
+            workspace
+        }
+    };
     let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
     match request.flags.discovers && location.file.is_none() && is_empty {
         true => Err(super::location::no_project()),
         false => Ok(workspace),
     }
+}
+
+/// What is left out because git does not track it.
+fn untracked(missed: &[PathBuf]) -> Option<Finding> {
+    let first = files::display(missed.first()?);
+    let more = match missed.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("git does not track `{first}`{more}, which this run leaves out");
+    let help = format!("`git add {first}` where it belongs to this commit");
+    let finding = Finding::new(RuleId::ProjectFile, message).help(help);
+    Some(finding.unless_set(Level::Warning))
 }
 
 /// Reads the project and everything that its clusters share from these files, which replace those at its place.

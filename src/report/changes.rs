@@ -145,19 +145,18 @@ fn one(changes: &ChangeSet, change: &Change) -> One {
 }
 
 /// Prints how the files that a run has changed are added to git.
-pub fn changed_folders(changes: &[ChangeSet], out: &mut Printer) -> io::Result<()> {
-    let folder = |changes: &ChangeSet| {
+pub fn changed_folders(why: &str, changes: &[&ChangeSet], out: &mut Printer) -> io::Result<()> {
+    let folder = |changes: &&ChangeSet| {
         let folder = changes.root.strip_prefix(".").unwrap_or(&changes.root);
         match folder.to_string_lossy() {
             empty if empty.is_empty() => ".".to_owned(),
             folder => quoted(folder.trim_end_matches('/')),
         }
     };
-    let changed = changes.iter().filter(|changes| changes.drift());
-    let folders: Vec<String> = changed.map(folder).collect();
+    let folders: Vec<String> = changes.iter().map(folder).collect();
     writeln!(
         out,
-        "rendered files have changed: `git add --all -- {}`, then run this again",
+        "rendered files {why}: `git add --all -- {}`, then run this again",
         folders.join(" ")
     )
 }

@@ -25,6 +25,9 @@ pub(super) struct RenderArguments {
     /// A folder of templates, TARGET/FILE, that replace the embedded ones one by one.
     #[arg(long, value_name = "DIR")]
     templates: Option<String>,
+    /// Leave out files that are new to git, and fail while rendered files are: for hooks, since both are in no commit yet.
+    #[arg(long, conflicts_with = "stdout")]
+    tracked: bool,
     #[command(flatten)]
     frozen: FrozenArgument,
     #[command(flatten)]
@@ -46,6 +49,7 @@ impl RenderArguments {
 
     pub(super) fn request(&self, place: &ProjectArguments) -> Request {
         let mut request = self.workspace.request(place);
+        request.flags.tracked = self.tracked;
         request.flags.locking = self.frozen.locking();
         request.flags.shard = self.part.shard;
         request.flags.targets.clone_from(&self.target);

@@ -67,7 +67,7 @@ const HOOK: &str = "  - repo: local
     hooks:
       - id: metalmark-render
         name: metalmark render
-        entry: metalmark render --fail-on-change
+        entry: metalmark render --fail-on-change --tracked
         language: system
         pass_filenames: false
         always_run: true

@@ -2,11 +2,15 @@
 
 mod plan;
 
+use std::path::Path;
+
 use clap::Args;
 
 use crate::edit::texts;
 use crate::error::Error;
+use crate::files::Repository;
 use crate::model::manifest::ChangeSet;
+use crate::model::ownership::Record;
 use crate::model::policy::Date;
 use crate::output::{self, Held};
 use crate::pipeline::fleet::{self, FleetCheck};
@@ -164,10 +168,41 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     if let Some(list) = options.reporting.output.changes() {
         list(&shown, &mut terminal.out)?;
     }
-    if verdict == Verdict::Clean && changes.iter().any(ChangeSet::drift) {
+    if verdict != Verdict::Clean {
+        return Ok(verdict);
+    }
+    if changes.iter().any(ChangeSet::drift) {
         return drift(&changes, options, terminal);
     }
-    Ok(verdict)
+    match job.request.flags.tracked {
+        true => added(workspace, &changes[..owned], terminal),
+        false => Ok(verdict),
+    }
+}
+
+/// The verdict on rendered files that are right, and maybe new to git.
+fn added(
+    workspace: &Workspace,
+    changes: &[ChangeSet],
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let new = Repository::of(&workspace.settings.root)?.untracked()?;
+    let is_new = |changes: &&ChangeSet| {
+        let record = changes.ownership.after.as_deref().map(Record::parse);
+        let (record, _) = record.unwrap_or_default();
+        let mut paths = record.files.keys().map(|path| changes.shown(path));
+        paths.any(|path| {
+            Path::new(&path)
+                .ancestors()
+                .any(|above| new.contains(above))
+        })
+    };
+    let new: Vec<&ChangeSet> = changes.iter().filter(is_new).collect();
+    if new.is_empty() {
+        return Ok(Verdict::Clean);
+    }
+    report::changed_folders("are new to git", &new, &mut terminal.err)?;
+    Ok(Verdict::Drift)
 }
 
 /// The verdict on a tree that is not, or was not, what is rendered.
@@ -181,7 +216,8 @@ fn drift(
         (false, false) => return Ok(Verdict::Clean),
         (false, true) => {}
     }
-    report::changed_folders(changes, &mut terminal.err)?;
+    let changed: Vec<&ChangeSet> = changes.iter().filter(|changes| changes.drift()).collect();
+    report::changed_folders("have changed", &changed, &mut terminal.err)?;
     Ok(Verdict::Drift)
 }
 

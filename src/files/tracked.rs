@@ -1,0 +1,104 @@
+//! The files of a folder that git tracks or ignores: those that are new to it belong to no commit yet.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Files, Found};
+use crate::error::Error;
+
+/// Other files, without those that are new to git.
+pub struct Tracked {
+    files: Arc<dyn Files>,
+    /// The new files and folders, below the root.
+    new: BTreeSet<PathBuf>,
+    /// Those of them that somebody looked for.
+    missed: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Tracked {
+    /// The files without these, which [`super::Repository::untracked`] lists.
+    pub fn new(files: Arc<dyn Files>, new: BTreeSet<PathBuf>) -> Self {
+        Self {
+            files,
+            new,
+            missed: Mutex::default(),
+        }
+    }
+
+    /// The new files and folders that were looked for, and not read.
+    pub fn missed(&self) -> Vec<PathBuf> {
+        let missed = self.missed.lock();
+        let missed = missed.unwrap_or_else(PoisonError::into_inner);
+        missed.iter().cloned().collect()
+    }
+
+    /// Whether a path is new to git, which is noted.
+    fn is_new(&self, path: &Path) -> bool {
+        let parts = path.components();
+        let plain: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
+        let Some(new) = plain.ancestors().find(|above| self.new.contains(*above)) else {
+            return false;
+        };
+        let missed = self.missed.lock();
+        let mut missed = missed.unwrap_or_else(PoisonError::into_inner);
+        missed.insert(new.to_owned());
+        true
+    }
+}
+
+impl Files for Tracked {
+    fn file(&self, path: &Path) -> Result<Found, Error> {
+        match self.is_new(path) {
+            true => Ok(Found::Nothing),
+            false => self.files.file(path),
+        }
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {
+        if self.is_new(path) {
+            return Ok(None);
+        }
+        let mut names = self.files.folder(path)?;
+        if let Some(names) = &mut names {
+            names.retain(|name| !self.is_new(&path.join(name)));
+        }
+        Ok(names)
+    }
+
+    fn named(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        match self.is_new(path) {
+            true => Err(Error::Read {
+                path: path.to_owned(),
+                cause: std::io::Error::other("git does not track it: `git add` it"),
+            }),
+            false => self.files.named(path),
+        }
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_file(path)
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_there(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        !self.is_new(path) && self.files.is_folder(path)
+    }
+
+    fn below(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut below = self.files.below(folder)?;
+        below.retain(|path| !self.is_new(&folder.join(path)));
+        Ok(below)
+    }
+
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        self.files.leads_to(path)
+    }
+
+    fn seen(&self, path: &Path) -> PathBuf {
+        self.files.seen(path)
+    }
+}
